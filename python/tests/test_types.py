@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -74,6 +75,24 @@ def complaints(command, path):
             found[int(place.split(":")[1])] = said
     assert found, ran.stdout + ran.stderr
     return found
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyright") is None, reason="pyright is not installed (python/tests/requirements-all.txt)")
+def test_pyright_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    # extraPaths are needed where the package is not installed.
+    settings = {"typeCheckingMode": "standard", "extraPaths": [str(Path(unmix.__file__).parents[1])]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    if "generalDiagnostics" not in ran.stdout:
+        pytest.skip("pyright could not be started; its program comes from the npm registry: " + ran.stderr[-200:])
+    diagnostics = json.loads(ran.stdout)["generalDiagnostics"]
+    found = {d["range"]["start"]["line"] + 1: d["message"] for d in diagnostics if d["severity"] == "error"}
+    wrong = mistakes(path)
+    assert set(found) == set(wrong), found
+    assert all(name in found[number] for number, name in wrong.items()), found
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed (python/tests/requirements-all.txt)")

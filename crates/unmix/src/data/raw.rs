@@ -146,7 +146,7 @@ impl<'a> RawArray<'a> {
     }
 
     /// Rows of `n_features` numbers of type `T`, one after the other.
-    pub fn row_major<T: Real>(bytes: Bytes<'a>, n_rows: u64, n_features: usize) -> Result<Self> {
+    pub(crate) fn row_major<T: Real>(bytes: Bytes<'a>, n_rows: u64, n_features: usize) -> Result<Self> {
         let size = T::DTYPE.size();
         let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
         let rows = Axes::one(n_rows, (n_features * size) as i64);

@@ -176,7 +176,7 @@ impl Code {
     }
 
     /// An encoder whose codes do not determine rows, as distances do not: decoding and reconstructing are refused.
-    pub fn encoder_only(encoder: impl Encoder + 'static) -> Self {
+    pub(crate) fn encoder_only(encoder: impl Encoder + 'static) -> Self {
         Self { encoder: Arc::new(encoder), decoder: None }
     }
 

@@ -18,12 +18,12 @@ pub struct Mixture {
 
 impl Mixture {
     /// Number of parts.
-    pub fn n_parts(&self) -> usize {
+    pub(crate) fn n_parts(&self) -> usize {
         self.weights.len()
     }
 
     /// `log(weight_k p_k(x))` of every row for every part, `n x n_parts`: minus infinity for parts of probability 0.
-    pub fn log_joint<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+    pub(crate) fn log_joint<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let k = self.n_parts();
         let mut one = vec![0.0; out.len() / k.max(1)];
         for (c, (weight, part)) in self.weights.iter().zip(&self.parts).enumerate() {

@@ -42,7 +42,7 @@ impl PosteriorMean {
 
     /// The same with codes of weighted least squares (Bartlett 1937), of a model in which this many factors have loadings: what the prior shrinks of
     /// a posterior mean is undone. Rows need a cell for each of these factors.
-    pub fn unshrunk(self, factors: usize) -> Self {
+    pub(crate) fn unshrunk(self, factors: usize) -> Self {
         Self { unshrunk: Some(factors), ..self }
     }
 

@@ -72,7 +72,7 @@ pub enum Shift {
 }
 
 /// The largest change of an entry at which [`Shift::Hybrid`] begins to subtract slopes.
-pub const NEAR: f64 = 0.05;
+pub(crate) const NEAR: f64 = 0.05;
 
 /// Steps by slopes that lower the objective before they are given up for good.
 const DROPS: u8 = 2;

@@ -1,6 +1,6 @@
 //! The Bayesian information criterion of probabilistic PCA.
 
-/// The number of components, from 0, with the largest [`bic_of`]; the smallest of several.
+/// The number of components, from 0, with the largest criterion (`bic_of` below); the smallest of several.
 ///
 /// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. At most `r - 1` of them
 /// for a rank of `r`: what is left estimates the noise. Where the rows leave directions empty that `n` samples of `p`
@@ -58,7 +58,8 @@ pub(crate) fn bounded(criteria: &[f64]) -> usize {
 ///
 /// `values` are all variances that are not 0, descending, of `n` samples with `p` features; the total is theirs. G. Schwarz
 /// (1978), Ann. Stat. 6:461; M. Tipping & C. Bishop (1999), J. R. Stat. Soc. B 61:611, equation 8.
-pub fn bic_of(values: &[f64], k: usize, n: f64, p: usize) -> f64 {
+#[cfg(test)]
+pub(crate) fn bic_of(values: &[f64], k: usize, n: f64, p: usize) -> f64 {
     let log_kept: f64 = values[..k].iter().map(|v| (v / values[0]).ln()).sum();
     let constant = p as f64 * ((2.0 * std::f64::consts::PI).ln() + 1.0 + values[0].ln());
     criterion(log_kept, tails(values)[k], k, n, p) - 0.5 * n * constant

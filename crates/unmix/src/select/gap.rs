@@ -12,7 +12,7 @@ pub fn gap(values: &[f64]) -> usize {
 }
 
 /// As [`gap`], with differences in place of ratios: moved by what is large, where ratios are moved by what is small.
-pub fn gap_difference(values: &[f64]) -> usize {
+pub(crate) fn gap_difference(values: &[f64]) -> usize {
     largest(values, |a, b| a - b)
 }
 

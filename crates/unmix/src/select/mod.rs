@@ -17,12 +17,12 @@ mod table;
 
 #[doc(inline)]
 pub use crate::spectrum::by_share;
+pub use bic::bic;
 pub(crate) use bic::bounded;
-pub use bic::{bic, bic_of};
 pub use cells::HeldOut;
 pub(crate) use cells::{Hidden, ITERATIONS, best_by_cells};
 pub use cv::cv;
-pub use gap::{gap, gap_difference};
+pub use gap::gap;
 pub use gavish_donoho::{
     gavish_donoho, hard_threshold, marchenko_pastur_median, shrunk, unknown_noise_threshold,
 };
@@ -104,6 +104,6 @@ impl Spectrum {
 
     /// By [`gap`] and by [`gap_difference`].
     pub fn gaps(&self) -> (usize, usize) {
-        (gap(self.varying()), gap_difference(self.varying()))
+        (gap(self.varying()), gap::gap_difference(self.varying()))
     }
 }

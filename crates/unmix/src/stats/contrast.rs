@@ -113,7 +113,13 @@ impl Contrasts<'_> {
     }
 
     /// [`Contrast::apply_weighted`] of source `i`.
-    pub fn apply_weighted<T: Real>(self, i: usize, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply_weighted<T: Real>(
+        self,
+        i: usize,
+        y: &[T],
+        weights: &[f64],
+        out: &mut [T],
+    ) -> ContrastSums {
         match self {
             Contrasts::One(contrast) => contrast.apply_weighted(y, weights, out),
             Contrasts::Each(scores) => scores[i].apply_weighted(y, weights, out),
@@ -150,7 +156,7 @@ pub struct ContrastSums {
 
 impl Contrast {
     /// `E G` of a standard normal number.
-    pub fn of_gaussian(self) -> f64 {
+    pub(crate) fn of_gaussian(self) -> f64 {
         match self {
             Contrast::LogCosh(1.0) => 0.374_567_207_491_437_6,
             Contrast::LogCosh(a) => by_quadrature(|y| log_cosh(a * y) / a),
@@ -164,7 +170,7 @@ impl Contrast {
     /// Standard deviation, over Gaussian `y` of mean 0 and standard deviation `size`, of `size² g'(y) - y g(y)`, whose mean is then 0
     /// (Stein's identity): what its mean over rows is compared with to decide whether a source is Gaussian. Mean and variance of the
     /// rows are known, so the parts that these explain do not count.
-    pub fn deviation_of_gaussian(self, size: f64) -> f64 {
+    pub(crate) fn deviation_of_gaussian(self, size: f64) -> f64 {
         let departure = self.departure(size);
         self.mean_of(|u| departure(u).powi(2)).sqrt()
     }
@@ -246,7 +252,7 @@ impl Contrast {
     }
 
     /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w g(y)`, and sums up `w g'(y)` and `w G(y)`.
-    pub fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
         let one = T::from_f64(1.0);
         match self {
             Contrast::LogCosh(a) => {
@@ -276,7 +282,7 @@ impl Contrast {
 
     /// [`apply`](Self::apply) to a panel of `width` sources, a row of them after the other: adds the sums of each source to `slope` and
     /// `loss`, which count them. `width` divides 16.
-    pub fn apply_to_panel<T: Real>(
+    pub(crate) fn apply_to_panel<T: Real>(
         self,
         y: &[T],
         out: &mut [T],

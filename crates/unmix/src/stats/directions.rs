@@ -103,7 +103,7 @@ impl Partial for DirectionSums {
 }
 
 /// Projections of a size of at most this count as near 0, see [`Spread`].
-pub const NEAR_ZERO: f64 = 0.01;
+pub(crate) const NEAR_ZERO: f64 = 0.01;
 
 /// Sums over rows of how projections `y = B (x - mean)` spread: sizes, squares, fourth powers, and how many are near 0.
 #[derive(Clone, Debug, PartialEq)]

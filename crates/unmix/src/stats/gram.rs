@@ -93,7 +93,7 @@ impl<'a> FeatureView<'a> {
     }
 
     /// Whether features are divided by their standard deviations.
-    pub fn standardizes(&self) -> bool {
+    pub(crate) fn standardizes(&self) -> bool {
         self.standardize
     }
 

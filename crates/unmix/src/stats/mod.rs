@@ -28,9 +28,8 @@ pub use checksum::{Checksum, GatherChecksum};
 #[doc(hidden)]
 pub use contrast::{Contrast, ContrastSums, Contrasts};
 #[doc(hidden)]
-pub use directions::{
-    DirectionSums, GatherDirections, GatherReweighted, GatherSpread, NEAR_ZERO, Reweighted, Spread,
-};
+pub(crate) use directions::NEAR_ZERO;
+pub use directions::{DirectionSums, GatherDirections, GatherReweighted, GatherSpread, Reweighted, Spread};
 #[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
 pub(crate) use erased::{AnyGather, AnyPartial, Merge, of_type};

@@ -38,7 +38,7 @@ impl Packer {
     }
 
     /// A matrix of either type and its shape.
-    pub fn matrix_of<T: Real>(&mut self, m: &Matrix<T>) {
+    pub(crate) fn matrix_of<T: Real>(&mut self, m: &Matrix<T>) {
         self.count(m.rows() as u64);
         self.count(m.cols() as u64);
         self.numbers_of(m.as_slice());
@@ -115,7 +115,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// A matrix of either type.
-    pub fn matrix_of<T: Real>(&mut self) -> Result<Matrix<T>> {
+    pub(crate) fn matrix_of<T: Real>(&mut self) -> Result<Matrix<T>> {
         Ok(self.matrix()?.cast())
     }
 

@@ -67,7 +67,7 @@ impl ScoreFunction {
     pub(super) const LENGTH: usize = FUNCTIONS;
 
     /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w ψ(y)`, and sums up the rest times `w`.
-    pub fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+    pub(crate) fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
         let [a, b, c, d, e, f] = self.0;
         weighted(y, weights, out, |y| {
             let (log_cosh, y) = (y.log_cosh_of().to_f64(), y.to_f64());

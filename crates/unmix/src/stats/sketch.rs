@@ -37,7 +37,7 @@ impl<'a> SketchView<'a> {
 
     /// The same, where `rest` is missing from the mean as one number: the rounding error of a large one, times the number of rows, would be
     /// seen in sums over sparse rows.
-    pub fn with_rest(mut self, rest: impl Into<Cow<'a, [f64]>>) -> Self {
+    pub(crate) fn with_rest(mut self, rest: impl Into<Cow<'a, [f64]>>) -> Self {
         self.rest = Some(rest.into());
         self
     }

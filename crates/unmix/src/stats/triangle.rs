@@ -45,7 +45,7 @@ impl Triangle {
     }
 
     /// Adds a block of features (of transposed data), each as `view` sees it over all samples. `O(b p²)`.
-    pub fn gather_features<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>) {
+    pub(crate) fn gather_features<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>) {
         let mut seen = Vec::with_capacity(block.data.len());
         for feature in block.rows() {
             self.varying += u64::from(view.push(feature, &mut seen).varies);
@@ -56,7 +56,7 @@ impl Triangle {
     }
 
     /// The triangle of rows that are not centred: what `n mean meanᵀ` adds to their scatter is one more row.
-    pub fn about_zero(mut self) -> Self {
+    pub(crate) fn about_zero(mut self) -> Self {
         let (p, root) = (self.mean.len(), self.n.sqrt());
         let mut rows = std::mem::replace(&mut self.r, Matrix::zeros(0, p)).into_vec();
         rows.extend(self.mean.iter().map(|m| m * root));

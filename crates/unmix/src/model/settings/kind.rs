@@ -56,9 +56,9 @@ pub(super) enum KindCheck {
 
 impl Kind {
     /// A finite number that is not negative.
-    pub const NON_NEGATIVE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Unbounded };
+    pub(crate) const NON_NEGATIVE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Unbounded };
     /// A finite number above 0.
-    pub const POSITIVE: Kind = Kind::Number { from: Bound::Excluded(0.0), to: Bound::Unbounded };
+    pub(crate) const POSITIVE: Kind = Kind::Number { from: Bound::Excluded(0.0), to: Bound::Unbounded };
 
     /// An integer of this or more.
     pub const fn at_least(least: u64) -> Kind {

@@ -73,17 +73,17 @@ impl Setting {
     }
 
     /// The same, with a number that is possible, for messages.
-    pub const fn such_as(self, example: &'static str) -> Self {
+    pub(crate) const fn such_as(self, example: &'static str) -> Self {
         Self { example: Some(example), ..self }
     }
 
     /// The same, its range checked by the fit, because it depends on the rows.
-    pub const fn by_rows(self) -> Self {
+    pub(crate) const fn by_rows(self) -> Self {
         Self { by_rows: true, ..self }
     }
 
     /// The same, with the message about words that are not choices.
-    pub const fn of_other_words(self, said: &'static str) -> Self {
+    pub(crate) const fn of_other_words(self, said: &'static str) -> Self {
         Self { of_other_words: Some(said), ..self }
     }
 

@@ -221,7 +221,7 @@ impl LinePosteriors {
     }
 
     /// Expected sum of squares of the residuals of line `i`, under the posteriors of both sides.
-    pub fn misfit(&self, i: usize) -> f64 {
+    pub(crate) fn misfit(&self, i: usize) -> f64 {
         self.line(i)[self.k + triangle(self.k) + 1]
     }
 }
@@ -230,7 +230,7 @@ impl Conditional {
     /// Writes the posterior of the factors of a line of cells over `out`, a line of [`LinePosteriors`]: of a row by its columns, where the
     /// model is of the columns. A line without a cell has the prior. With `misfit` the noise has to be that of all columns alike.
     /// `O(cells k² + k³)`.
-    pub fn of_line(&self, places: &[u32], values: &[f64], misfit: bool, out: &mut [f64]) {
+    pub(crate) fn of_line(&self, places: &[u32], values: &[f64], misfit: bool, out: &mut [f64]) {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         let (mean, rest) = out.split_at_mut(k);
         let (covariance, facts) = rest.split_at_mut(t);
@@ -409,7 +409,7 @@ pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) ->
 }
 
 /// `2 KL(q || prior)` of a line: `tr V + ||z||² - k - log|V|`.
-pub fn twice_divergence(of: &LinePosteriors, i: usize) -> f64 {
+pub(crate) fn twice_divergence(of: &LinePosteriors, i: usize) -> f64 {
     let (k, z, v) = (of.n_factors(), of.mean(i), of.covariance(i));
     let trace: f64 = (0..k).map(|a| v[triangle(a) + a] - 1.0).sum();
     trace + z.iter().map(|z| z * z).sum::<f64>() - of.log_determinant(i)

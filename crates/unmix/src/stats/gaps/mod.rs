@@ -16,7 +16,8 @@ mod filled;
 mod moments;
 mod seen;
 
-pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments, twice_divergence};
+pub(crate) use cells::twice_divergence;
+pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments};
 pub use factors::{FactorSums, GatherFactors, Maximised};
 pub use filled::GatherFilled;
 pub use moments::{ExpectedMoments, GatherMoments, symmetric};
@@ -174,7 +175,7 @@ impl Conditional {
     /// ```
     ///
     /// and log-densities are those at these posteriors, not of a distribution. `O(p k²)`.
-    pub fn with_errors(model: LinearGaussian, covariances: Vec<f64>) -> Self {
+    pub(crate) fn with_errors(model: LinearGaussian, covariances: Vec<f64>) -> Self {
         let (k, t) = (model.n_factors(), triangle(model.n_factors()));
         let mut of = Self::new(model);
         let mut shifts = Vec::with_capacity(of.weighted.len());
@@ -190,7 +191,7 @@ impl Conditional {
 
     /// The same with other precisions of the factors' prior, one for each factor. All may be 0: least squares, of least norm where the cells
     /// leave directions open.
-    pub fn with_prior(self, prior: Vec<Precision>) -> Self {
+    pub(crate) fn with_prior(self, prior: Vec<Precision>) -> Self {
         Self { prior: Some(prior), ..self }
     }
 
@@ -200,13 +201,13 @@ impl Conditional {
     }
 
     /// Whether loadings and means are known up to errors, which posteriors and [variances of cells](Self::cell_variance) count.
-    pub fn has_errors(&self) -> bool {
+    pub(crate) fn has_errors(&self) -> bool {
         self.errors.is_some()
     }
 
     /// Variance of a new observation of column `j` of a row whose factors have mean `z` and this covariance (a lower triangle):
     /// `w_j' V w_j + psi_j`, and what errors of loadings and mean add.
-    pub fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
+    pub(crate) fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         let w = &self.model.loadings[j * k..(j + 1) * k];
         let mut turned = vec![0.0; k];
@@ -312,7 +313,7 @@ fn distinct(seen: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// `out = a b` for a symmetric matrix given by its lower triangle, row by row.
-pub fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
+pub(crate) fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     for (i, start) in (0..b.len()).map(|i| (i, triangle(i))) {
         let line = &a[start..=start + i];
@@ -346,7 +347,7 @@ pub fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
 
 /// Replaces the lower triangle of a positive definite `k x k` matrix by that of its inverse; returns the logarithm of its determinant.
 /// `O(k³)`.
-pub fn invert(a: &mut [f64], k: usize) -> f64 {
+pub(crate) fn invert(a: &mut [f64], k: usize) -> f64 {
     let log_determinant = cholesky(a, k);
     invert_root(a, k);
     log_determinant
