@@ -1,8 +1,11 @@
 """Rectified factor networks from Python."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import unmix
 from unmix import RFN
@@ -93,3 +96,80 @@ def test_biclusters_are_planted():
     assert (rows.sum(axis=1)[:5] >= 20).all() and (rows.sum(axis=1)[5:] <= 8).all()
     with pytest.raises(ValueError, match="did you mean"):
         biclusters("D11")
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return unmix.datasets.rare_modules(shift=5, seed=0, return_truth=True)
+
+
+def test_biclusters_of_a_model(planted):
+    X, rows, columns = planted
+    rfn = RFN(50, init="ica", psi_min=0.3, max_iter=50, random_state=0)
+    with pytest.raises(NotFittedError):
+        rfn.biclusters(X)
+    found = rfn.fit(X).biclusters(X)
+    assert isinstance(found, unmix.Biclusters) and found.n_starts_ == 1 and found.n_permutations_ == 0
+    assert (np.diff(found.concentration_) <= 0).all()
+    # The five planted modules come first, and their columns are low.
+    assert unmix.metrics.consensus_score((found.rows_[:5], found.columns_[:5]), (rows, columns)) > 0.85
+    assert found.rare_[:5].all() and found.small_[:5].all() and (found.signs_[:5].sum(axis=1) < -8).all()
+    assert ((found.signs_ != 0) == found.columns_).all()
+    assert np.isnan(found.stability_).all() and np.isnan(found.q_value_).all() and np.isnan(found.halves_).all() and np.isnan(found.halves_chance_)
+    # scikit-learn's interface.
+    assert all(a is b for a, b in zip(found.biclusters_, (found.rows_, found.columns_)))
+    i, j = found.get_indices(2)
+    assert np.array_equal(i, np.flatnonzero(found.rows_[2])) and np.array_equal(j, np.flatnonzero(found.columns_[2]))
+    assert np.array_equal(found.get_submatrix(2, X), X[np.ix_(i, j)]) and found.get_shape(2) == (len(i), len(j))
+    # Members by the formula of the code: above half of the code-weighted level.
+    fit, unit = found.units_[0][0]
+    code = rfn.transform(X)[:, unit]
+    assert fit == 0 and np.array_equal(found.rows_[0], code > np.sqrt((code**4).sum() / (code**2).sum()) / 2)
+    w = rfn.components_[unit]
+    information = np.log1p((w**2 / rfn.noise_variance_).sum() * (code**2).mean()) / 2
+    assert found.information_[0] == pytest.approx(information, rel=1e-9)
+
+
+def test_modules_of_several_starts(planted):
+    X, rows, columns = planted
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])
+    settings = RFN(50, psi_min=0.3, max_iter=30, random_state=0)
+    found = unmix.biclusters(settings, frame, n_starts=2, n_permutations=1)
+    assert not hasattr(settings, "components_")
+    fitted = unmix.biclusters(clone(settings).fit(frame), frame, n_starts=2, n_permutations=1)
+    assert np.array_equal(found.rows_, fitted.rows_) and np.array_equal(found.q_value_, fitted.q_value_)
+    assert set(np.unique(found.stability_)) <= {0.5, 1.0} and found.n_starts_ == 2 and found.n_permutations_ == 1
+    assert ((found.q_value_ >= 0) & (found.q_value_ <= 1)).all() and (np.diff(found.q_value_) >= 0).all()
+    assert ((found.halves_ >= 0) & (found.halves_ <= 1)).all() and 0 < found.halves_chance_ < 0.5
+    assert unmix.metrics.consensus_score((found.rows_[:5], found.columns_[:5]), (rows, columns)) > 0.85
+    table = found.to_frame()
+    assert list(table.columns) == [
+        "n_rows", "n_columns", "concentration", "information", "stability", "q_value", "halves", "rare", "small", "up", "down",
+    ]  # fmt: skip
+    assert len(table) == len(found) and table.index.name == "module"
+    down = [f"gene {j}" for j in np.flatnonzero(found.signs_[0] == -1)]
+    assert table["down"][0] == ", ".join(down) and len(repr(found).splitlines()) == len(found) + 1
+    with pytest.raises(ValueError, match="n_starts must be an integer of at least 0, got -1"):
+        unmix.biclusters(settings, X, n_starts=-1)
+    with pytest.raises(ValueError, match="may be negative"):
+        unmix.biclusters(unmix.PCA(2), X, n_starts=0)
+
+
+def test_modules_of_sparse_rows():
+    X = np.where(np.random.default_rng(0).random((120, 40)) < 0.8, 0, 1.0)
+    X[:20, :6] += 3
+    model = RFN(6, psi_min=0.3, max_iter=50, random_state=0).fit(scipy.sparse.csr_array(X))
+    of_sparse, of_dense = model.biclusters(scipy.sparse.csr_array(X)), model.biclusters(X)
+    assert np.array_equal(of_sparse.rows_, of_dense.rows_) and np.array_equal(of_sparse.columns_, of_dense.columns_)
+
+
+def test_stability_of_units(planted):
+    X = planted[0]
+    model = RFN(20, init="ica", psi_min=0.3, max_iter=30, random_state=0).fit(X)
+    found = unmix.stability(model, X, cuts=2, restarts=1)
+    assert len(found) == 20 and found.gaussian.size == 0 and 0 < found.chance < 0.5
+    assert not any("group" in verdict for verdict in found.verdict)
+    # Units of columns in other units of measurement are the same ones.
+    scale = 2.0 ** np.arange(X.shape[1]).clip(0, 12)
+    other = RFN(20, init="ica", psi_min=0.3, max_iter=30, random_state=0).fit(X * scale)
+    np.testing.assert_allclose(unmix.stability(other, X * scale, cuts=2, restarts=1).halves, found.halves, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +208,13 @@ def biclusters(
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        estimator = clone(estimator).fit(X)
+        estimator, begun = clone(estimator), time.monotonic()
+        if random_state is not None:
+            estimator.set_params(random_state=random_state)
+        if max_seconds is not None:
+            estimator.set_params(max_seconds=max_seconds)
+        estimator.fit(X)
+        max_seconds = None if max_seconds is None else max(max_seconds - (time.monotonic() - begun), 1e-3)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     facts = (seed, threads_here(), int(verbose))

@@ -137,10 +137,10 @@ class Stability:
         quality index Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
-        Empty for dictionaries, whose atoms are compared themselves and whose codes are mostly 0.
+        Empty for dictionaries and rectified factor networks, whose atoms and units are compared themselves and whose codes are mostly 0.
     chance : float or None
         Mean cosine of as many random directions with others, paired in the same way: the level of atoms that have nothing in common.
-        Of dictionaries; else None.
+        Of dictionaries and rectified factor networks; else None.
     block_length : int
         Block length: number of consecutive rows that were kept together when rows were cut into halves and tested: 1 for independent
         rows; more for a recording, whose consecutive samples are autocorrelated.

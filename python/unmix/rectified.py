@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from sklearn.utils.validation import check_is_fitted
+
 from ._base import Estimator
+from ._biclusters import Biclusters, biclusters
 from ._likelihood import Likelihood
 from ._parameters import RFNParameters
+from ._types import Rows
 
 
 class RFN(RFNParameters, Likelihood, Estimator):
@@ -155,3 +159,33 @@ class RFN(RFNParameters, Likelihood, Estimator):
     """
 
     _method = "rfn"
+
+    def biclusters(self, X: Rows) -> Biclusters:
+        """Return the units of this model as modules: the rows and columns where each is large.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            The rows, dense or sparse: those of the fit, or others.
+
+        Returns
+        -------
+        Biclusters
+            Modules, the most concentrated first. ``stability_``, ``q_value_`` and ``halves_`` are NaN: they need more fits.
+
+        See Also
+        --------
+        unmix.biclusters : Pools the units of several starts, with stability and q-values.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> X = unmix.datasets.rare_modules(shift=5, seed=0)
+        >>> model = unmix.RFN(50, init="ica", psi_min=0.3, max_iter=50, random_state=0).fit(X)
+        >>> found = model.biclusters(X)
+        >>> rows, columns = found.get_indices(0)
+        >>> found.get_submatrix(0, X).shape == (len(rows), len(columns))
+        True
+        """
+        check_is_fitted(self)
+        return biclusters(self, X, n_starts=0)

@@ -85,7 +85,7 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out += &paint(
         FAINT,
         format!(
-            "  {:>6}  {:>6}  {:>7} {:>6} {:>6}  {:>13}  {:>9}  {:>6}  {:>6}\n",
+            "  {:>6}  {:>6}  {:>7} {:>6} {:>5}  {:>13}  {:>9}  {:>6}  {:>6}\n",
             "module", "rows", "columns", "up", "down", "concentration", "stability", "q", "halves"
         ),
     );
@@ -106,7 +106,7 @@ fn line(i: usize, m: &Module) -> String {
     let up = m.positive.iter().filter(|up| **up).count();
     let share = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.2}"));
     format!(
-        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>6}  {:>13.2}  {:>9}  {:>6}  {:>6}",
+        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>5}  {:>13.2}  {:>9}  {:>6}  {:>6}",
         m.rows.len(),
         m.columns.len(),
         m.columns.len() - up,

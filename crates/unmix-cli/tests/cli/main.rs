@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod biclusters;
 mod dictionary;
 mod encoders;
 mod grow;

@@ -17,11 +17,10 @@ use crate::data::{AnyRows, RandomAccess, RawArray, Rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::Model;
-use crate::num::Real;
 use crate::num::random::Stream;
+use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stability::{Fits, readers};
-use crate::stats::GatherMoments;
+use crate::stability::{Fits, deviations, directions, readers};
 use serde_json::{Map, Value, json};
 use units::{Unit, groups, units};
 
@@ -191,13 +190,6 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     })
 }
 
-/// Standard deviations of the columns.
-fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
-    let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
-    let n = moments.n.max(1.0);
-    Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())
-}
-
 fn pooled<T: Real>(model: &Model, rows: &Rows<'_, T>, refits: Refits, run: &Run<'_>) -> Result<Biclusters>
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
@@ -358,10 +350,11 @@ where
     let fits = Fits { key: model.method().key, settings, rows, source, run };
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
     let both = fits.of(jobs, readers(n, k, size_of::<T>()))?;
-    let both: Vec<Vec<Vec<f64>>> = both.iter().map(|m| directions(m, deviations)).collect();
+    let both: Vec<Matrix<f64>> = both.iter().map(|m| directions(m, deviations)).collect();
     let agreement = |loadings: &[f64]| {
-        let nearest = |half: &Vec<Vec<f64>>| {
-            half.iter().map(|w| w.iter().zip(loadings).map(|(a, b)| a * b).sum::<f64>()).fold(0.0, f64::max)
+        let nearest = |half: &Matrix<f64>| {
+            let cosine = |j| half.row(j).iter().zip(loadings).map(|(a, b)| a * b).sum::<f64>();
+            (0..half.rows()).map(cosine).fold(0.0, f64::max)
         };
         both.iter().map(nearest).fold(1.0, f64::min)
     };
@@ -377,19 +370,6 @@ where
 
 fn codes_of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(model.encode_to_vec(rows, run)?.iter().map(|y| y.to_f64()).collect())
-}
-
-/// Relative loadings of every unit, of length 1; 0 for a unit without any.
-fn directions(model: &Model, deviations: &[f64]) -> Vec<Vec<f64>> {
-    let Some(mixing) = model.code().mixing() else { return Vec::new() };
-    let one = |j: usize| {
-        let relative = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, j)] / d } else { 0.0 };
-        let mut w: Vec<f64> = deviations.iter().enumerate().map(relative).collect();
-        let length = w.iter().map(|x| x * x).sum::<f64>().sqrt();
-        w.iter_mut().for_each(|x| *x /= length.max(f64::MIN_POSITIVE));
-        w
-    };
-    (0..mixing.cols()).map(one).collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //!
 //! Cost, for `n` estimates: `O(n²)` memory and time, and `n²` products of vectors. At most [`MOST_ESTIMATES`] are clustered.
 
+use super::compare::alike;
 use super::linkage::average_linkage;
 use super::scaling::scaled;
 use crate::metrics::pairs;
@@ -90,11 +91,16 @@ pub(super) struct Fit<'a> {
     pub(super) order: &'a [Option<usize>],
 }
 
-/// Clusters of what `restarts` (the model first) and `halves` found; `seen` are the vectors of the model.
-pub(super) fn clusters(seen: &Matrix<f64>, restarts: &[Fit<'_>], halves: &[Fit<'_>]) -> Clusters {
+/// Clusters of what `restarts` (the model first) and `halves` found; `seen` are the vectors of the model. Opposites are alike unless `signed`.
+pub(super) fn clusters(
+    seen: &Matrix<f64>,
+    restarts: &[Fit<'_>],
+    halves: &[Fit<'_>],
+    signed: bool,
+) -> Clusters {
     // Components that are nothing have no estimates, and shall not have a cluster cut off from another.
     let k = (0..seen.rows()).filter(|&j| is_nonzero(seen.row(j))).count();
-    let of = |restarts, halves| clustered(seen, k, restarts, halves);
+    let of = |restarts, halves| clustered((seen, k), restarts, halves, signed);
     let (started, halved) = (of(restarts, &[]), of(&[], halves));
     let together = if started.is_some() && halved.is_some() { of(restarts, halves) } else { None };
     let widest = together.as_ref().or(halved.as_ref()).or(started.as_ref());
@@ -119,7 +125,7 @@ struct Estimates {
 }
 
 impl Estimates {
-    fn of(fits: &[&Fit<'_>], first_half: usize) -> Self {
+    fn of(fits: &[&Fit<'_>], first_half: usize, signed: bool) -> Self {
         let at: Vec<(usize, usize)> = fits
             .iter()
             .enumerate()
@@ -133,7 +139,7 @@ impl Estimates {
                 let block = factor::multiply_transposed(fits[a].vectors, fits[b].vectors);
                 for p in first[a]..first[a + 1] {
                     for q in (first[b]..first[b + 1]).filter(|&q| q <= p) {
-                        let r = if p == q { 1.0 } else { block[(at[p].1, at[q].1)].abs().min(1.0) };
+                        let r = if p == q { 1.0 } else { alike(block[(at[p].1, at[q].1)], signed) };
                         (similarity[(p, q)], similarity[(q, p)]) = (r, r);
                     }
                 }
@@ -146,7 +152,12 @@ impl Estimates {
 type Clustered = (Estimates, Clustering, Vec<Option<usize>>);
 
 /// Estimates, their clusters, and the centrotype of each component.
-fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'_>]) -> Option<Clustered> {
+fn clustered(
+    (seen, k): (&Matrix<f64>, usize),
+    restarts: &[Fit<'_>],
+    halves: &[Fit<'_>],
+    signed: bool,
+) -> Option<Clustered> {
     let most = MOST_ESTIMATES / k.max(1);
     // Where there are too many of both, each gives half.
     let n_halves = halves.len().min(most.saturating_sub(restarts.len()).max(most / 2));
@@ -155,7 +166,7 @@ fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'
     if fits.len() < 2 || k == 0 {
         return None;
     }
-    let estimates = Estimates::of(&fits, n_restarts);
+    let estimates = Estimates::of(&fits, n_restarts, signed);
     let n = estimates.at.len();
     if n < k {
         return None;
@@ -164,7 +175,9 @@ fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'
     let cluster = average_linkage(distance, k);
     let found = described(&estimates.similarity, &cluster, k);
     let vector = |i: usize| fits[estimates.at[i].0].vectors.row(estimates.at[i].1);
-    let cosine = |j: usize, i: usize| seen.row(j).iter().zip(vector(i)).map(|(x, y)| x * y).sum::<f64>();
+    let cosine = |j: usize, i: usize| {
+        alike(seen.row(j).iter().zip(vector(i)).map(|(x, y)| x * y).sum::<f64>(), signed)
+    };
     let table = Matrix::from_fn(seen.rows(), k, |j, c| cosine(j, found[c].centrotype));
     let partners = pairs(&table);
 
@@ -184,9 +197,7 @@ fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'
         quality: of_component.iter().map(|c| c.and_then(|c| found[c].quality)).collect(),
         size: each(&|c| found[c].size),
         fits: each(&|c| met[c].iter().filter(|is| **is).count()),
-        similarity: (0..seen.rows())
-            .map(|j| centres[j].map_or(0.0, |i| cosine(j, i).abs().min(1.0)))
-            .collect(),
+        similarity: (0..seen.rows()).map(|j| centres[j].map_or(0.0, |i| cosine(j, i))).collect(),
         centrotypes: centrotypes(seen, &fits, &estimates.at, &centres),
         labels,
         n_left_out: restarts.len() + halves.len() - fits.len(),

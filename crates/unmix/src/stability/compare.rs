@@ -1,4 +1,4 @@
-//! What two fits have in common: axes or codes, set against each other as vectors.
+//! What two fits have in common: axes, atoms, units or codes, set against each other as vectors.
 
 use crate::data::Rows;
 use crate::error::Result;
@@ -6,28 +6,71 @@ use crate::metrics::pairs;
 use crate::model::Model;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::stats::GatherMoments;
+
+/// What stands for a component.
+enum By {
+    /// Its axis or atom.
+    Axes,
+    /// The loadings of a unit, each in standard deviations of its column: those of large variance would decide alone.
+    Units(Vec<f64>),
+    /// Its codes of some rows.
+    Codes,
+}
 
 /// Vectors of components for comparison, as rows; their cosines are the similarities.
 pub(super) struct Reference<'a, T: Real> {
     pub(super) codes: Matrix<f64>,
     rows: Rows<'a, T>,
-    by_axes: bool,
+    by: By,
+    /// Codes are not negative, so that a vector and its opposite are two components that have nothing in common.
+    signed: bool,
+}
+
+/// Whether components are judged by themselves, each alone, and not by their codes, which are mostly 0: atoms, and units of codes that are not
+/// negative. Such codes never are Gaussian.
+pub(super) fn alone(model: &Model) -> bool {
+    let codes = model.code().codes();
+    codes.sparse || (codes.non_negative && model.code().decodes() && !codes.distances)
+}
+
+/// Standard deviations of the columns.
+pub(crate) fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
+    let n = moments.n.max(1.0);
+    Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())
+}
+
+/// Loadings of every unit in standard deviations of the columns, of length 1; 0 for a unit without any.
+pub(crate) fn directions(model: &Model, deviations: &[f64]) -> Matrix<f64> {
+    let Some(mixing) = model.code().mixing() else { return Matrix::zeros(0, deviations.len()) };
+    let relative =
+        |i: usize, j: usize| if deviations[i] > 0.0 { mixing[(i, j)] / deviations[i] } else { 0.0 };
+    let mut out = Matrix::from_fn(mixing.cols(), deviations.len(), |j, i| relative(i, j));
+    of_length_one(&mut out);
+    out
 }
 
 impl<'a, T: Real> Reference<'a, T> {
     pub(super) fn new(model: &Model, rows: Rows<'a, T>, run: &Run<'_>) -> Result<Self> {
         let components = model.tensor("components").map(|t| t.to_matrix());
         // Atoms are compared themselves: two that are alike share the rows out between them, so that their codes are not.
-        let by_axes = model.code().codes().sparse || components.as_ref().is_some_and(orthonormal);
-        let codes = vectors(model, &rows, by_axes, run)?;
-        Ok(Self { codes, rows, by_axes })
+        let by = match alone(model) {
+            true if !model.code().codes().sparse => By::Units(deviations(&rows, run)?),
+            true => By::Axes,
+            false if components.as_ref().is_some_and(orthonormal) => By::Axes,
+            false => By::Codes,
+        };
+        let codes = vectors(model, &rows, &by, run)?;
+        let signed = alone(model) && model.code().codes().non_negative;
+        Ok(Self { codes, rows, by, signed })
     }
 
     /// The vectors of another fit, in the order of their partners.
     pub(super) fn place(&self, other: &Model, run: &Run<'_>) -> Result<MatchedFit> {
-        let found = vectors(other, &self.rows, self.by_axes, run)?;
+        let found = vectors(other, &self.rows, &self.by, run)?;
         let k = self.codes.rows();
-        let all = factor::multiply_transposed(&self.codes, &found);
+        let all = self.likeness(&factor::multiply_transposed(&self.codes, &found));
         // A half may hold fewer directions than the whole: nothing is then the partner of some.
         let mut order = vec![None; k];
         pairs(&all).into_iter().for_each(|(j, i)| order[j] = Some(i));
@@ -35,11 +78,34 @@ impl<'a, T: Real> Reference<'a, T> {
         Ok(MatchedFit { vectors, order })
     }
 
-    /// Absolute cosines of every component of the model with every one of another fit in the order of partners.
+    /// Similarity of every component of the model with every one of another fit in the order of partners.
     pub(super) fn similar(&self, placed: &Matrix<f64>) -> Matrix<f64> {
-        let all = factor::multiply_transposed(&self.codes, placed);
-        Matrix::from_fn(all.rows(), all.cols(), |i, j| all[(i, j)].abs().min(1.0))
+        self.likeness(&factor::multiply_transposed(&self.codes, placed))
     }
+
+    /// Similarities by cosines.
+    pub(super) fn likeness(&self, cosines: &Matrix<f64>) -> Matrix<f64> {
+        Matrix::from_fn(cosines.rows(), cosines.cols(), |i, j| self.alike(cosines[(i, j)]))
+    }
+
+    fn alike(&self, cosine: f64) -> f64 {
+        alike(cosine, self.signed)
+    }
+
+    pub(super) fn is_signed(&self) -> bool {
+        self.signed
+    }
+
+    /// How well two fits agree about each component.
+    pub(super) fn between(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
+        let cosine = |j: usize| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
+        (0..a.rows()).map(|j| self.alike(cosine(j))).collect()
+    }
+}
+
+/// The size of a cosine, at most 1; 0 of a negative one where opposites are `signed`.
+pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
+    if signed { cosine.clamp(0.0, 1.0) } else { cosine.abs().min(1.0) }
 }
 
 /// The components of another fit, matched to those of the model.
@@ -47,12 +113,6 @@ pub(super) struct MatchedFit {
     pub(super) vectors: Matrix<f64>,
     /// Which of its components is whose partner.
     pub(super) order: Vec<Option<usize>>,
-}
-
-pub(super) fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
-    (0..a.rows())
-        .map(|j| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0))
-        .collect()
 }
 
 /// How well two halves agree about the space of component `j` and of `others`, for each cut: the least cosine of the principal angles.
@@ -84,24 +144,31 @@ fn orthonormal(rows: &Matrix<f64>) -> bool {
     (0..gram.rows()).all(|i| (0..=i).all(|j| (gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 0.1))
 }
 
-/// Unit vectors that stand for the components: axes, or centred codes of `rows`.
-fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by_axes: bool, run: &Run<'_>) -> Result<Matrix<f64>> {
-    let mut out = if by_axes {
-        model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
-    } else {
-        let (codes, k) = (codes(model, rows, run)?, model.n_codes());
-        let n = codes.len() / k.max(1);
-        let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
-        (0..k).for_each(|j| level(out.row_mut(j)));
-        out
+/// Unit vectors that stand for the components: axes, relative loadings, or centred codes of `rows`.
+fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by: &By, run: &Run<'_>) -> Result<Matrix<f64>> {
+    let mut out = match by {
+        By::Axes => model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix()),
+        By::Units(deviations) => return Ok(directions(model, deviations)),
+        By::Codes => {
+            let (codes, k) = (codes(model, rows, run)?, model.n_codes());
+            let n = codes.len() / k.max(1);
+            let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
+            (0..k).for_each(|j| level(out.row_mut(j)));
+            out
+        }
     };
-    for j in 0..out.rows() {
-        let length = out.row(j).iter().map(|v| v * v).sum::<f64>().sqrt();
+    of_length_one(&mut out);
+    Ok(out)
+}
+
+/// Divides every row that is not 0 by its length.
+pub(super) fn of_length_one(rows: &mut Matrix<f64>) {
+    for j in 0..rows.rows() {
+        let length = rows.row(j).iter().map(|v| v * v).sum::<f64>().sqrt();
         if length > 0.0 {
-            out.row_mut(j).iter_mut().for_each(|v| *v /= length);
+            rows.row_mut(j).iter_mut().for_each(|v| *v /= length);
         }
     }
-    Ok(out)
 }
 
 /// Takes the mean off a column of codes, and cuts the largest hundredth of them down.

@@ -9,8 +9,8 @@
 //! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
 //!
 //! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
-//! largest sum of similarities. Similarity is the cosine of the axes where these are orthonormal, and else the correlation of the
-//! codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
+//! largest sum of similarities. Similarity is the cosine of the axes where these are orthonormal, that of atoms, or of the loadings of units
+//! in standard deviations of the columns, where codes are mostly 0; and else the correlation of the codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
 //! would make all of them alike. What all fits found is clustered besides, without the model, as ICASSO does (`clusters.rs`).
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
@@ -28,15 +28,16 @@ mod verdict;
 
 pub use crate::model::LEVEL;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
+pub(crate) use compare::{deviations, directions};
 pub use verdict::Verdict;
 
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
-use crate::metrics::match_rows;
+use crate::metrics::pairs;
 use crate::model::{Model, fit};
 use crate::num::random::Stream as Draws;
-use crate::num::{Matrix, Real};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use clusters::Fit;
 use compare::{Reference, codes};
@@ -88,10 +89,10 @@ pub struct Stability {
     /// of each component.
     pub clusters: Clusters,
     /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
-    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size. Empty for sparse codes, which are mostly 0.
+    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size. Empty where codes are mostly 0 or never negative.
     pub gaussian: Vec<f64>,
     /// Mean cosine of as many random directions of as many columns with others, paired in the same way: what atoms that have nothing in common
-    /// would have. Where atoms are compared; small where there are no more of them than columns.
+    /// would have. Where atoms or units are compared; small where there are no more of them than columns.
     pub chance: Option<f64>,
     /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
     pub block_length: u64,
@@ -179,8 +180,8 @@ where
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
-    let sparse = model.code().codes().sparse;
-    let gaussian = match sparse {
+    let alone = compare::alone(model);
+    let gaussian = match alone {
         true => Vec::new(),
         false => halved.gaussian(k, &fitted, cuts.first(), held_out, together.block_length > 1, run)?,
     };
@@ -195,21 +196,21 @@ where
         n: n as f64,
         times: &together.times,
     };
-    // An atom is told from others by the rows that it is used for, whatever its variance.
-    let groups = if sparse { vec![Vec::new(); k] } else { verdict::groups(k, &evidence) };
+    // An atom or a unit is told from others by the rows that it is used for, whatever its variance.
+    let groups = if alone { vec![Vec::new(); k] } else { verdict::groups(k, &evidence) };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
     let space_interval: Vec<(f64, f64)> = spaces.iter().map(|cuts| interval::interval(cuts)).collect();
     Ok(Stability {
-        clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted)),
+        clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(|j| interval::interval(&halved.of(j))).collect(),
         space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
         space_interval,
         cuts: trials.cuts,
         halves: mean(&halved.agreement, k),
-        chance: sparse.then(|| chance(k, p, run.seed)),
+        chance: alone.then(|| chance(k, p, run.seed, &seen)),
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
@@ -221,13 +222,19 @@ where
 const DRAWS: u64 = 3;
 
 /// The mean cosine of `k` random directions of `p` columns with `k` others, paired so that it is largest.
-fn chance(k: usize, p: usize, seed: u64) -> f64 {
+fn chance<T: Real>(k: usize, p: usize, seed: u64, seen: &Reference<'_, T>) -> f64 {
     let drawn = |number: u64| {
         let draws = Draws::new(seed, 0x6368_616e ^ number);
         Matrix::from_fn(k, p, |i, j| draws.normal((i * p + j) as u64))
     };
-    let one =
-        |i: u64| match_rows(&drawn(2 * i), &drawn(2 * i + 1)).cosine.iter().sum::<f64>() / k.max(1) as f64;
+    let unit = |mut m: Matrix<f64>| {
+        compare::of_length_one(&mut m);
+        m
+    };
+    let one = |i: u64| {
+        let all = seen.likeness(&factor::multiply_transposed(&unit(drawn(2 * i)), &unit(drawn(2 * i + 1))));
+        pairs(&all).iter().map(|at| all[*at]).sum::<f64>() / k.max(1) as f64
+    };
     (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
 }
 

@@ -1,7 +1,7 @@
 //! What fits of halves, and from other seeds, found beside the model.
 
 use super::clusters::Fit;
-use super::compare::{MatchedFit, Reference, between, codes, space};
+use super::compare::{MatchedFit, Reference, codes, space};
 use super::gaussian;
 use crate::data::Rows;
 use crate::error::Result;
@@ -32,7 +32,7 @@ impl HalvesResult {
         let mut out = Self::default();
         for both in fitted.chunks_exact(2) {
             let (a, b) = (seen.place(&both[0], run)?, seen.place(&both[1], run)?);
-            out.agreement.push(between(&a.vectors, &b.vectors));
+            out.agreement.push(seen.between(&a.vectors, &b.vectors));
             out.to_model.extend([seen.similar(&a.vectors), seen.similar(&b.vectors)]);
             out.orders.extend([a.order, b.order]);
             out.pairs.push((a.vectors, b.vectors));

@@ -31,7 +31,7 @@ fn found(fits: &[Matrix<f64>]) -> Clustering {
     let order: Vec<Option<usize>> = (0..8).map(Some).collect();
     let fits: Vec<Fit<'_>> =
         fits.iter().map(|vectors| Fit { model: &model, vectors, order: &order[..vectors.rows()] }).collect();
-    clusters(fits[0].vectors, &fits, &[]).restarts.unwrap()
+    clusters(fits[0].vectors, &fits, &[], false).restarts.unwrap()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_source_with_two_optima_is_two_clusters_where_there_is_room_and_else_a_poor_
     let order: Vec<Option<usize>> = (0..8).map(Some).collect();
     let given: Vec<Fit<'_>> =
         fits.iter().map(|vectors| Fit { model: &model, vectors, order: &order[..3] }).collect();
-    let estimates = Estimates::of(&given.iter().collect::<Vec<_>>(), 10);
+    let estimates = Estimates::of(&given.iter().collect::<Vec<_>>(), 10, false);
     let distance = Matrix::from_fn(30, 30, |i, j| 1.0 - estimates.similarity[(i, j)]);
     let four = average_linkage(distance, 4);
     let described = described(&estimates.similarity, &four, 4);
@@ -154,7 +154,7 @@ fn of_too_many_estimates_whole_fits_are_left_out() {
     let of = |vectors| Fit { model: &model, vectors, order: &order };
     let (restarts, halves): (Vec<Fit<'_>>, Vec<Fit<'_>>) =
         (fits.iter().map(of).collect(), fits[..180].iter().map(of).collect());
-    let found = clusters(&fits[0], &restarts, &halves);
+    let found = clusters(&fits[0], &restarts, &halves, false);
     let sizes = |c: &Option<Clustering>| c.as_ref().map(|c| (c.size.iter().sum::<usize>(), c.n_left_out));
     assert_eq!((sizes(&found.restarts), sizes(&found.halves)), (Some((1600, 0)), Some((1440, 0))));
     // 2048 estimates of 8 components are 256 fits, half of them of halves.
@@ -167,7 +167,7 @@ fn of_too_many_estimates_whole_fits_are_left_out() {
     assert!((200..=320).contains(&half), "{half}");
     assert!((0..8).all(|j| found.map.iter().filter(|p| p.component == j).count() >= 60));
     // Few halves leave room for restarts.
-    let few = clusters(&fits[0], &restarts, &halves[..10]);
+    let few = clusters(&fits[0], &restarts, &halves[..10], false);
     assert_eq!(few.both.unwrap().n_left_out, 0);
 }
 
@@ -177,12 +177,12 @@ fn one_fit_or_none_has_no_clusters() {
     let order: Vec<Option<usize>> = (0..8).map(Some).collect();
     let axes = noisy_axes(3, 0.0, 1);
     let fits = [Fit { model: &model, vectors: &axes, order: &order[..3] }];
-    assert_eq!(clusters(&axes, &fits, &[]), Clusters::default());
-    assert_eq!(clusters(&axes, &[], &fits), Clusters::default());
+    assert_eq!(clusters(&axes, &fits, &[], false), Clusters::default());
+    assert_eq!(clusters(&axes, &[], &fits, false), Clusters::default());
     let nothing = Matrix::zeros(0, 8);
     let empty = [
         Fit { model: &model, vectors: &nothing, order: &[] },
         Fit { model: &model, vectors: &nothing, order: &[] },
     ];
-    assert_eq!(clusters(&nothing, &empty, &empty), Clusters::default());
+    assert_eq!(clusters(&nothing, &empty, &empty, false), Clusters::default());
 }

@@ -1,0 +1,88 @@
+//! `unmix biclusters`: modules in a table, as JSON, and their members in a file.
+
+use crate::bench::Bench;
+use serde_json::Value;
+use unmix::datasets::{RareModules, rare_modules};
+
+/// Two planted modules of 8 of 120 rows and 10 of 60 columns, and a model of them.
+fn planted(b: &Bench) {
+    let spec = RareModules {
+        n_samples: 120,
+        n_features: 60,
+        n_modules: 2,
+        module_shape: (8, 10),
+        shift: 6.0,
+        n_factors: 2,
+    };
+    let x = rare_modules(&spec, 1).unwrap().x;
+    let names = (0..60).map(|j| format!("g{j}")).collect::<Vec<_>>().join(",");
+    let line = |i: usize| x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    b.write("x.csv", std::iter::once(names).chain((0..120).map(line)).collect::<Vec<_>>().join("\n"));
+    b.ok("fit rfn x.csv -k 12 --set psi_min=0.3 --set max_iter=40 --set init=ica --seed 3 -o m.safetensors");
+}
+
+#[test]
+fn modules_of_one_model_and_of_several_starts() {
+    let b = Bench::new();
+    planted(&b);
+    let one = b.ok("biclusters m.safetensors x.csv --starts 0 -o one.csv").out;
+    assert!(one.contains("120 rows, 60 columns") && one.contains("of the model"), "{one}");
+    assert!(!one.contains("by chance") && one.lines().all(|l| l.chars().count() <= 80), "{one}");
+    let all = b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 -o modules.csv").out;
+    assert!(all.contains("of 3 fits; q-values from 1 permuted cop"), "{all}");
+    let json = b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 --json").out;
+    let found: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&found["starts"], &found["permutations"]), (&3.into(), &1.into()));
+    let first = &found["modules"][0];
+    assert!(first["stability"].as_f64().unwrap() > 0.3 && first["q_value"].as_f64().unwrap() <= 1.0);
+    // The file has a line for each member, with the names of the columns.
+    let lines: Vec<String> =
+        std::fs::read_to_string(b.path("modules.csv")).unwrap().lines().map(str::to_string).collect();
+    assert_eq!(lines[0], "module,member,number,name,sign");
+    let modules = found["modules"].as_array().unwrap();
+    let members = |m: &Value, of: &str| m[of].as_array().unwrap().len();
+    let n: usize = modules.iter().map(|m| members(m, "rows") + members(m, "columns")).sum();
+    assert_eq!(lines.len(), n + 1);
+    let (column, sign) = (&first["columns"][0], &first["signs"][0]);
+    assert!(lines.contains(&format!("0,column,{column},g{column},{sign}")), "{lines:?}");
+    assert!(lines.contains(&format!("0,row,{},,", first["rows"][0])), "{lines:?}");
+    // The same seed gives the same modules.
+    assert_eq!(json, b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 --json").out);
+}
+
+#[test]
+fn what_has_no_modules_is_refused() {
+    let b = Bench::new();
+    planted(&b);
+    b.ok("fit pca x.csv -k 2 -o p.safetensors");
+    let refused = {
+        let r = b.run("biclusters p.safetensors x.csv");
+        assert_ne!(r.code, 0);
+        r
+    }
+    .err;
+    assert!(refused.contains("may be negative") && refused.contains("rectified factor network"), "{refused}");
+    let refused = {
+        let r = b.run("biclusters m.safetensors x.csv -o x.csv");
+        assert_ne!(r.code, 0);
+        r
+    }
+    .err;
+    assert!(refused.contains("x.csv"), "{refused}");
+}
+
+#[test]
+fn stability_of_units_tests_no_gaussianity() {
+    let b = Bench::new();
+    planted(&b);
+    let fitted =
+        b.ok("fit rfn x.csv -k 6 --set psi_min=0.3 --set max_iter=40 --stability 3 -o s.safetensors").out;
+    assert!(fitted.contains("halves") && !fitted.contains("as a group"), "{fitted}");
+    let shown: Value = serde_json::from_str(&b.ok("show s.safetensors --json").out).unwrap();
+    let found = &shown["report"]["stability"];
+    assert_eq!(found["gaussian"].as_array().unwrap().len(), 0);
+    assert!(found["chance"].as_f64().unwrap() > 0.0 && found["halves"].as_array().unwrap().len() == 6);
+    b.ok("report s.safetensors -o s.html");
+    let page = std::fs::read_to_string(b.path("s.html")).unwrap();
+    assert!(page.contains("random directions, paired in the same way"));
+}
