@@ -128,3 +128,9 @@ def test_mne_runs_on_our_solvers(tmp_path):
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert "needs mne" not in ran.stdout and ran.stdout.strip(), ran.stdout
+
+
+def test_what_moves_in_videos_is_told_from_their_background(tmp_path):
+    found = run("background", "video", tmp_path)
+    for of in found.values():
+        assert 0.01 < of["share"] < 0.12 and of["robust"] < 0.3 * of["pca"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from unmix import PCA, PPCA, FactorAnalysis, plot
+from unmix import PCA, PPCA, FactorAnalysis, RobustPCA, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -102,3 +102,35 @@ def test_heywood_cases_are_marked():
     model = FactorAnalysis(1).fit(X)
     marks = [text.get_position()[1] for text in plot.loadings(model).texts if text.get_text() == "H"]
     assert list(model.heywood_) == [0] and marks == [0]
+
+
+def test_rows_beside_their_low_rank_and_sparse_parts():
+    draw = np.random.RandomState(0)
+    low = draw.randn(60, 2) @ draw.randn(2, 48)
+    X = low + 10 * (draw.rand(60, 48) < 0.05)
+    robust = RobustPCA(random_state=0).fit(X)
+    figure = plot.parts(robust, rows=(3, 5), shape=(6, 8))
+    pictures = [np.asarray(ax.images[0].get_array()).ravel() for ax in figure.axes]
+    assert len(pictures) == 6
+    assert_allclose(pictures[0], X[3], atol=1e-4)
+    assert_allclose(pictures[4], low[5], atol=1e-4)
+    assert_allclose(pictures[5], X[5] - low[5], atol=1e-3)
+    # Of rows that are given, by their codes: the same, as curves.
+    curves = plot.parts(robust, X, rows=[5]).axes
+    assert_allclose(curves[1].lines[0].get_ydata(), low[5], atol=1e-4)
+    assert_allclose(curves[2].lines[0].get_ydata(), X[5] - low[5], atol=1e-3)
+    with pytest.raises(ValueError, match="needs the two parts of a RobustPCA, got PCA"):
+        plot.parts(PCA().fit(X))
+    with pytest.raises(ValueError, match="got \\(7, 7\\) and 48 columns"):
+        plot.parts(robust, shape=(7, 7))
+
+
+def test_affinities_come_by_cluster():
+    labels = np.array([1, 0, 1, 0, 0])
+    table = (labels[:, None] == labels).astype(float)
+    ax = plot.affinities(table, labels)
+    drawn = np.asarray(ax.images[0].get_array())
+    assert drawn[:3, :3].all() and drawn[3:, 3:].all() and not drawn[:3, 3:].any()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "1"]
+    with pytest.raises(ValueError, match="got shape \\(5, 5\\) and 4 labels"):
+        plot.affinities(table, labels[:4])

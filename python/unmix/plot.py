@@ -15,6 +15,7 @@ from ._figure import axes_or_new
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
+from ._plot_parts import affinities, parts
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "affinities",
     "biclusters",
     "components",
     "factor_correlations",
@@ -30,6 +32,7 @@ __all__ = [
     "held_out",
     "loadings",
     "module",
+    "parts",
     "scatter",
     "scree",
     "sources",

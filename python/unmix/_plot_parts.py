@@ -1,0 +1,118 @@
+"""Figures of robust PCA: rows, and what they are taken apart into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._figure import axes_or_new
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def parts(
+    model: Any, X: Rows | None = None, rows: Sequence[int] = (0,), shape: tuple[int, int] | None = None
+) -> Figure:
+    """Draw rows beside their low-rank part and their sparse part: pictures where a row is one, else curves.
+
+    Parameters
+    ----------
+    model : RobustPCA
+        The fitted model.
+    X : array-like of shape (n_samples, n_features), default=None
+        The rows, complete; None for those of the fit, as long as the estimator holds them.
+    rows : sequence of int, default=(0,)
+        Which of them, a line of panels for each.
+    shape : tuple of int, default=None
+        Height and width of a row that is a picture; None for curves.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Three panels for each row: row, low-rank part, sparse part. Pictures of a row and of its low-rank part have the same range of
+        greys; the sparse part is centred at 0.
+    """
+    import matplotlib.pyplot as plt
+
+    check_is_fitted(model)
+    if not hasattr(model, "noise_std_"):
+        raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got {type(model).__name__}; fit RobustPCA")
+    if X is None:
+        low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
+        whole = low + sparse
+    else:
+        whole = np.asarray(X, dtype=float)[list(rows)]
+        low = model.inverse_transform(model.transform(whole))
+        # As ``sparse_``: what is beyond the noise, or beyond rounding where there is none.
+        least = 4.5 * model.noise_std_ if model.noise_std_ else 1e-4 * np.sqrt(np.mean(low**2))
+        sparse = np.where(abs(whole - low) > least, whole - low, 0)
+    p = low.shape[1]
+    if shape is not None and shape[0] * shape[1] != p:
+        raise ValueError(f"shape must have as many pixels as rows have columns, got {shape} and {p} columns; give height and width")
+    size = (7.5, 2.2 * len(low)) if shape is not None else (9, 1.8 * len(low))
+    figure, panels = plt.subplots(len(low), 3, figsize=size, squeeze=False, layout="constrained")
+    for line, i, *three in zip(panels, rows, whole, low, sparse):
+        for ax, values, title in zip(line, three, ("row", "low-rank part", "sparse part")):
+            _panel(ax, values, three, title, shape)
+        line[0].set_ylabel(f"row {i}")
+    return figure
+
+
+def _panel(ax: Axes, values: Array, three: list[Array], title: str, shape: tuple[int, int] | None) -> None:
+    if ax.get_subplotspec().is_first_row():
+        ax.set_title(title)
+    if shape is None:
+        ax.plot(values, linewidth=0.8)
+        return
+    if title == "sparse part":
+        most = float(abs(values).max()) or 1.0
+        ax.imshow(values.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
+    else:
+        least, most = float(min(three[0].min(), three[1].min())), float(max(three[0].max(), three[1].max()))
+        ax.imshow(values.reshape(shape), cmap="gray", vmin=least, vmax=most)
+    ax.set(xticks=[], yticks=[])
+
+
+def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
+    """Draw affinities of rows, those of one cluster next to each other.
+
+    Parameters
+    ----------
+    similarity : array-like of shape (n_samples, n_samples)
+        Affinities, not negative.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row, or what it is compared with.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into; None for a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn into; lines separate the clusters.
+    """
+    table, labels = np.asarray(similarity, dtype=float), np.asarray(labels)
+    if table.ndim != 2 or table.shape != (len(labels), len(labels)):
+        raise ValueError(
+            f"affinities must have a row and a column for each label, got shape {table.shape} and {len(labels)} labels; give all of them"
+        )
+    order = np.argsort(labels, kind="stable")
+    ax = axes_or_new(ax)
+    # Half of the largest affinities would hide the others.
+    most = float(np.quantile(table[table > 0], 0.99)) if (table > 0).any() else 1.0
+    image = ax.imshow(table[np.ix_(order, order)], cmap="Greys", vmin=0, vmax=most, interpolation="nearest")
+    names, counts = np.unique(labels, return_counts=True)
+    ends = np.cumsum(counts)
+    for end in ends[:-1]:
+        ax.axhline(end - 0.5, color="C3", linewidth=0.8)
+        ax.axvline(end - 0.5, color="C3", linewidth=0.8)
+    ax.set_yticks(ends - counts / 2 - 0.5, [str(name) for name in names])
+    ax.set(xticks=[], xlabel="rows by cluster", ylabel="cluster")
+    ax.figure.colorbar(image, ax=ax, label="affinity")
+    return ax
