@@ -285,7 +285,26 @@ def check_msp(row, answer, path):
     return _judge(row, errors)
 
 
+def check_rfn(row, answer, path):
+    """By how much the objective that an engine says differs from that of its loadings and noise, computed from the rows in double precision; of modes
+    that solve for codes, how far these are from a solution."""
+    if "certificate" in answer:
+        return _judge(row, {"certificate": float(answer["certificate"])})
+    from engines.rectified import objective
+
+    X = np.load(path, mmap_mode="r")
+    W, psi = np.asarray(answer["components"], dtype=np.float64).T, np.asarray(answer["noise"], dtype=np.float64)
+    if W.shape != (X.shape[1], row.k) or psi.shape != (X.shape[1],) or not (np.isfinite(W).all() and (psi > 0).all()):
+        raise Wrong(f"loadings of shape {W.shape} and noise of shape {psi.shape}, or not finite")
+    value = objective(X, W, psi)
+    return _judge(row, {"objective": abs(float(answer["objective"]) - value) / abs(value)})
+
+
 CHECKS = {
+    "rfn": check_rfn,
+    "rfn step": check_rfn,
+    "rfn coordinate step": check_rfn,
+    "rfn file step": check_rfn,
     "pca": check_pca,
     "pca_file": check_pca,
     "fit_transform": check_pca,
