@@ -84,6 +84,25 @@ def test_rotated_factors_of_shares_are_industries(tmp_path):
     assert found["together"] >= 18 and found["rotated"] > 0.8 > found["plain"]
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_modules_of_all_starts_are_cell_types(tmp_path):
+    found = run("modules", "gene_pbmc68k_700", tmp_path)
+    assert 0.3 < found["stored"] < 0.36 and found["sure"] >= 8
+    assert found["pure"] > 0.7 > 0.5 > found["others"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_exact_codes_have_the_classes_that_plain_ones_miss(tmp_path):
+    found = run("modes", "gene_fabia_breast_a", tmp_path)
+    assert found["RFN, exact codes"] > 0.4 and found["RFN, plain"] < 0.2
+    assert 0.4 < found["PCA"] < 0.55 and 0.2 < found["ICA"] < 0.45
+
+
+def test_decoder_rows_of_digits_are_strokes(tmp_path):
+    found = run("strokes", "mnist/t10k-images-idx3-ubyte.gz", tmp_path)
+    assert found["RFN"] >= 0.9 > 0.8 > found["PCA"] and found["median"] > 0.7
+
+
 def test_made_up_voices_are_the_same_each_time_and_told_apart(tmp_path):
     for folder in ("once", "again"):
         program("made_up_voices")(tmp_path / folder)
@@ -109,7 +128,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)
