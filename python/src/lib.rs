@@ -136,9 +136,10 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
     given.into_iter().flatten().map(tensor).collect()
 }
 
-/// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON).
+/// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON). Where there is none before, `init` is a
+/// model that the stream goes on from, or starts from.
 #[pyfunction]
-#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None))]
+#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn partial_fit(
     py: Python<'_>,
@@ -149,8 +150,12 @@ fn partial_fit(
     facts: FactsTuple,
     names: Option<Vec<String>>,
     invocation: Option<String>,
+    given: Option<Given<'_>>,
+    init: Option<&Bound<'_, Model>>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let given = tensors(given);
+    let init = init.map(|model| model.get().inner.clone());
     let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
     // The columns are those of the batches before.
@@ -158,8 +163,14 @@ fn partial_fit(
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
         let (rows, told) = input.rows(names, run)?;
-        let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
-        Ok((unmix::partial_fit(&method, &settings, before.as_deref(), &rows, run)?, told))
+        let start = init.as_deref().map(|model| model as &dyn unmix::Start);
+        let run = &unmix::Run { invocation: invocation.as_deref(), init: start, ..*run };
+        if let Some(first) = init.as_deref().filter(|_| before.is_none() && given.is_empty())
+            && let Some(model) = unmix::model::continued(&method, &settings, first, &rows, run)?
+        {
+            return Ok((model, told));
+        }
+        Ok((unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?, told))
     })?;
     let (fitted, told) = fitted;
     tell(py, &told)?;

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._input import tensor_names
 
 if TYPE_CHECKING:
     from ._types import Path
@@ -53,9 +54,12 @@ class RunOptions:
         return self.init._model
 
     def __sklearn_clone__(self):
-        # A model to start from is a value: a clone of it would be unfitted.
+        # A model to start from, or that stands for a table, is a value: a clone of it would be unfitted.
         clone = super().__sklearn_clone__()
         clone.init = self.init
+        for name in tensor_names(self._method):
+            if isinstance(getattr(self, name), RunOptions):
+                setattr(clone, name, getattr(self, name))
         return clone
 
 

@@ -1002,6 +1002,7 @@ class DictionaryLearningParameters:
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
         "init": [StrOptions({"data", "k-means++", "dct", "random"}), *START],
+        "dict_init": ["array-like", None, *START],
         "atom_norm": [StrOptions({"ball", "sphere"})],
         "dead_unit": [StrOptions({"residual", "data", "keep"})],
         "positive_code": ["boolean"],
@@ -1028,6 +1029,7 @@ class DictionaryLearningParameters:
         alpha: float | Literal["auto"] = "auto",
         n_nonzero_coefs: int | None = None,
         init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None = "data",
+        dict_init: ArrayLike | None | Estimator | str | PathLike[str] = None,
         atom_norm: Literal["ball", "sphere"] = "ball",
         dead_unit: Literal["residual", "data", "keep"] = "residual",
         positive_code: bool = False,
@@ -1054,6 +1056,7 @@ class DictionaryLearningParameters:
         self.alpha = alpha
         self.n_nonzero_coefs = n_nonzero_coefs
         self.init = init
+        self.dict_init = dict_init
         self.atom_norm = atom_norm
         self.dead_unit = dead_unit
         self.positive_code = positive_code

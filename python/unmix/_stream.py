@@ -1,6 +1,7 @@
 """Learning from rows as they come: what estimators with a state of their own do in ``partial_fit``."""
 
 from . import _unmix
+from ._input import tensor_names
 from ._threads import threads_here
 from ._written import call
 
@@ -15,7 +16,12 @@ def learn_more(estimator, X):
         settings, written = estimator._asked()
         invocation = call(written, "partial_fit", X)
         names = estimator._names(rows)
-        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation)
+        options = {}
+        if tensor_names(estimator._method):
+            options["given"] = estimator._given_tables()
+        if model is None:
+            options["init"] = estimator._start_model()
+        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation, **options)
         estimator._forget()
         estimator._adopt(learnt)
     except BaseException:

@@ -47,6 +47,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Initial atoms: ``"data"`` random rows, ``"k-means++"`` rows whose directions are far from each other, ``"dct"`` cosines
         (products of them where rows are pictures), ``"random"`` Gaussian numbers; or a fitted model, or the path of one, whose
         components are the initial weights.
+    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
+        Initial atoms in place of ``init``, as rows, in the order in which they are updated. Or a fitted model, or the path of one
+        or of an array: its components.
     atom_norm : {"ball", "sphere"}, default="ball"
         Norm of the atoms: ``"ball"`` at most 1, ``"sphere"`` exactly 1, as ``"ksvd"`` always has it. At a minimum atoms that are
         used have norm 1 in both.

@@ -87,7 +87,7 @@ pub use method::{
     MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseCoder,
     SubspaceClustering,
 };
-pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};
+pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit_given};
 #[doc(inline)]
 pub use num::threads::{num_threads, set_num_threads};
 #[doc(inline)]

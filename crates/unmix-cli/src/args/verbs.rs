@@ -56,7 +56,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "FILE|MODEL")]
     pub(crate) dictionary: Option<PathBuf>,
     /// The dictionary that learning starts from, for methods that learn one: a file with an atom in every row, or a model
-    #[arg(long, value_name = "FILE|MODEL")]
+    #[arg(long, value_name = "FILE|MODEL", conflicts_with = "init")]
     pub(crate) dict_init: Option<PathBuf>,
     /// Exit with code 1 when the fit did not converge
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use unmix::data::write_npy;
+use unmix::model::{Tensor, Values};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Model, Rows, Run};
 
@@ -36,6 +37,34 @@ fn a_stream_goes_on_from_its_model_as_in_the_library() {
     assert_eq!((more.report().n_samples, more.report().n_iter), (900.0, first.report().n_iter + 400 / 64));
     // Another method starts from the atoms.
     b.ok("fit rica more.npy -k 12 --set whiten=false --set max_iter=5 --init first.safetensors -o rica.safetensors -q");
+}
+
+#[test]
+fn learning_starts_from_a_file_of_atoms_or_a_model() {
+    let b = Bench::new();
+    let x = rows(300);
+    write_npy(&b.path("x.npy"), &x, &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), &rows(340)[300 * 8..312 * 8], &[8]).unwrap();
+    let fit = "fit dictionary x.npy --set batch_size=50 --set max_epochs=2 -q";
+    b.ok(&format!("{fit} --dict-init atoms.npy -o a.safetensors"));
+    let model = Model::load(&b.path("a.safetensors")).unwrap();
+    let atoms = Tensor::new(vec![12, 8], Values::F64(rows(340)[300 * 8..312 * 8].to_vec()));
+    let settings = serde_json::json!({"batch_size": 50, "max_epochs": 2});
+    let given = [("dict_init".to_string(), atoms)].into_iter().collect();
+    let mut slice = AnyRows::F64(Rows::from_slice(&x, 8).unwrap());
+    let want =
+        unmix::fit_given("dictionary", settings.as_object().unwrap(), given, &mut slice, &Run::default());
+    assert_eq!(model.tensors(), want.unwrap().tensors());
+    // The components of a model; the same numbers as a file of them.
+    b.ok(&format!("{fit} --dict-init a.safetensors -o b.safetensors"));
+    assert_eq!(Model::load(&b.path("b.safetensors")).unwrap().n_components(), 12);
+    let twice = b.run(&format!("{fit} --dict-init atoms.npy --init a.safetensors -o c.safetensors"));
+    assert!(twice.code == 2 && twice.err.contains("--init"), "{}", twice.err);
+    let wide = b.run("fit rica x.npy --dict-init atoms.npy -o c.safetensors -q");
+    assert!(wide.code == 2 && wide.err.contains("dict_init"), "{}", wide.err);
+    write_npy(&b.path("narrow.npy"), &[1.0, 2.0, 3.0], &[3]).unwrap();
+    let narrow = b.run("fit dictionary x.npy --dict-init narrow.npy -o c.safetensors -q");
+    assert!(narrow.code == 1 && narrow.err.contains("8 columns"), "{}", narrow.err);
 }
 
 #[test]

@@ -305,7 +305,26 @@ pub fn partial_fit(
     rows: &AnyRows<'_>,
     run: &Run<'_>,
 ) -> Result<Model> {
-    let model = (find(key)?.spec)(settings)?.partial_fit(before, rows, run)?;
+    partial_fit_given(key, settings, Tensors::new(), before, rows, run)
+}
+
+/// [`partial_fit`] with the tables that a method may be given beside its settings, by name. A stream that has begun holds what it was given,
+/// and goes on from that.
+///
+/// # Errors
+///
+/// Those of it; tables that are not the method's, or that are no tables of finite numbers.
+pub fn partial_fit_given(
+    key: &str,
+    settings: &Map<String, Value>,
+    given: Tensors,
+    before: Option<&Model>,
+    rows: &AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    let method = find(key)?;
+    let spec = if given.is_empty() { (method.spec)(settings)? } else { method.specify(settings, given)? };
+    let model = spec.partial_fit(before, rows, run)?;
     Ok(model.with_notes(rows.notes()))
 }
 

@@ -3,6 +3,7 @@
 use super::made;
 use crate::made::{Known, bits, cast, settings, try_fit};
 use serde_json::{Value, json};
+use unmix::model::{Tensor, Tensors, Values};
 use unmix::{AnyRows, Error, Model, Result, Rows, Run};
 
 fn learn<T: Known>(given: &Value, before: Option<&Model>, x: &[T], p: usize) -> Result<Model> {
@@ -48,6 +49,25 @@ fn a_stream_may_be_cut_anywhere_in<T: Known>() {
 fn a_stream_may_be_cut_anywhere() {
     a_stream_may_be_cut_anywhere_in::<f64>();
     a_stream_may_be_cut_anywhere_in::<f32>();
+}
+
+#[test]
+fn a_stream_from_given_atoms_may_be_cut_anywhere() {
+    let (p, (x, atoms)) = (20, made(300, 4));
+    let tensor = Tensor::new(vec![30, p], Values::F64(atoms.as_slice().to_vec()));
+    let given = settings(json!({"batch_size": 32}));
+    let learn = |first: bool, before: Option<&Model>, x: &[f64]| {
+        let tables: Tensors = first.then(|| ("dict_init".to_string(), tensor.clone())).into_iter().collect();
+        let rows = AnyRows::F64(Rows::from_slice(x, p).unwrap());
+        unmix::partial_fit_given("dictionary", &given, tables, before, &rows, &Run::default()).unwrap()
+    };
+    let whole = learn(true, None, &x);
+    assert_eq!(whole.n_components(), 30);
+    // The table is given once, with the first rows, of which there are too few to begin with.
+    let begun = learn(true, None, &x[..9 * p]);
+    let back = Model::from_bytes(&begun.to_bytes().unwrap(), "the model".as_ref()).unwrap();
+    assert_eq!(bits(&learn(false, Some(&back), &x[9 * p..])), bits(&whole));
+    assert_ne!(bits(&learn(false, None, &x)), bits(&whole));
 }
 
 #[test]

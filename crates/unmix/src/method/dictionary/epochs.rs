@@ -44,7 +44,8 @@ impl DictionaryLearning {
         }
         let sweeps = 2 + found.objective.len() as u64;
         let now = Begun { alpha, learnt };
-        let stream = Stream { n, k, seed: run.seed, begun: Some(now.clone()), waiting: Vec::new() };
+        let stream =
+            Stream { n, k, seed: run.seed, begun: Some(now.clone()), start: None, waiting: Vec::new() };
         let ended = (found.objective, found.outcome);
         Ok(Found { n_constant, sweeps, ..found_of(now, &stream, mean, ended) })
     }
@@ -116,13 +117,14 @@ impl DictionaryLearning {
                 let why = "the mean of a stream is not known before its end";
                 return Err(Error::setting("center", "true", why, "leave it out, or fit all rows first"));
             }
-            let given = self.given(p)?.map(Matrix::rows);
-            let k = self.n_components.or(given).unwrap_or(p);
+            let start = self.started_from(p, run)?;
+            let k = self.n_components.or(start.as_ref().map(Matrix::rows)).unwrap_or(p);
             if k == 0 {
                 return Err(wrong_number(0, "must be at least 1".into(), p as u64));
             }
             super::fit::check_atoms(k, p)?;
-            return Ok(Stream { n: 0, k, seed: run.seed, begun: None, waiting: Vec::new() });
+            let start = start.map(|atoms| atoms.top_rows(k));
+            return Ok(Stream { n: 0, k, seed: run.seed, begun: None, start, waiting: Vec::new() });
         };
         if p != model.n_features() {
             return Err(Error::Width {
@@ -163,6 +165,7 @@ impl DictionaryLearning {
             if stream.begun.is_none() {
                 let rows = &stream.waiting[..enough * p];
                 stream.begun = Some(self.begun::<T>(stream, rows, p, features));
+                stream.start = None;
             }
             let x: Vec<T> = stream.waiting[at * p..(at + size) * p].iter().map(|x| T::from_f64(*x)).collect();
             let first = stream.n - rest as u64;
@@ -181,7 +184,10 @@ impl DictionaryLearning {
 
     /// Initial atoms and `alpha` from the first rows.
     fn begun<T: Real>(&self, stream: &Stream, rows: &[f64], p: usize, features: &Features) -> Begun {
-        let atoms = self.first_atoms(stream.k, rows, p, features, stream.seed);
+        let atoms = match &stream.start {
+            Some(start) => self.projected(start),
+            None => self.first_atoms(stream.k, rows, p, features, stream.seed),
+        };
         let size = rows.len().min(self.batch_size.saturating_mul(p));
         let first: Vec<T> = rows[..size].iter().map(|x| T::from_f64(*x)).collect();
         let alpha = self.weight(&Atoms::<T>::new(&atoms), &first);

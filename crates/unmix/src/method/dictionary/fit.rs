@@ -83,13 +83,7 @@ impl DictionaryLearning {
     /// The number of atoms.
     fn count<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<usize> {
         let (n, p) = (rows.n_counted(), rows.n_features());
-        let given = match (run.initial_components(p, self.n_components.unwrap_or(0))?, self.given(p)?) {
-            (Some(_), Some(_)) => {
-                let why = "a model to start from (init) is given, too";
-                return Err(Error::setting("dict_init", "this table", why, "give one of the two"));
-            }
-            (model, table) => model.map(|atoms| atoms.rows()).or(table.map(Matrix::rows)),
-        };
+        let given = self.started_from(p, run)?.map(|atoms| atoms.rows());
         match self.n_components.or(given) {
             Some(0) => Err(wrong_number(0, "must be at least 1".into(), n)),
             Some(k) if k as u64 > n => {
@@ -151,6 +145,24 @@ impl DictionaryLearning {
         }
     }
 
+    /// Atoms that learning starts from, where they are given: a table, or those of a model.
+    pub(super) fn started_from(&self, p: usize, run: &Run<'_>) -> Result<Option<Matrix<f64>>> {
+        match (run.initial_components(p, self.n_components.unwrap_or(0))?, self.given(p)?) {
+            (Some(_), Some(_)) => {
+                let why = "a model to start from (init) is given, too";
+                Err(Error::setting("dict_init", "this table", why, "give one of the two"))
+            }
+            (model, table) => Ok(model.or(table.cloned())),
+        }
+    }
+
+    /// Given atoms in the set in which they stay.
+    pub(super) fn projected(&self, atoms: &Matrix<f64>) -> Matrix<f64> {
+        let mut atoms = atoms.clone();
+        self.set().project_all(&mut atoms);
+        atoms
+    }
+
     /// The set in which atoms stay.
     pub(super) fn set(&self) -> AtomSet {
         let norm = if self.algorithm == Learning::Ksvd { AtomNorm::Sphere } else { self.atom_norm };
@@ -193,10 +205,8 @@ impl DictionaryLearning {
             Ok(out)
         };
         let sample = less(chosen(n, SAMPLE, Draws::new(run.seed, 0x6f62_6a65)))?;
-        if let Some(atoms) = run.initial_components(p, k)? {
-            let mut atoms = atoms.top_rows(k);
-            self.set().project_all(&mut atoms);
-            return Ok((sample, atoms));
+        if let Some(atoms) = self.started_from(p, run)? {
+            return Ok((sample, self.projected(&atoms.top_rows(k))));
         }
         let count = SAMPLE.max(FOR_EACH.saturating_mul(k as u64));
         let from = less(chosen(n, count, Draws::new(run.seed, 0x696e_6974)))?;
@@ -205,7 +215,7 @@ impl DictionaryLearning {
         Ok((sample, atoms))
     }
 
-    /// Initial atoms: those given, or made from rows.
+    /// Initial atoms that are made from rows.
     pub(super) fn first_atoms(
         &self,
         k: usize,
@@ -214,11 +224,6 @@ impl DictionaryLearning {
         features: &Features,
         seed: u64,
     ) -> Matrix<f64> {
-        if let Some(atoms) = &self.dict_init {
-            let mut atoms = atoms.clone();
-            self.set().project_all(&mut atoms);
-            return atoms;
-        }
         let shape = features.shape.as_deref();
         Begin { how: self.init, set: self.set(), m: k, rows, p, shape, seed }.atoms()
     }

@@ -156,6 +156,14 @@ pub(super) const SETTINGS: &[Setting] = &[
          rows are pictures), 'random' Gaussian numbers.",
     ),
     Setting::new(
+        "dict_init",
+        Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
+        "null",
+        "Initial atoms in place of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or of an array: \
+         its components.",
+    )
+    .tensor(),
+    Setting::new(
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
         "\"ball\"",

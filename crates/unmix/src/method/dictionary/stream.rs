@@ -25,6 +25,8 @@ pub(super) struct Stream {
     /// Seed of the first rows.
     pub(super) seed: u64,
     pub(super) begun: Option<Begun>,
+    /// Initial atoms that were given, until it has begun.
+    pub(super) start: Option<Matrix<f64>>,
     /// Rows that wait for a batch, `p` numbers each.
     pub(super) waiting: Vec<f64>,
 }
@@ -72,6 +74,8 @@ impl Stream {
         let table = |m: &Matrix<f64>| Tensor::matrix(m, Dtype::F64);
         if self.begun.is_some() {
             out.extend([(ATOMS, table(&at.atoms)), (CODES, table(&at.codes)), (ROWS, table(&at.rows))]);
+        } else if let Some(start) = &self.start {
+            out.push((ATOMS, table(start)));
         }
         if !self.waiting.is_empty() {
             let waiting = Matrix::from_vec(self.waiting.len() / p, p, self.waiting.clone());
@@ -105,12 +109,13 @@ impl Stream {
             true => require(tensors, WAITING, &[None, Some(p)])?.f64s(),
             false => Vec::new(),
         };
-        if head[12] == 0.0 {
-            return Ok(Some(Self { n, k, seed, begun: None, waiting }));
-        }
         let table = |name: &str, cols: usize| {
             Ok::<_, Error>(require(tensors, name, &[Some(k), Some(cols)])?.to_matrix())
         };
+        if head[12] == 0.0 {
+            let start = tensors.contains_key(ATOMS).then(|| table(ATOMS, p)).transpose()?;
+            return Ok(Some(Self { n, k, seed, begun: None, start, waiting }));
+        }
         let mut learnt = Learnt::new(table(ATOMS, p)?);
         (learnt.codes, learnt.rows) = (table(CODES, k)?, table(ROWS, p)?);
         if rest.len() != 3 * k {
@@ -126,7 +131,7 @@ impl Stream {
             let poor = |line: &[f64]| Poor { square: line[0], row: line[1] as u64, x: line[2..].to_vec() };
             learnt.worst = Worst(lines.chunks_exact(p + 2).map(poor).collect());
         }
-        Ok(Some(Self { n, k, seed, begun: Some(Begun { alpha: head[4], learnt }), waiting }))
+        Ok(Some(Self { n, k, seed, begun: Some(Begun { alpha: head[4], learnt }), start: None, waiting }))
     }
 }
 
@@ -144,9 +149,16 @@ mod tests {
         let begun = Some(Begun { alpha: 0.25, learnt });
         let seed = 0xfedc_ba98_7654_3210;
         for stream in [
-            Stream { n: 77, k: 3, seed, begun, waiting: vec![1.0, 2.0] },
-            Stream { n: 1, k: 3, seed, begun: None, waiting: vec![3.0, 4.0] },
-            Stream { n: 0, k: 3, seed, begun: None, waiting: vec![] },
+            Stream { n: 77, k: 3, seed, begun, start: None, waiting: vec![1.0, 2.0] },
+            Stream {
+                n: 1,
+                k: 3,
+                seed,
+                begun: None,
+                start: Some(Matrix::from_fn(3, 2, |i, j| (i + j) as f64)),
+                waiting: vec![3.0, 4.0],
+            },
+            Stream { n: 0, k: 3, seed, begun: None, start: None, waiting: vec![] },
         ] {
             let named = stream.tensors(2).into_iter().map(|(name, tensor)| (name.to_string(), tensor));
             assert_eq!(Stream::of(&named.collect(), 2).unwrap(), Some(stream));
