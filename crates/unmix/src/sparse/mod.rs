@@ -34,6 +34,7 @@ mod init;
 mod ksvd;
 mod lars;
 mod lasso;
+mod newton;
 mod omp;
 mod online;
 mod palm;

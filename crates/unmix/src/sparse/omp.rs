@@ -52,7 +52,14 @@ impl Omp {
     /// Codes `rows` (`n x n_features`, finite) into `codes` (`n x n_atoms`), on this thread. Returns the most atoms that a row took.
     /// `O(n_atoms (n_features + n_nonzero²))` a row.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
-        rows::blocks(atoms, rows, codes, work, |row, code, work| self.pursue(atoms, row, code, work))
+        rows::blocks(
+            atoms,
+            rows,
+            codes,
+            work,
+            #[inline(always)]
+            |row, code, work| self.pursue(atoms, row, code, work),
+        )
     }
 
     /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.

@@ -48,10 +48,17 @@ impl Proximal {
     /// A step of ISTA never raises the objective. `O(n_atoms n_nonzero)` a step, or `O(n_atoms n_features)` without inner products.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
         let step = T::from_f64(1.0 / atoms.lipschitz().max(T::DTYPE.least()));
-        rows::blocks(atoms, rows, codes, work, |row, code, work| match &atoms.gram {
-            Some(gram) => self.solve(atoms, &mut Paired { atoms, gram, b: row.b }, row, code, step, work),
-            None => self.solve(atoms, &mut Plain::new(atoms, row), row, code, step, work),
-        })
+        rows::blocks(
+            atoms,
+            rows,
+            codes,
+            work,
+            #[inline(always)]
+            |row, code, work| match &atoms.gram {
+                Some(gram) => self.solve(atoms, &mut Paired { atoms, gram, b: row.b }, row, code, step, work),
+                None => self.solve(atoms, &mut Plain::new(atoms, row), row, code, step, work),
+            },
+        )
     }
 
     /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.

@@ -20,6 +20,7 @@ pub struct Work<T> {
 #[derive(Default)]
 pub(super) struct RowWork<T> {
     pub(super) set: Set<T>,
+    pub(super) newton: super::newton::Newton<T>,
     pub(super) c: Vec<T>,
     pub(super) b: Vec<T>,
     pub(super) weight: Vec<T>,

@@ -126,6 +126,42 @@ impl<T: Real> Set<T> {
         self.c.iter_mut().zip(&self.atoms).for_each(|(c, &j)| *c = all[j]);
     }
 
+    /// Inner products of the atom at `i` with those of the set; zeros at the end.
+    #[inline(always)]
+    pub(super) fn gram_row(&self, i: usize) -> &[T] {
+        &self.gram[i * self.stride..(i + 1) * self.stride]
+    }
+
+    /// Correlation with the row of the atom at `i`.
+    #[inline(always)]
+    pub(super) fn b(&self, i: usize) -> T {
+        self.b[i]
+    }
+
+    /// `||a||²` of the atom at `i`.
+    #[inline(always)]
+    pub(super) fn square(&self, i: usize) -> T {
+        self.square[i]
+    }
+
+    /// Forms the correlations with the residual again, from the code.
+    #[inline(always)]
+    pub(super) fn refresh(&mut self) {
+        let zero = T::default();
+        let (b, rest) = self.c.split_at_mut(self.b.len());
+        b.copy_from_slice(&self.b);
+        rest.fill(zero);
+        let (c, _) = self.c.as_chunks_mut::<CELL>();
+        for (z, gram) in self.z.iter().zip(self.gram.chunks_exact(self.stride)).filter(|(z, _)| **z != zero) {
+            let by = zero - *z;
+            for (c, gram) in c.iter_mut().zip(gram.as_chunks::<CELL>().0) {
+                for l in 0..CELL {
+                    c[l] = by.times_plus(gram[l], c[l]);
+                }
+            }
+        }
+    }
+
     /// One coordinate descent pass. `O(n²)`, less where codes do not change.
     #[inline(always)]
     pub(super) fn pass(&mut self, threshold: Threshold<T>) {
