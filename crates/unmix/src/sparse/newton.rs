@@ -86,7 +86,8 @@ impl<T: Real> Newton<T> {
             let (done, rest) = self.rows.split_at_mut((k + 1) * width);
             let row = &done[k * width..];
             let pivot = row[k];
-            if !(pivot > least * set.square(self.support[k])) {
+            if pivot.partial_cmp(&(least * set.square(self.support[k]))) != Some(std::cmp::Ordering::Greater)
+            {
                 return false;
             }
             let inverse = T::from_f64(1.0 / pivot.to_f64());
