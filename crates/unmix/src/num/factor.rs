@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve;
 use faer::linalg::{cholesky::llt, evd, householder, qr::no_pivoting::factor as qr, svd};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
@@ -235,6 +237,7 @@ fn apply_householder(factored: &Mat<f64>, coefficients: &Mat<f64>, mut to: MatMu
 }
 
 /// The Cholesky factor of a symmetric positive definite matrix, to solve with.
+#[derive(Clone, Debug)]
 pub struct Cholesky(Mat<f64>);
 
 impl Cholesky {
@@ -273,6 +276,105 @@ impl Cholesky {
         });
         x
     }
+}
+
+impl Cholesky {
+    /// `inverse(L) b'` of every row of `b`, in its place: half of [`solve_rows`](Self::solve_rows). The products of two such rows are those with the
+    /// inverse of the factored matrix between them.
+    pub(crate) fn half_solve_rows(&self, b: &mut Matrix<f64>) {
+        nominally(b.cols(), |par| {
+            let rows = b.faer_mut().transpose_mut();
+            triangular_solve::solve_lower_triangular_in_place(self.0.as_ref(), rows, par);
+        });
+    }
+
+    /// The other half.
+    pub(crate) fn finish_rows(&self, b: &mut Matrix<f64>) {
+        nominally(b.cols(), |par| {
+            let rows = b.faer_mut().transpose_mut();
+            triangular_solve::solve_upper_triangular_in_place(self.0.transpose(), rows, par);
+        });
+    }
+
+    /// `a L`: its rows have the squares `a_i S a_i'`, `S` being the factored matrix.
+    pub(crate) fn times(&self, a: &Matrix<f64>) -> Matrix<f64> {
+        let mut out = Matrix::zeros(a.rows(), a.cols());
+        nominally(a.rows().max(a.cols()), |par| {
+            triangular::matmul(
+                out.faer_mut(),
+                BlockStructure::Rectangular,
+                Accum::Replace,
+                a.faer(),
+                BlockStructure::Rectangular,
+                self.0.as_ref(),
+                BlockStructure::TriangularLower,
+                1.0,
+                par,
+            );
+        });
+        out
+    }
+
+    /// The inverse of the factored matrix, symmetric to the bit.
+    pub(crate) fn inverse(&self) -> Matrix<f64> {
+        let n = self.0.nrows();
+        let mut out = Matrix::zeros(n, n);
+        nominally(n, |par| {
+            let mut buffer = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, par));
+            llt::inverse::inverse(out.faer_mut(), self.0.as_ref(), par, MemStack::new(&mut buffer));
+        });
+        mirror(&mut out);
+        out
+    }
+}
+
+/// Copies the lower triangle onto the upper one.
+pub(crate) fn mirror(a: &mut Matrix<f64>) {
+    /// Squares of so many numbers a side: both triangles' parts stay in the first cache.
+    const SIDE: usize = 32;
+    let n = a.rows();
+    for first in (0..n).step_by(SIDE) {
+        for left in (0..=first).step_by(SIDE) {
+            for i in first..n.min(first + SIDE) {
+                for j in left..i.min(left + SIDE) {
+                    a[(j, i)] = a[(i, j)];
+                }
+            }
+        }
+    }
+}
+
+/// `a b`, which is known to be symmetric: the lower triangle is formed, and copied. Half of the operations of [`multiply`].
+pub(crate) fn multiply_symmetric(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.rows(), b.cols());
+    symmetric(&mut out, a.faer(), b.faer());
+    out
+}
+
+/// `a a'`.
+pub(crate) fn products_of_rows(a: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.rows(), a.rows());
+    symmetric(&mut out, a.faer(), a.faer().transpose());
+    out
+}
+
+fn symmetric(out: &mut Matrix<f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    let inner = a.ncols();
+    nominally(out.rows().max(inner), |par| {
+        let (mut at, mut beta) = (0, Accum::Replace);
+        loop {
+            let terms = PANEL.min(inner - at);
+            let (a, b) = (a.subcols(at, terms), b.subrows(at, terms));
+            let whole = BlockStructure::Rectangular;
+            let lower = BlockStructure::TriangularLower;
+            triangular::matmul(out.faer_mut(), lower, beta, a, whole, b, whole, 1.0, par);
+            (at, beta) = (at + terms, Accum::Add);
+            if at == inner {
+                break;
+            }
+        }
+    });
+    mirror(out);
 }
 
 /// `a b`.

@@ -71,7 +71,19 @@ impl<T: Real> Matrix<T> {
 
     /// Rows become columns.
     pub fn transposed(&self) -> Self {
-        Self::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+        /// Squares of so many numbers a side are read and written by whole cache lines.
+        const SIDE: usize = 16;
+        let mut out = Self::zeros(self.cols, self.rows);
+        for first in (0..self.rows).step_by(SIDE) {
+            for left in (0..self.cols).step_by(SIDE) {
+                for i in first..self.rows.min(first + SIDE) {
+                    for j in left..self.cols.min(left + SIDE) {
+                        out.data[j * self.rows + i] = self.data[i * self.cols + j];
+                    }
+                }
+            }
+        }
+        out
     }
 
     /// The first `rows` rows.

@@ -73,11 +73,11 @@ impl Plan {
         Self::within(p, block_rows, shard_rows)
     }
 
-    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, since every block's products
-    /// are added to the tables, and shards of some eight times as many rows as the tables have, up to the alignment.
+    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, or 1024 of wide ones, since every block's
+    /// products are added to the tables, and shards of some eight times as many rows as the tables have, up to the alignment.
     pub const fn for_codes(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };
-        let mut block_rows = 512;
+        let mut block_rows = if p >= 256 && k >= 256 { 1024 } else { 512 };
         while block_rows > 64 && block_rows * width > 1 << 20 {
             block_rows /= 2;
         }

@@ -133,28 +133,28 @@ impl Parameters {
         let (a, log_noise) = self.noise.inverse_times(&self.w)?;
         let transposed = self.w.transposed();
         let (b, sigma, log_sigma) = if wide {
-            let mut k = factor::multiply(&self.w, &transposed);
+            let mut k = factor::products_of_rows(&self.w);
             if t != 1.0 {
                 k.as_mut_slice().iter_mut().for_each(|x| *x *= t);
             }
             self.noise.add_to(&mut k);
             let factor = positive(&k, "the factorisation of the covariance of the rows")?;
-            // Rows of K^-1 W, transposed.
-            let mut solved = factor.solve_rows(&transposed);
+            // Y' = (L^-1 W)', K = L L': Sigma is T - T Y' Y T, and B = L'^-1 Y T.
+            let mut solved = transposed;
+            factor.half_solve_rows(&mut solved);
+            let mut sigma = factor::products_of_rows(&solved);
+            sigma.as_mut_slice().iter_mut().for_each(|x| *x *= -t * t);
+            (0..l).for_each(|j| sigma[(j, j)] += t);
+            factor.finish_rows(&mut solved);
             if t != 1.0 {
                 solved.as_mut_slice().iter_mut().for_each(|x| *x *= t);
             }
-            let mut sigma = multiple_of_identity(l, t);
-            let explained = factor::multiply(&solved, &self.w);
-            sigma.as_mut_slice().iter_mut().zip(explained.as_slice()).for_each(|(s, x)| *s -= t * x);
-            symmetrise(&mut sigma);
             (solved.transposed(), sigma, l as f64 * t.ln() + log_noise - factor.log_determinant())
         } else {
-            let mut g = factor::multiply(&transposed, &a);
+            let mut g = factor::multiply_symmetric(&transposed, &a);
             (0..l).for_each(|j| g[(j, j)] += 1.0 / t);
             let factor = positive(&g, "the factorisation of the precision of the units")?;
-            let mut sigma = factor.solve_rows(&multiple_of_identity(l, 1.0));
-            symmetrise(&mut sigma);
+            let sigma = factor.inverse();
             (factor::multiply(&a, &sigma), sigma, -factor.log_determinant())
         };
         let pull = prior.mean / t;
@@ -167,9 +167,8 @@ impl Parameters {
 
     /// `G = Sigma^-1 = I / T + W' A`, `l x l`, symmetric to the bit.
     pub fn precision(&self, a: &Matrix<f64>, prior: Prior) -> Matrix<f64> {
-        let mut g = factor::multiply(&self.w.transposed(), a);
+        let mut g = factor::multiply_symmetric(&self.w.transposed(), a);
         (0..g.rows()).for_each(|j| g[(j, j)] += 1.0 / prior.variance);
-        symmetrise(&mut g);
         g
     }
 }

@@ -7,8 +7,8 @@
 
 use super::codes::CodeSums;
 use super::posterior::{Noise, Parameters, Posterior, Prior, symmetrise};
-use crate::num::Matrix;
-use crate::num::factor;
+use crate::num::factor::{self, Cholesky};
+use crate::num::{Matrix, widest};
 use serde::{Deserialize, Serialize};
 
 /// What codes are divided by, unit by unit.
@@ -67,7 +67,9 @@ impl Normalisation {
 
 /// The full matrix whose lower triangle this is.
 fn full(lower: &Matrix<f64>) -> Matrix<f64> {
-    Matrix::from_fn(lower.rows(), lower.cols(), |i, j| if j <= i { lower[(i, j)] } else { lower[(j, i)] })
+    let mut out = lower.clone();
+    factor::mirror(&mut out);
+    out
 }
 
 impl Statistics {
@@ -156,8 +158,8 @@ impl Statistics {
 pub struct Expected {
     /// `m` or `m x m` numbers.
     pub e: Moments,
-    /// `W S`, `m x l`.
-    pub ws: Matrix<f64>,
+    /// The factor of `S`, where that is positive definite to rounding.
+    pub factor: Option<Cholesky>,
     /// Columns that vary; the others are left out of the objective.
     varying: Vec<bool>,
 }
@@ -165,18 +167,23 @@ pub struct Expected {
 impl Expected {
     /// At loadings `w`, for rows of second moments `c`.
     pub fn new(w: &Matrix<f64>, stats: &Statistics, s: &Matrix<f64>, c: &Moments) -> Self {
-        let ws = factor::multiply(w, s);
+        let factor = Cholesky::new(s);
         let (e, varying) = match c {
             Moments::Diagonal(c) => {
+                // W S W' has the squares of the rows of W L, S = L L', on its diagonal: half of the operations of W S.
+                let (half, other) = match &factor {
+                    Some(factor) => (factor.times(w), None),
+                    None => (factor::multiply(w, s), Some(w)),
+                };
                 let one = |k: usize| {
-                    let each = ws.row(k).iter().zip(stats.u.row(k)).zip(w.row(k));
-                    c[k] + each.map(|((ws, u), w)| (ws - 2.0 * u) * w).sum::<f64>()
+                    let explained = inner(half.row(k), other.unwrap_or(&half).row(k));
+                    c[k] + explained - 2.0 * inner(stats.u.row(k), w.row(k))
                 };
                 let e = (0..c.len()).map(one).collect();
                 (Moments::Diagonal(e), c.iter().map(|c| *c > 0.0).collect())
             }
             Moments::Full(c) => {
-                let mut less = ws.clone();
+                let mut less = factor::multiply(w, s);
                 less.as_mut_slice().iter_mut().zip(stats.u.as_slice()).for_each(|(x, u)| *x -= 2.0 * u);
                 let mut e = factor::multiply(&less, &w.transposed());
                 e.as_mut_slice().iter_mut().zip(c.as_slice()).for_each(|(e, c)| *e += c);
@@ -184,7 +191,7 @@ impl Expected {
                 (Moments::Full(e), (0..c.rows()).map(|k| c[(k, k)] > 0.0).collect())
             }
         };
-        Self { e, ws, varying }
+        Self { e, factor, varying }
     }
 
     /// Its diagonal.
@@ -214,6 +221,20 @@ impl Expected {
     }
 }
 
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let (a, b) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+            let mut sums = [0.0; 8];
+            for (a, b) in a.0.iter().zip(b.0) {
+                (0..8).for_each(|i| sums[i] += a[i] * b[i]);
+            }
+            sums.iter().sum::<f64>() + a.1.iter().zip(b.1).map(|(a, b)| a * b).sum::<f64>()
+        },
+    )
+}
+
 /// `tr(Psi^-1 E)`.
 fn trace_of_inverse_times(noise: &Noise, e: &Moments) -> f64 {
     match (noise, e) {
@@ -224,7 +245,7 @@ fn trace_of_inverse_times(noise: &Noise, e: &Moments) -> f64 {
             };
             (0..psi.len()).map(|k| diagonal(k) / psi[k]).sum()
         }
-        (Noise::Full(psi), Moments::Full(e)) => match factor::Cholesky::new(psi) {
+        (Noise::Full(psi), Moments::Full(e)) => match Cholesky::new(psi) {
             Some(factor) => {
                 let solved = factor.solve_rows(e);
                 (0..e.rows()).map(|k| solved[(k, k)]).sum()

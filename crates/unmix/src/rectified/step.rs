@@ -58,9 +58,9 @@ pub struct Moved {
     pub jittered: bool,
 }
 
-/// `U S^-1`, with the least multiple of the identity added to `S` that makes it positive definite to rounding.
-fn ridge(u: &Matrix<f64>, s: &Matrix<f64>) -> Result<(Matrix<f64>, bool)> {
-    if let Some(factor) = Cholesky::new(s) {
+/// `U S^-1`, by the factor of `S` where there is one, else with the least multiple of the identity added to `S` that makes it positive definite to rounding.
+fn ridge(u: &Matrix<f64>, s: &Matrix<f64>, factor: Option<&Cholesky>) -> Result<(Matrix<f64>, bool)> {
+    if let Some(factor) = factor {
         return Ok((factor.solve_rows(u), false));
     }
     let l = s.rows();
@@ -106,7 +106,7 @@ impl Step {
     ) -> Result<(Matrix<f64>, bool)> {
         let mut w = before.w.clone();
         if self.how != MStep::Gradient {
-            let (best, jittered) = ridge(&stats.u, s)?;
+            let (best, jittered) = ridge(&stats.u, s, expected.factor.as_ref())?;
             let each = w.as_mut_slice().iter_mut().zip(best.as_slice());
             each.for_each(|(w, best)| *w += self.rate * (best - *w));
             return Ok((w, jittered));
@@ -115,7 +115,7 @@ impl Step {
         // No eigenvalue is larger than the largest sum of a row.
         let largest = (0..l).map(|i| s.row(i).iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
         let mut left = stats.u.clone();
-        left.as_mut_slice().iter_mut().zip(expected.ws.as_slice()).for_each(|(u, ws)| *u -= ws);
+        factor::subtract_product(&mut left, &before.w, s);
         let (direction, inverse) = match &before.noise {
             Noise::Diagonal(psi) => {
                 let varying = |k: &usize| self.sd[*k] > 0.0;

@@ -14,7 +14,11 @@ use serde::{Deserialize, Serialize};
 /// Rows of a batch whose products are formed at once.
 const BLOCK: usize = 512;
 
-/// Averages over batches, each new one with weight `(t + 2)^-0.6` after the first.
+/// The weight of batch `t` in the averages is `(t + 2)` to this power. 50 passes over 2000 digits in batches of 250 come to -152.9 nats a row with -0.6 (mean of six
+/// starts, the best -151.7), where 200 full passes reach -147.1; with -0.5 they come to -149.8 (mean of two). Above -0.5 averages would be noise.
+const FORGETTING: f64 = -0.5;
+
+/// Averages over batches, each new one with weight `(t + 2)^-0.5` after the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Averages {
     /// Moments of codes, as they were scaled when they came; `m` includes the covariance of the posterior of that time.
@@ -141,7 +145,7 @@ impl Task<'_> {
             stats.m = stats.second_moments(posterior);
             return Averages { stats, squares: own, means: own_means, batches: 1 };
         };
-        let weight = (all.batches as f64 + 2.0).powf(-0.6);
+        let weight = (all.batches as f64 + 2.0).powf(FORGETTING);
         mixed(&mut all.squares, &own, weight);
         mixed(&mut all.means, &own_means, weight);
         let scale = Normalisation::factors(self.how, &all.squares, &all.means);

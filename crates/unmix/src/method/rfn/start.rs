@@ -39,7 +39,8 @@ impl Task<'_> {
             return Ok(self.start_from(&components, run));
         }
         let draws = Stream::new(run.seed, start);
-        let mut w = Matrix::from_fn(m, l, |k, j| self.sizes(k).0 * draws.normal((k * l + j) as u64));
+        let sizes: Vec<f64> = (0..m).map(|k| self.sizes(k).0).collect();
+        let mut w = Matrix::from_fn(m, l, |k, j| sizes[k] * draws.normal((k * l + j) as u64));
         if self.spec.init == Init::Ica {
             let mixing = independent(rows, l, start, run)?;
             for k in (0..m).filter(|&k| self.seen.variance[k] > 0.0) {
