@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import unmix
 
@@ -158,6 +159,12 @@ def make_up(folder):
         lost = rng.random((200, p)) < (0 if name == "returns" else 0.1)
         lines = [",".join(f"c{j}" for j in range(p)), *(",".join(map(str, row)) for row in np.where(lost, np.nan, rows).round(6))]
         (folder / f"{name}.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
+    np.save(folder / "highway.npy", (rng.random((12, 1, 8)) + rng.random((1, 9, 1)) * np.ones((12, 9, 8))).astype(np.float32))
+    members = rng.random((6, 60)) < 0.2
+    counts = scipy.sparse.csr_array(np.where(rng.random((60, 40)) < 0.2, rng.poisson(3, size=(60, 40)), 0) + 3.0 * members.T @ (rng.random((6, 40)) < 0.2))
+    scipy.sparse.save_npz(folder / "cells.npz", counts)
+    np.savetxt(folder / "tumours.csv", rng.normal(size=(40, 50)), delimiter=",", header=",".join(f"g{j}" for j in range(50)), comments="")
+    np.save(folder / "digits.npy", rng.random((150, 12, 12)).astype(np.float32))
     np.save(folder / "olivetti_400x64x64_u8.npy", rng.integers(0, 255, size=(60, 16, 16)).astype(np.uint8))
 
 
@@ -208,6 +215,8 @@ def test_shell_lines_of_the_examples_run_on_made_up_recordings(steps, tmp_path):
 def test_shell_lines_of_the_examples_run_and_print_what_the_page_shows(steps, tmp_path):
     data = Path(os.environ.get("UNMIX_DATA", ""))
     named = named_in(steps)
+    if not named:
+        pytest.skip("the commands read files that the page's programs make of real data")
     if "UNMIX_DATA" not in os.environ or not all((data / RECORDINGS[name]).exists() for name in named):
         pytest.skip(f"UNMIX_DATA names no folder that holds {', '.join(RECORDINGS[name] for name in named)}")
     for name in named:
