@@ -3,9 +3,11 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
+mod deferred;
 mod reading;
 mod verbs;
 
+pub(crate) use deferred::Deferred;
 pub(crate) use reading::*;
 pub(crate) use verbs::*;
 
@@ -48,7 +50,7 @@ Examples:
   unmix demo                 writes data, model, codes and a page into unmix-demo/
   unmix demo -o /tmp/first   writes them elsewhere
   unmix demo --seed 7        other data of the same kind")]
-    Demo(Demo),
+    Demo(Deferred<Demo>),
     /// Fit a model to a file
     #[command(after_help = "\
 Examples:
@@ -59,7 +61,7 @@ Examples:
   unmix fit pca survey.csv --weights-column count       rows that count more than once
 
 'unmix methods pca' lists the settings that --set takes.")]
-    Fit(Fit),
+    Fit(Deferred<Fit>),
     /// Encode rows: one number (code, score) for each component
     #[command(after_help = "\
 Examples:
@@ -70,20 +72,20 @@ Examples:
   unmix encode data.subspace-clustering.safetensors data.csv --labels   the cluster of each row
 
 Where the model and the file both have column names, columns are matched by name.")]
-    Encode(Encode),
+    Encode(Deferred<Encode>),
     /// Decode codes to rows
     #[command(after_help = "\
 Examples:
   unmix decode data.pca.safetensors codes.npy -o rows.npy
   unmix decode data.pca.safetensors codes.csv --keep id -o rows.csv")]
-    Decode(Apply),
+    Decode(Deferred<Apply>),
     /// Reconstruct rows: encode, then decode
     #[command(after_help = "\
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
-    Reconstruct(Reconstruct),
+    Reconstruct(Deferred<Reconstruct>),
     /// Fill missing cells by a model of rows with gaps
     #[command(after_help = "\
 Examples:
@@ -94,7 +96,7 @@ Examples:
 
 Standard errors are those of a new observation of the cell. For the rows of the fit they count what the
 parameters of the model are uncertain by, from refits to resampled rows.")]
-    Impute(Impute),
+    Impute(Deferred<Impute>),
     /// Score rows: log-likelihood, or Hotelling's T2 and reconstruction error
     #[command(after_help = "\
 Examples:
@@ -109,7 +111,7 @@ T2 (Hotelling): squared distance from the mean along the components, each in its
 Q: squared distance from the subspace of the components. With --parts, also what they are made of:
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
-    Score(Score),
+    Score(Deferred<Score>),
     /// Modules: few rows with the few columns that they have in common, of models of non-negative codes
     #[command(after_help = "\
 Examples:
@@ -119,7 +121,7 @@ Examples:
 
 The settings of the model are fitted again from 8 starts, and to 2 copies of the rows whose columns are permuted.
 stability: share of the starts that found the module; q: estimated share of false ones down to this line.")]
-    Biclusters(Modules),
+    Biclusters(Deferred<Modules>),
     /// Merge models of parts of the data into one model of all rows
     #[command(after_help = "\
 Examples:
@@ -128,14 +130,14 @@ Examples:
   unmix merge january.pca.safetensors february.pca.safetensors -o year.pca.safetensors
 
 The settings are those of the first model. Equal to a fit of all rows at once, up to rounding.")]
-    Merge(Merge),
+    Merge(Deferred<Merge>),
     /// Describe a model or a data file
     #[command(after_help = "\
 Examples:
   unmix show data.csv                       shape, columns, missing cells, memory for a fit
   unmix show data.pca.safetensors           the data, the settings and the outcome of the fit
   unmix show data.pca.safetensors --json    the same for a script")]
-    Show(Show),
+    Show(Deferred<Show>),
     /// Number of components to keep, by every rule
     #[command(after_help = "\
 Examples:
@@ -147,14 +149,14 @@ Examples:
 
 Rules of pca: minka (or mle), bic, gavish-donoho, gap, gap-difference, share, parallel, cv.
 Rules of the methods with a likelihood (ppca, linear-eigengan, factor-analysis): aic, bic, cells.")]
-    Select(Select),
+    Select(Deferred<Select>),
     /// Write one self-contained HTML page about a model, and about rows when given
     #[command(after_help = "\
 Examples:
   unmix report data.pca.safetensors                               the model alone: report.html
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
   unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
-    Report(Report),
+    Report(Deferred<Report>),
     /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\
 Examples:
@@ -163,14 +165,14 @@ Examples:
   unmix reproduce signals points -o figures                  two of them on one page
   unmix reproduce --quick                                    all of them, on smaller data
   unmix reproduce filters --pictures data_batch_1.bin        patches of the published pictures")]
-    Reproduce(crate::reproduce::Reproduce),
+    Reproduce(Deferred<crate::reproduce::Reproduce>),
     /// List the methods, or the settings of a method
     #[command(after_help = "\
 Examples:
   unmix methods
   unmix methods pca
   unmix methods --json")]
-    Methods(Methods),
+    Methods(Deferred<Methods>),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:

@@ -30,7 +30,7 @@ mod weights;
 
 pub use output::TableFile;
 
-use args::{Cli, Verb};
+use args::{Cli, Deferred, Verb};
 use clap::{CommandFactory, Parser};
 use failure::{Done, Failure};
 use std::ffi::OsString;
@@ -123,20 +123,20 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
 
 fn work(cli: Cli, typed: Option<String>) -> Done {
     match cli.verb {
-        Verb::Demo(args) => demo::demo(&args, typed),
-        Verb::Fit(args) => fit::fit(&args, typed.as_deref()),
-        Verb::Encode(args) => apply::encode(&args),
-        Verb::Decode(args) => apply::decode(&args),
-        Verb::Reconstruct(args) => apply::reconstruct(&args),
-        Verb::Impute(args) => impute::impute(&args),
-        Verb::Score(args) => apply::score(&args),
-        Verb::Biclusters(args) => biclusters::modules(&args),
-        Verb::Merge(args) => merge::merge(&args, typed.as_deref()),
-        Verb::Show(args) => show::show(&args),
-        Verb::Select(args) => select::select(&args),
-        Verb::Report(args) => report::report(&args, typed),
-        Verb::Reproduce(args) => reproduce::reproduce(&args),
-        Verb::Methods(args) => methods::methods(&args),
+        Verb::Demo(Deferred(args)) => demo::demo(&args, typed),
+        Verb::Fit(Deferred(args)) => fit::fit(&args, typed.as_deref()),
+        Verb::Encode(Deferred(args)) => apply::encode(&args),
+        Verb::Decode(Deferred(args)) => apply::decode(&args),
+        Verb::Reconstruct(Deferred(args)) => apply::reconstruct(&args),
+        Verb::Impute(Deferred(args)) => impute::impute(&args),
+        Verb::Score(Deferred(args)) => apply::score(&args),
+        Verb::Biclusters(Deferred(args)) => biclusters::modules(&args),
+        Verb::Merge(Deferred(args)) => merge::merge(&args, typed.as_deref()),
+        Verb::Show(Deferred(args)) => show::show(&args),
+        Verb::Select(Deferred(args)) => select::select(&args),
+        Verb::Report(Deferred(args)) => report::report(&args, typed),
+        Verb::Reproduce(Deferred(args)) => reproduce::reproduce(&args),
+        Verb::Methods(Deferred(args)) => methods::methods(&args),
         Verb::Completions { shell } => completions(shell),
         Verb::Man { verb } => man(verb.as_deref()),
     }
