@@ -54,6 +54,13 @@ def test_every_parameter_and_public_method_is_documented(method):
             assert member.__doc__, name
 
 
+@METHODS
+def test_wrong_arguments_are_refused_in_the_name_of_the_class(method):
+    cls = getattr(unmix, method["class"])
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\.__init__\(\)"):
+        cls(n_component=3)
+
+
 def test_pca_begins_with_scikit_learns_parameters():
     ours, theirs = parameters(unmix.PCA), parameters(ReferencePCA)
     assert list(ours.items())[: len(theirs)] == list(theirs.items())

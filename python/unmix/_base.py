@@ -104,6 +104,12 @@ class Estimator(RunOptions, Input, Base):
     #: Whether rows of ``components_`` may be axes.
     _orthonormal = True
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Python's messages about arguments name the function by this: the class that people call, not the generated one.
+        if cls.__init__.__qualname__ == f"{cls.__name__}Parameters.__init__":
+            cls.__init__.__qualname__ = f"{cls.__name__}.__init__"
+
     # Fitting
 
     @_validated

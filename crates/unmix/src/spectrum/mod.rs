@@ -267,11 +267,12 @@ pub(crate) fn check_total(method: &str, total: f64, dtype: Dtype) -> Result<()> 
 }
 
 fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
-    let about = total.map_or(String::new(), |total| format!("about {total:.0e}, "));
+    // Squares that are all 0 tell nothing about the size of the variance.
+    let about =
+        total.filter(|total| *total > 0.0).map_or(String::new(), |total| format!(", about {total:.0e},"));
     Error::Unsupported {
         asked: format!("{method} of these data"),
-        found: format!("their variance, {about}is below the smallest normal number of {dtype}")
-            .replace("variance, is", "variance is"),
+        found: format!("their variance{about} is below the smallest normal number of {dtype}"),
         remedy: match dtype {
             Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
             Dtype::F64 => "multiply the data by a large constant".into(),
