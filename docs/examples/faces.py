@@ -26,7 +26,7 @@ def main(path, figure="faces.png"):
     model = unmix.PPCA().fit(X[~new])
     hidden = np.tile(np.arange(width) >= width // 2, height)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*parameters count as known")
+        warnings.filterwarnings("ignore", message=".*parameters are treated as known")
         filled, std = model.impute(np.where(hidden, np.nan, X[new]), return_std=True)
     mirrored = X[new].reshape(-1, height, width)[:, :, ::-1].reshape(filled.shape)
     error = {"ppca": filled, "mirror": mirrored, "mean": np.broadcast_to(model.mean_, filled.shape)}

@@ -71,7 +71,7 @@ impl Direction {
     ) -> unmix::Result<Encoded> {
         match self {
             Direction::Encode => model.encode(rows, run, sink),
-            Direction::Decode => Ok(Encoded { n_rows: model.decode(rows, run, sink)?, unsolved: None }),
+            Direction::Decode => Ok(Encoded::solved(model.decode(rows, run, sink)?)),
         }
     }
 
@@ -112,7 +112,9 @@ impl Direction {
             (self.apply(model, rows, run, &mut sink)?, Entries::Dense(sink.0))
         };
         // Rows of no numbers are counted by their source.
-        Ok((Encoded { n_rows: rows.n_rows().unwrap_or(encoded.n_rows), ..encoded }, entries))
+        let mut encoded = encoded;
+        encoded.n_rows = rows.n_rows().unwrap_or(encoded.n_rows);
+        Ok((encoded, entries))
     }
 
     /// Into a file, in the format of its extension, a few blocks at a time.

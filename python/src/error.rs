@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use unmix::{Dtype, Error};
+use unmix::{Caller, Dtype, Error};
 
 /// `error` as the exception that numpy and scikit-learn raise in its place.
 ///
@@ -25,6 +25,23 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
         }
     });
     exception
+}
+
+/// A message in Python's notation.
+pub(crate) fn in_python(message: &str) -> String {
+    Caller::Python.message(message)
+}
+
+/// Facts as JSON, with their warnings in Python's notation.
+pub(crate) fn facts(mut facts: serde_json::Value) -> serde_json::Value {
+    if let Some(warnings) = facts.get_mut("warnings").and_then(|w| w.as_array_mut()) {
+        for warning in warnings {
+            if let Some(text) = warning.as_str() {
+                *warning = in_python(text).into();
+            }
+        }
+    }
+    facts
 }
 
 /// The numbers that an error holds, by name.
@@ -59,7 +76,7 @@ fn name(error: &Error) -> Option<&str> {
 }
 
 fn exception(error: Error, dtype: Dtype) -> PyErr {
-    let sentence = error.to_string();
+    let sentence = in_python(&error.to_string());
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Memory { .. } => PyMemoryError::new_err(sentence),

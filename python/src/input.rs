@@ -1,5 +1,6 @@
 //! What Python gives: an array, dense or sparse, lent without a copy, or the path of a file.
 
+use crate::error::in_python;
 use crate::read::Files;
 use crate::sparse::LentSparse;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -159,7 +160,7 @@ pub(crate) fn tell(py: Python<'_>, notices: &Notices) -> PyResult<()> {
 /// Says sentences, as Python warnings.
 pub(crate) fn tell_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     for note in notes {
-        py.import("unmix._input")?.call_method1("tell", (note,))?;
+        py.import("unmix._input")?.call_method1("tell", (in_python(note),))?;
     }
     Ok(())
 }

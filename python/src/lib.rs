@@ -25,7 +25,7 @@ mod tools;
 mod toys;
 
 use call::{FactsTuple, call};
-use error::raised;
+use error::{facts as facts_of, raised};
 use input::{Input, tell};
 use model::Model;
 use options::{CheckpointTuple, RunOptions};
@@ -137,7 +137,7 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
 }
 
 /// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON). Where there is none before, `init` is a
-/// model that the stream goes on from, or starts from.
+/// model that the stream continues from, or starts from.
 #[pyfunction]
 #[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -197,7 +197,7 @@ fn select(
             rows = rows.weighted(weights)?;
         }
         let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
-        Ok((table.to_json().to_string(), told))
+        Ok((facts_of(table.to_json()).to_string(), told))
     })?;
     tell(py, &told)?;
     Ok(table)
@@ -228,7 +228,7 @@ fn select_sizes(
             rows = rows.weighted(weights)?;
         }
         let request = SizeRequest { settings: &settings, rules: &rules, most };
-        Ok((compare_sizes(method, &mut rows, &request, run)?.to_json().to_string(), told))
+        Ok((facts_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), told))
     })?;
     tell(py, &told)?;
     Ok(table)

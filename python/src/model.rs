@@ -2,7 +2,7 @@
 
 use crate::call::{Facts, FactsTuple, call};
 use crate::codes::{Direction, tell_unsolved};
-use crate::error::raised;
+use crate::error::{in_python, raised};
 use crate::input::{Input, Notices, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
@@ -134,7 +134,8 @@ impl Model {
     #[getter]
     fn without_effect(&self) -> Vec<String> {
         let (settings, report) = (self.inner.settings(), self.inner.report());
-        unmix::method::without_effect(self.inner.method().settings, settings, &report.settings)
+        let all = unmix::method::without_effect(self.inner.method().settings, settings, &report.settings);
+        all.iter().map(|sentence| in_python(sentence)).collect()
     }
 
     /// The same model, with a search by a function of Python's in its report: iterations, whether these sufficed, the last change,
@@ -166,7 +167,7 @@ impl Model {
     /// The report, as JSON.
     #[getter]
     fn report(&self) -> PyResult<String> {
-        json(&self.inner.report().to_json())
+        json(&crate::error::facts(self.inner.report().to_json()))
     }
 
     /// Every parameter by name: views of the model's memory, read-only.
@@ -313,7 +314,7 @@ impl Model {
 
     /// The table that a terminal shows after a fit.
     fn summary(&self) -> String {
-        unmix_report::summary(&self.inner)
+        in_python(&unmix_report::summary(&self.inner))
     }
 
     /// Writes one page about the model, and about rows seen through it, to `path`.

@@ -130,7 +130,7 @@ impl Watch for Progress {
                 }
                 (state.stage, state.done, state.total) = (stage.to_string(), 0, None);
             }
-            Event::Iteration { n_iter, residual, objective } if self.verbose > 1 => {
+            Event::Iteration { n_iter, residual, objective, .. } if self.verbose > 1 => {
                 let objective = objective.map(|o| format!(", objective {o:.10e}")).unwrap_or_default();
                 state.lines.push(format!("iteration {n_iter}: residual {residual:.3e}{objective}"));
             }

@@ -89,7 +89,7 @@ def test_bad_input_is_named(ratings):
         MatrixCompletion().fit(np.where(np.isnan(X), np.inf, X))
     X = X.copy()
     X[:, 7] = np.nan
-    assert any("column 7 has no cell" in sentence for sentence in MatrixCompletion(n_components=2).fit(X).report_.warnings)
+    assert any("column 7 has no observed cell" in sentence for sentence in MatrixCompletion(n_components=2).fit(X).report_.warnings)
 
 
 def test_a_saved_model_predicts_the_same(ratings, tmp_path):

@@ -40,7 +40,7 @@ def test_a_map_of_gaps_shows_the_share_of_missing_cells():
         plot.gaps(X, names=["a", "b"])
 
 
-@pytest.mark.filterwarnings("ignore:.*parameters count as known")
+@pytest.mark.filterwarnings("ignore:.*parameters are treated as known")
 def test_held_out_cells_are_compared_with_what_they_were():
     X = rows(600)
     model = PPCA(n_components=2).fit(X[:300])

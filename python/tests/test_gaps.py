@@ -53,7 +53,7 @@ def test_fills_errors_and_draws(rows):
     assert_array_equal(draws[:, ~gaps], np.broadcast_to(X[~gaps], (3, (~gaps).sum())))
     assert_array_equal(draws, model.impute(X, n_draws=3, bootstrap=5)[1])
     assert np.mean(abs(filled - whole)[gaps] < 1.96 * std[gaps]) > 0.9
-    with pytest.warns(UserWarning, match="count as known"):
+    with pytest.warns(UserWarning, match="treated as known"):
         _, known = model.impute(X[:50], return_std=True)
     assert np.all(known <= std[:50])
     single = PPCA(n_components=2).fit(X.astype(np.float32))
@@ -72,7 +72,7 @@ def test_streams_merge_and_say_that_sums_take_no_gaps(rows):
     grown = PPCA(n_components=2).partial_fit(whole[:70]).partial_fit(whole[70:])
     assert_allclose(grown.components_, PPCA(n_components=2).fit(whole).components_, atol=1e-9)
     for method in (PPCA, LinearEigenGAN, unmix.FactorAnalysis):
-        with pytest.raises(ValueError, match=r"row \d+, column \d+ is NaN.* several passes.*give all rows to fit.*impute"):
+        with pytest.raises(ValueError, match=r"row \d+, column \d+ is NaN.* several passes.*fit all rows at once.*impute"):
             method(n_components=2).partial_fit(X)
         # The batch is left out; what was there goes on.
         grown = method(n_components=2).partial_fit(whole[:70])
@@ -81,13 +81,13 @@ def test_streams_merge_and_say_that_sums_take_no_gaps(rows):
         assert grown.partial_fit(whole[70:]).n_samples_ == len(whole)
     # What it names works.
     first = PPCA(n_components=2).fit(X[:60])
-    with pytest.warns(UserWarning, match="parameters count as known"):
+    with pytest.warns(UserWarning, match="parameters are treated as known"):
         filled, _ = first.impute(X[60:], return_std=True)
     assert PPCA(n_components=2).partial_fit(first.impute(X[:60])).partial_fit(filled).n_samples_ == len(X)
 
 
 def test_other_methods_name_what_fills_gaps(rows):
-    with pytest.raises(ValueError, match="unmix impute"):
+    with pytest.raises(ValueError, match="as the method impute of PPCA does"):
         unmix.PCA().fit(rows[1])
 
 

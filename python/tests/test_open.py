@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unmix
-from unmix import ICA, PCA, RICA, NeuralPCA, SigmaPCA
+from unmix import ICA, PCA, RICA, NeuralPCA
 
 
 @pytest.fixture
@@ -38,11 +38,26 @@ def test_a_handle_says_what_is_in_the_files(table):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(), X)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [PCA(2), PCA(2, svd_solver="full"), SigmaPCA(2, max_iter=20), NeuralPCA(2, solver="adam", max_epochs=2), ICA(2), RICA(2, max_iter=20)],
-    ids=lambda e: type(e).__name__,
-)
+#: Few components and iterations, where the defaults take long, and what a class has to be given.
+SHORT = {
+    "RFN": {"n_components": 3, "max_iter": 5},
+    "RICA": {"n_components": 2, "max_iter": 20},
+    "RobustPCA": {"alpha": 1.0, "noise": 0.0},
+    "SigmaPCA": {"n_components": 2, "max_iter": 20},
+    "SparseCoder": {"dictionary": np.random.RandomState(1).randn(6, 4)},
+    "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
+}
+
+
+def every_class():
+    """An estimator of every class of the registry, and those of other ways to read rows."""
+    classes = [getattr(unmix, method["class"]) for method in unmix.methods()]
+    made = [cls(**SHORT.get(cls.__name__, {"n_components": 2})) for cls in classes]
+    return [*made, PCA(2, svd_solver="full"), NeuralPCA(2, solver="adam", max_epochs=2), RICA(2, batch_size=50, max_epochs=2)]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", every_class(), ids=lambda e: type(e).__name__)
 def test_every_call_that_takes_rows_takes_it_and_has_the_bits_of_the_array(table, estimator, tmp_path):
     from sklearn.base import clone
 
@@ -51,7 +66,8 @@ def test_every_call_that_takes_rows_takes_it_and_has_the_bits_of_the_array(table
     by_file, by_array = clone(estimator).set_params(random_state=0), clone(estimator).set_params(random_state=0)
     codes = by_file.fit_transform(rows)
     np.testing.assert_array_equal(codes, by_array.fit_transform(X))
-    np.testing.assert_array_equal(by_file.components_, by_array.components_)
+    for name, tensor in by_array._model.tensors.items():
+        np.testing.assert_array_equal(by_file._model.tensors[name], tensor)
     assert list(by_file.feature_names_in_) == list("abcd")
     np.testing.assert_array_equal(by_file.transform(rows), codes)
     by_file.encode(rows, out=tmp_path / "codes.npy")
@@ -103,6 +119,13 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
     path.write_text(path.read_text() + "r;1;2;3;4\n")
     with pytest.raises(ValueError, match="bytes when it was opened and has .* now.*open it again"):
         PCA(1).fit(rows)
+    rows = opened(path)
+    stat = path.stat()
+    path.write_text(path.read_text().replace("1", "2"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 5_000_000_000))
+    assert path.stat().st_size == stat.st_size
+    with pytest.raises(ValueError, match="it was modified after it was opened; open it again"):
+        PCA(1).fit(rows)
     for settings, message in [
         ({"missing": "mean"}, "must be 'keep' or 'drop', got"),
         ({"decimal": "-"}, r"must be '\.' or ',', got"),
@@ -115,6 +138,7 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),
         ({"rows": slice(0, 9, 2)}, "the first row and the one after the last"),
         ({"stride": 2}, "stride=2 applies to patches only"),
+        ({"columns": ["a", "b", "a"], "decimal": ","}, "it names column 1 \\('a'\\) twice; name each column once"),
     ]:
         with pytest.raises(ValueError, match=message):
             unmix.open(path, **settings).shape

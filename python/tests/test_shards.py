@@ -128,7 +128,7 @@ def test_mistakes_are_told():
         shards.fit(unmix.PCA(), (10, 3), None)
     with pytest.raises(ValueError, match="'float32' or 'float64', got 'int8'"):
         shards.shard_rows(3, dtype="int8")
-    with pytest.raises(ValueError, match="in no answer"):
+    with pytest.raises(ValueError, match="in no result"):
         shards.fit(unmix.PCA(), (10, 3), lambda job: [])
     with pytest.raises(ValueError, match="neither an unmix job"):
         shards.gather(b"nonsense", np.zeros((10, 3)), 0)

@@ -145,7 +145,7 @@ def test_missing_cells(data):
     gaps = np.where(np.random.RandomState(2).rand(*X.shape) < 0.3, np.nan, X)
     gaps[5] = np.nan
     coder = SparseCoder(A, alpha=0.1, tol=1e-9).fit(gaps)
-    assert any("1 row has no cell" in sentence for sentence in coder.report_.warnings)
+    assert any("1 row has no observed cell" in sentence for sentence in coder.report_.warnings)
     Z = coder.transform(gaps)
     assert not Z[5].any()
     for x, z in zip(gaps[:5], Z):
@@ -211,7 +211,7 @@ def test_bad_input(data):
         (A[:, :5], "24 columns, and the atoms have 5"),
         (np.zeros_like(A), "all atoms are zero"),
         (np.where(A == A[3, 4], np.nan, A), "row 3, column 4"),
-        (None, "it was given no dictionary"),
+        (None, "no dictionary was given"),
     ]:
         with pytest.raises(ValueError, match=words):
             SparseCoder(dictionary, alpha=0.2).fit(X)

@@ -77,19 +77,28 @@ def complaints(command, path):
     return found
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pyright") is None, reason="pyright is not installed (python/tests/requirements-all.txt)")
+def pyright(folder):
+    """What pyright says about the files of a folder: pyright itself, whose program comes from the npm registry, or basedpyright, which has it in its wheel."""
+    refused = []
+    for module in ("pyright", "basedpyright"):
+        if importlib.util.find_spec(module) is None:
+            refused.append(f"{module} is not installed (python/tests/requirements-all.txt)")
+            continue
+        command = [sys.executable, "-m", module, "--outputjson", "--pythonpath", sys.executable]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        if "generalDiagnostics" in ran.stdout:
+            return json.loads(ran.stdout)["generalDiagnostics"]
+        refused.append(f"{module} could not be started: {ran.stderr[-200:]}")
+    pytest.skip("; ".join(refused))
+
+
 def test_pyright_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
     # extraPaths are needed where the package is not installed.
     settings = {"typeCheckingMode": "standard", "extraPaths": [str(Path(unmix.__file__).parents[1])]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
-    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    if "generalDiagnostics" not in ran.stdout:
-        pytest.skip("pyright could not be started; its program comes from the npm registry: " + ran.stderr[-200:])
-    diagnostics = json.loads(ran.stdout)["generalDiagnostics"]
-    found = {d["range"]["start"]["line"] + 1: d["message"] for d in diagnostics if d["severity"] == "error"}
+    found = {d["range"]["start"]["line"] + 1: d["message"] for d in pyright(tmp_path) if d["severity"] == "error"}
     wrong = mistakes(path)
     assert set(found) == set(wrong), found
     assert all(name in found[number] for number, name in wrong.items()), found
@@ -109,21 +118,68 @@ def test_mypy_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
 NAMES = {name for name in dir(_unmix) if not name.startswith("_")} - {"register_toys"}
 
 
-def test_the_stub_has_the_names_and_arguments_of_the_extension():
+def in_stub(function):
+    """Arguments of a function of the stub: name and default of each, which is empty where there is none. All have types, and so has the result."""
+    given = function.args
+    assert not (given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs), function.name
+    assert function.returns is not None, f"{function.name} has no type of its result"
+    untyped = [a.arg for a in given.args if a.annotation is None and a.arg != "self"]
+    assert not untyped, (function.name, untyped)
+    empty = [inspect.Parameter.empty] * (len(given.args) - len(given.defaults))
+    defaults = empty + [ast.literal_eval(default) for default in given.defaults]
+    # The extension's signatures have no values of tuples.
+    defaults = [... if isinstance(default, tuple) else default for default in defaults]
+    return [(a.arg, default) for a, default in zip(given.args, defaults, strict=True)]
+
+
+def in_extension(function):
+    """The same of the extension, as far as its signatures say it: names and defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    assert all(p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY) for p in parameters), function
+    return [(p.name, p.default) for p in parameters]
+
+
+def test_the_stub_has_the_names_arguments_defaults_and_kinds_of_the_extension():
     text = Path(unmix.__file__).with_name("_unmix.pyi").read_text()
     stub = {node.name: node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     assert set(stub) == NAMES
     for name, node in stub.items():
         there = getattr(_unmix, name)
         if isinstance(node, ast.FunctionDef):
-            assert [a.arg for a in node.args.args] == list(inspect.signature(there).parameters), name
+            assert in_stub(node) == in_extension(there), name
             continue
         members = {member.name: member for member in node.body if isinstance(member, ast.FunctionDef)}
         assert {m for m in members if not m.startswith("_")} == {m for m in dir(there) if not m.startswith("_")}, name
+        if "__init__" in members:
+            assert in_stub(members["__init__"])[1:] == in_extension(there), name
         for method, member in members.items():
-            if not member.decorator_list and not method.startswith("_"):
-                arguments = list(inspect.signature(getattr(there, method)).parameters)
-                assert [a.arg for a in member.args.args] == arguments, f"{name}.{method}"
+            if method.startswith("_"):
+                continue
+            kinds = {decorator.id for decorator in member.decorator_list}
+            own = vars(there)[method]
+            assert ("property" in kinds) == inspect.isgetsetdescriptor(own), f"{name}.{method}"
+            assert ("staticmethod" in kinds) == isinstance(own, staticmethod), f"{name}.{method}"
+            if "property" in kinds:
+                assert [a for a, _ in in_stub(member)] == ["self"], f"{name}.{method}"
+            else:
+                assert in_stub(member) == in_extension(getattr(there, method)), f"{name}.{method}"
+
+
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if inspect.isclass(getattr(_unmix, name))))
+def test_properties_of_the_extension_have_the_types_of_the_stub(name, tmp_path):
+    text = Path(unmix.__file__).with_name("_unmix.pyi").read_text()
+    [node] = [n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == name]
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n3,5\n")
+    fitted = unmix.PCA(2).fit([[1.0, 2.0, 0.0], [3.0, 1.0, 1.0], [5.0, 4.0, 0.0], [2.0, 2.0, 7.0]])
+    thing = {"Model": lambda: fitted._model, "Sums": _unmix.Sums, "Files": lambda: unmix.open(path)._files}[name]()
+    plain = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "tuple": tuple, "dict": dict, "None": type(None)}
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and any(d.id == "property" for d in member.decorator_list):
+            types = [t.strip().partition("[")[0] for t in ast.unparse(member.returns).split(" | ")]
+            known = tuple(plain[t] for t in types if t in plain)
+            if len(known) == len(types):
+                assert isinstance(getattr(thing, member.name), known), f"{name}.{member.name}"
 
 
 @pytest.mark.parametrize("name", unmix.__all__)

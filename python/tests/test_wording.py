@@ -107,3 +107,24 @@ def test_what_a_message_proposes_works(tmp_path):
         unmix.PCA().fit(path)
     call = re.search(r"leave the column out with (unmix.open.*)$", str(refused.value))[1]
     assert eval(call.replace("...", "path")).shape == (2, 2)
+
+
+def test_messages_are_in_pythons_notation(tmp_path):
+    """Operations and values of the library's messages, in the words of Python; `unmix::Caller` translates them in one place."""
+    gaps = np.where(np.eye(6, 4) > 0, np.nan, np.arange(24.0).reshape(6, 4))
+    path = tmp_path / "m.safetensors"
+    unmix.PCA(1).fit(np.arange(12.0).reshape(6, 2) ** 2).save(path)
+    grown = [unmix.PCA(1).fit(np.arange(12.0).reshape(6, 2) ** 2)._model] * 2
+    for call in (
+        lambda: unmix.PCA().fit(gaps),
+        lambda: unmix.PCA().fit(path),
+        lambda: unmix.LinearEigenGAN(groups=[1]).fit(gaps),
+        lambda: unmix.SigmaPCA(decoder="nonlinear", center=False).fit(np.nan_to_num(gaps)),
+        lambda: grown[0].merge(grown[1], (0, 1, 0)),
+        lambda: unmix._unmix.fit("sparse-coder", "{}", np.eye(3), (0, 1, 0)),
+    ):
+        with pytest.raises(ValueError) as refused:
+            call()
+        message = str(refused.value)
+        assert not FLAG.search(message) and "::" not in message and "unmix fit" not in message, message
+        assert not re.search(r"=(true|false|null)\b", message), message

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix, compat, datasets, metrics, plot, shards
 from ._biclusters import Biclusters, biclusters
 from ._input import registry, tensor_names
+from ._html import Page
 from ._fastica import FastICA, fastica
 from ._read import Files, open as open, read
 from ._report import Report
@@ -58,6 +61,7 @@ __all__ = [
     "NeuralPCA",
     "PCA",
     "PPCA",
+    "Page",
     "RFN",
     "RICA",
     "Report",
@@ -210,14 +214,14 @@ def report(
     model: Any,
     X: Rows = None,
     *,
-    path: Path,
+    path: Path | None = None,
     color: ArrayLike | None = None,
     title: str | None = None,
     beside: Any = None,
     rate: float | None = None,
     positions: ArrayLike | None = None,
-) -> None:
-    """Write one self-contained HTML page about a fitted estimator.
+) -> Page | None:
+    """Make one self-contained HTML page about a fitted estimator: write it to a file, or return it.
 
     Parameters
     ----------
@@ -225,8 +229,8 @@ def report(
         Fitted.
     X : array-like of shape (n_samples, n_features), or path, optional
         Rows to show: their scatter, and some of them beside their reconstructions. Labels of a pandas index replace row numbers.
-    path : path
-        Where to.
+    path : path, optional
+        Where to; without it the page is returned, and a notebook shows it inline.
     color : array-like of shape (n_samples,), optional
         A label for each row, which colours its point.
     title : str, optional
@@ -237,6 +241,11 @@ def report(
         Rows per second: time courses and spectra of the components are drawn.
     positions : array-like of shape (n_features, 2), optional
         Position of the sensor of each column, seen from above: to the right, and to the front.
+
+    Returns
+    -------
+    Page or None
+        The page; None where it was written to ``path``.
 
     See Also
     --------
@@ -264,4 +273,10 @@ def report(
             raise ValueError(f"positions have shape {positions.shape}; give two coordinates for each column")
         positions = [(float(x), float(y)) for x, y in positions]
     shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, row_names)
-    model._model.page(os.fspath(path), model._facts(), rows, labels, shown)
+    if path is not None:
+        model._model.page(os.fspath(path), model._facts(), rows, labels, shown)
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        whole = pathlib.Path(folder, "page.html")
+        model._model.page(str(whole), model._facts(), rows, labels, shown)
+        return Page(whole.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import operator
 import os
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from sklearn import get_config
@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
+from ._components import components_frame
 from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tell, tensor_names
 from ._options import RunOptions
@@ -30,6 +31,7 @@ from ._types import Array, Path, Rows
 from ._written import SIMPLE, call, made
 
 if TYPE_CHECKING:
+    import pandas
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
@@ -577,6 +579,35 @@ class Estimator(RunOptions, Input, Base):
         """
         check_is_fitted(self)
         return self._model.summary()
+
+    def components_frame(self, which: Literal["components", "patterns"] = "components") -> pandas.DataFrame:
+        """Return the components as a data frame, with their names and those of the columns.
+
+        Parameters
+        ----------
+        which : {"components", "patterns"}, default="components"
+            ``"components"``: rows of ``components_``. ``"patterns"``: columns of ``mixing_``, the loadings of each component, which
+            for independent components differ from ``components_``, the filters.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each component, one column for each feature.
+
+        See Also
+        --------
+        unmix.plot.components : The same as figures.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).components_frame().round(2)
+                x0    x1
+        pca0  0.84  0.54
+        """
+        check_is_fitted(self)
+        return components_frame(self, which)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text = super().__repr__(N_CHAR_MAX)

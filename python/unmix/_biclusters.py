@@ -1,4 +1,4 @@
-"""Modules: few rows with the few columns that they have in common."""
+"""Modules (biclusters): subsets of rows with subsets of columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     concentration_ : ndarray of shape (n_modules,)
         ``log(n_samples n_features / (effective rows x effective columns))`` in nats, by which modules are ordered.
     information_ : ndarray of shape (n_modules,)
-        ``log(1 + w' noise^-1 w) / 2``: nats that the unit says about a row. NaN for models without a noise variance.
+        ``log(1 + w' noise^-1 w) / 2``: information of the unit about a row, in nats. NaN for models without a noise variance.
     stability_ : ndarray of shape (n_modules,)
         Share of the starts that have a unit of the module. NaN where no refits were made.
     q_value_ : ndarray of shape (n_modules,)

@@ -74,3 +74,20 @@ def in_frame(estimator, rows, given):
     names = vars(estimator).get("feature_names_in_")
     columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
     return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=lambda: columns)
+
+
+def components_frame(estimator, which):
+    """Components as a data frame; see ``components_frame`` of the estimators."""
+    import pandas
+
+    if which not in ("components", "patterns"):
+        raise ValueError(f"which must be 'components' or 'patterns', got {which!r}")
+    if "components" not in estimator._model.tensors:
+        raise ValueError(f"{type(estimator).__name__} has no components_; its fitted attributes are {', '.join(estimator._model.tensor_names)}")
+    numbers = estimator.components_ if which == "components" else estimator.mixing_.T
+    names = [f"{type(estimator).__name__.lower()}{i}" for i in range(len(numbers))]
+    if len(numbers) == estimator._n_features_out:
+        names = list(estimator.get_feature_names_out())
+    columns = vars(estimator).get("feature_names_in_")
+    columns = [f"x{j}" for j in range(numbers.shape[1])] if columns is None else list(columns)
+    return pandas.DataFrame(np.array(numbers), index=names, columns=columns)

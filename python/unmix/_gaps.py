@@ -1,4 +1,4 @@
-"""Estimators of rows with gaps: fitted, encoded and scored by the cells that rows have, and cells filled with honest errors."""
+"""Estimators of rows with gaps: fitted, encoded and scored from observed cells; missing cells are imputed with standard errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._components import in_frame
 from ._input import tell
 from ._types import Array, Rows
 
@@ -25,7 +26,7 @@ class Gaps(_Estimator):
         return tags
 
     def posterior(self, X: Rows) -> tuple[Array, Array]:
-        """Return mean and covariance of the latent variables of each row, given the cells that it has.
+        """Return mean and covariance of the latent variables of each row, from its observed cells.
 
         Parameters
         ----------
@@ -55,11 +56,11 @@ class Gaps(_Estimator):
         return _unmix.posterior(self._model, self._rows(X), self._facts())
 
     def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20) -> Any:
-        """Fill the missing cells of rows; cells that are there keep their bits.
+        """Fill the missing cells of rows; observed cells are left unchanged.
 
-        A cell is filled with its mean given the cells that its row has. Standard errors are those of a new observation of the cell. For
-        the rows that the model was fitted to with missing cells, they count what its parameters are uncertain by, from refits to resampled rows;
-        for other rows the parameters count as known, and a warning says so.
+        A cell is filled with its conditional mean given the observed cells of its row. Standard errors are those of a new observation of the cell. For
+        the rows that the model was fitted to with missing cells, they include the uncertainty of its parameters, by the bootstrap (refits to resampled rows);
+        for other rows the parameters are treated as known, with a warning.
 
         Parameters
         ----------
@@ -71,14 +72,14 @@ class Gaps(_Estimator):
             Number of draws of the rows for multiple imputation: fills of the refits, with noise. :func:`unmix.metrics.pool` combines what
             is estimated from each.
         bootstrap : int, default=20
-            Refits to resampled rows, for errors and draws; 0 takes the parameters as known.
+            Refits to resampled rows, for errors and draws; 0 treats the parameters as known.
 
         Returns
         -------
         filled : ndarray of shape (n_samples, n_features)
             In the type of the rows.
         std : ndarray of shape (n_samples, n_features), with ``return_std=True``
-            In float64; 0 for cells that are there.
+            In float64; 0 for observed cells.
         draws : ndarray of shape (n_draws, n_samples, n_features), with ``n_draws``
             In the type of the rows; the same for the same fit.
 
@@ -111,5 +112,6 @@ class Gaps(_Estimator):
         filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._facts(), wanted)
         for note in notes:
             tell(note)
+        filled, std = (in_frame(self, table, X) for table in (filled, std))
         found = [filled, *([std] if return_std else []), *([draws] if n_draws else [])]
         return found[0] if len(found) == 1 else tuple(found)

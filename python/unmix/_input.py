@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from . import _unmix
 from ._read import Files
+from ._read import open as open_files
 
 
 @functools.cache
@@ -46,7 +47,9 @@ def tell_unsolved(message):
 
 
 def _is_path(X):
-    """Whether rows are in files: a path, or a handle that :func:`unmix.open` gave."""
+    """Whether rows are in files: a path, a list of paths, or a handle that :func:`unmix.open` gave."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(path, (str, os.PathLike)) for path in X)
     return isinstance(X, (str, os.PathLike, Files, _unmix.Files))
 
 
@@ -54,7 +57,27 @@ def _file(X):
     """Rows in files as the extension takes them."""
     if isinstance(X, Files):
         return X._files
+    if isinstance(X, (list, tuple)):
+        return open_files(X)._files
     return X if isinstance(X, _unmix.Files) else os.fspath(X)
+
+
+#: Objects that hold rows in a form of their own, by the package and the name of their class: what to give instead.
+_HOLDERS = {
+    ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
+    ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
+    ("anndata", "AnnData"): "an AnnData object; give adata.to_df(), with the names of the variables, or adata.X, or one of adata.layers",
+    ("polars", "LazyFrame"): "a lazy frame; give X.collect()",
+}
+
+
+def _refuse_holders(X):
+    """Name what to give in place of an object of another package that numpy cannot read as a table."""
+    for cls in type(X).__mro__:
+        package = cls.__module__.partition(".")[0]
+        for (holder, prefix), remedy in _HOLDERS.items():
+            if package == holder and cls.__name__.lstrip("_").startswith(prefix):
+                raise TypeError(f"X is {remedy}")
 
 
 def _is_plain(dtype):
@@ -101,6 +124,10 @@ class Input:
             return _file(X)
         if type(X) is np.ndarray and self._is_ready(X, reset, least):
             return X
+        _refuse_holders(X)
+        if isinstance(X, np.ndarray) and X.ndim > 2:
+            # As in a file: the first axis runs over samples, and each sample is one row of features.
+            X = X.reshape(len(X), -1)
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
             from pandas.api.interchange import from_dataframe
 

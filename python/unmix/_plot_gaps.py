@@ -1,4 +1,4 @@
-"""Figures of missing cells: where they are, and how good the cells are that a model puts in their place."""
+"""Figures of missing cells: where they are, and how accurate imputed values are."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def held_out(
     level : float, default=0.95
         Level of the intervals.
     bootstrap : int, default=0
-        As in ``impute``: refits to resampled rows, which count only where the rows are those of the fit.
+        As in ``impute``: refits to resampled rows, used only where the rows are those of the fit.
 
     Returns
     -------

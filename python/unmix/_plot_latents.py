@@ -1,4 +1,4 @@
-"""Figures of models with latent variables: what each of them does to a row, and tables of factor analysis."""
+"""Figures of models with latent variables: the effect of each on a row, and tables of factor analysis."""
 
 from __future__ import annotations
 

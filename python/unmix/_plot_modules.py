@@ -73,7 +73,7 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
 
 
 def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> Figure:
-    """Draw one module: how far every row has it, and the member columns of all rows.
+    """Draw one module: the score of every row, and the member columns of all rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of robust PCA: rows, and what they are taken apart into."""
+"""Figures of robust PCA: rows and their low-rank and sparse parts."""
 
 from __future__ import annotations
 
@@ -38,6 +38,18 @@ def parts(
     matplotlib.figure.Figure
         Three panels for each row: row, low-rank part, sparse part. Pictures of a row and of its low-rank part have the same range of
         greys; the sparse part is centred at 0.
+
+    See Also
+    --------
+    unmix.RobustPCA : The model of these parts.
+
+    Examples
+    --------
+    >>> import numpy as np, unmix
+    >>> X = np.outer(np.arange(12.0), np.ones(6))
+    >>> X[3, 2] += 20
+    >>> len(unmix.plot.parts(unmix.RobustPCA(noise=0.0).fit(X), rows=(3, 4)).axes)
+    6
     """
     import matplotlib.pyplot as plt
 
@@ -96,6 +108,17 @@ def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes drawn into; lines separate the clusters.
+
+    See Also
+    --------
+    unmix.SubspaceClustering : Labels to order rows by.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> ax = unmix.plot.affinities([[0, 2, 0], [2, 0, 1], [0, 1, 0]], [1, 0, 1])
+    >>> len(ax.images)
+    1
     """
     table, labels = np.asarray(similarity, dtype=float), np.asarray(labels)
     if table.ndim != 2 or table.shape != (len(labels), len(labels)):

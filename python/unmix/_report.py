@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from ._html import table
+
 
 class Report:
     """Report of a fit.
@@ -127,6 +129,11 @@ class Report:
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<12}{value!r}" for name, value in vars(self).items())
+
+    def _repr_html_(self) -> str:
+        facts = [(name, value) for name, value in vars(self).items() if value is not None and name not in ("objective", "settings", "warnings")]
+        settings = [(f"settings: {name}", value) for name, value in self.settings.items()]
+        return table(("fact", "value"), facts + settings, "Report of the fit", self.warnings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Report) and vars(self) == vars(other)

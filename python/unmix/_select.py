@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from . import _unmix
+from ._html import table
 from ._input import _weights, registry, tell
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 from .pca import PCA
 
 if TYPE_CHECKING:
+    import pandas
     from numpy.typing import ArrayLike
 
 
@@ -23,6 +25,7 @@ class _Choices:
 
     n_samples: float
     estimates: dict[str, str]
+    warnings: list[str]
 
     def _read(self, text: str, names: tuple[str, ...]) -> None:
         facts = json.loads(text)
@@ -33,6 +36,37 @@ class _Choices:
             setattr(self, name, facts[name])
         n = facts["n_samples"]
         self.n_samples = int(n) if n == int(n) else n
+
+    def _table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Names of the columns and the lines of the table that frames and notebooks show."""
+        return ["rule", "k", "estimates"], [(rule, k, self.estimates[rule]) for rule, k in self._k.items()]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each rule of a :class:`Selection`, for each number of components of a :class:`Comparison`.
+
+        See Also
+        --------
+        select_components : The function that returns these tables.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> X = unmix.datasets.low_rank_plus_noise(300, 20, 3, signal=3.0).X
+        >>> unmix.select_components(X, ["bic", "minka"]).to_frame()["k"].tolist()
+        [3, 3]
+        """
+        import pandas
+
+        names, lines = self._table()
+        return pandas.DataFrame(lines, columns=names)
+
+    def _repr_html_(self) -> str:
+        return table(*self._table(), notes=self.warnings)
 
     def _chosen(self, rule: Any, name: Any) -> int:
         if name not in self._k:
@@ -152,7 +186,7 @@ class Comparison(_Choices, Mapping[str, int]):
     k : ndarray of shape (n_lines,)
         Numbers of components, rising.
     log_likelihood, aic, bic : ndarray of shape (n_lines,)
-        Log-likelihood of all rows (given the cells that they have), and the criteria; a rule takes the least.
+        Log-likelihood of all rows (from their observed cells), and the criteria; a rule takes the least.
     cells, cells_standard_error : ndarray of shape (n_lines,)
         Mean log density of a held-out cell, and its standard error; a rule takes the largest. NaN where cells were not held out.
     method : str
@@ -200,6 +234,12 @@ class Comparison(_Choices, Mapping[str, int]):
 
     def __getitem__(self, rule: str) -> int:
         return self._chosen(rule, rule)
+
+    def _table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        names = ["k", "log_likelihood", "aic", "bic"]
+        if "cells" in self._k:
+            names += ["cells", "cells_standard_error"]
+        return names, list(zip(*(getattr(self, name).tolist() for name in names), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python values, under the names that ``unmix select --method KEY --json`` prints.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -12,8 +12,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._html import table
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
+
+if TYPE_CHECKING:
+    import pandas
 
 # Intervals of so many cuts are less than a tenth wider than any number of cuts would leave them.
 _ENOUGH = 20
@@ -186,6 +190,49 @@ class Stability:
 
     def __len__(self) -> int:
         return len(self.verdict)
+
+    def _table(self) -> dict[str, list[Any]]:
+        """Columns by name."""
+        columns = {"component": list(range(len(self))), "halves": self.halves.tolist()}
+        columns |= {f"interval_{end}": self.interval[:, i].tolist() for i, end in enumerate(("low", "high"))}
+        columns |= {f"space_{end}": self.space_interval[:, i].tolist() for i, end in enumerate(("low", "high"))}
+        if self.restarts is not None:
+            columns["restarts"] = self.restarts.tolist()
+        for name in ("halves", "restarts"):
+            if (found := getattr(self.clusters, name)) is not None:
+                columns[f"quality_{name}"] = found.quality.tolist()
+        if len(self.gaussian) == len(self):
+            columns["gaussian"] = self.gaussian.tolist()
+        return columns | {"verdict": self.verdict}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line for each component: agreement of halves, its interval and that of the space of its group, agreement of restarts,
+            quality of clusters, p-value of Gaussianity, verdict.
+
+        See Also
+        --------
+        unmix.stability : The function that returns these facts.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> data = unmix.datasets.independent(1000, ["gaussian"] * 3, [9, 4, 1])
+        >>> found = unmix.stability(unmix.PCA(random_state=0).fit(data.X), data.X, random_state=0)
+        >>> found.to_frame()["verdict"][0]
+        'resolved'
+        """
+        import pandas
+
+        return pandas.DataFrame(self._table())
+
+    def _repr_html_(self) -> str:
+        columns = self._table()
+        return table(list(columns), zip(*columns.values(), strict=True))
 
     def __repr__(self) -> str:
         clusters = {name: getattr(self.clusters, name) for name in ("halves", "restarts")}

@@ -11,7 +11,7 @@ _Path: TypeAlias = str | PathLike[str]
 _Matrix: TypeAlias = NDArray[np.float64]
 #: Seed, threads (0 for the default), verbosity.
 _Facts: TypeAlias = tuple[int, int, int]
-#: File, seconds between two writes, whether to go on from it.
+#: File, seconds between two writes, whether to continue from it.
 _Checkpoint: TypeAlias = tuple[str, float, bool]
 
 __version__: str
@@ -117,6 +117,8 @@ def partial_fit(
     facts: _Facts,
     names: list[str] | None = None,
     invocation: str | None = None,
+    given: list[tuple[str, _Matrix]] | None = None,
+    init: Model | None = None,
 ) -> Model: ...
 def fit_shards(
     method: str,

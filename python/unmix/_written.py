@@ -21,7 +21,7 @@ def made(cls, values):
 
 def call(written, name, X, sample_weight=None):
     """The call that makes a model, as source text: files by name, arrays as ``X``."""
-    rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr(os.fspath(X))
+    rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr([os.fspath(path) for path in X] if isinstance(X, (list, tuple)) else os.fspath(X))
     return f"{written}.{name}({rows})" if sample_weight is None else f"{written}.{name}({rows}, sample_weight=sample_weight)"
 
 

@@ -1,14 +1,14 @@
-"""Complete dictionaries: as many atoms as directions."""
+"""Complete dictionaries: as many atoms as dimensions."""
 
 from ._base import Estimator
 from ._parameters import CompleteDictionaryParameters
 
 
 class CompleteDictionary(CompleteDictionaryParameters, Estimator):
-    """Complete dictionary learning: as many atoms as directions, of which every row needs few.
+    """Complete dictionary learning: as many atoms as dimensions, in which rows have sparse codes.
 
-    Rows are sparse combinations of linearly independent atoms, ``x = mean + z @ A``; each code is 0 in many rows. All atoms are found at
-    once, by the largest sum of fourth powers of the codes in whitened coordinates. Without noise, they are then found to rounding.
+    Rows are sparse combinations of linearly independent atoms, ``x = mean + z @ A``; each code is 0 in many rows. All atoms are estimated at once, by maximising the sum of fourth powers of the codes in whitened coordinates. Without noise,
+    the refined atoms are exact up to rounding errors.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``components_.T``.
+        The decoder: ``components_.T``.
     rotation_, scale_, second_rotation_ : ndarray
         ``transform(x) = (x - mean_) @ rotation_ @ diag(1 / scale_) @ second_rotation_``; with ``precondition=False`` only the last of
         them.

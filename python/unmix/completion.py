@@ -1,4 +1,4 @@
-"""Matrix completion: few factors behind a matrix of which some cells are known."""
+"""Matrix completion: a low-rank model of a partially observed matrix."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
-    """Matrix completion: factors of rows and columns, offsets and noise from the cells that are known, with errors for all others.
+    """Matrix completion: factors of rows and columns, offsets and noise from the observed cells, with standard errors for all others.
 
-    NaN is a missing cell. Of sparse rows the stored entries are the cells, zeros among them, and nothing is made dense.
+    NaN is a missing cell. Of sparse rows the stored entries are the observed cells, zeros included, and no dense copy is made.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Loadings of the columns: what a unit of each factor adds to a row, the entry of largest magnitude of each positive. Sorted by
+        Loadings of the columns on each factor, the entry of largest magnitude of each positive. Sorted by
         ``component_variance_``. Arrays of a fitted model are read-only.
     component_variance_ : ndarray of shape (n_components,)
         Sum of the squared loadings of each factor: the variance that it adds over all columns.
@@ -85,24 +85,24 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     row_errors_ : ndarray of shape (n_samples, n_errors)
         Posterior covariances of the factors of each row and its offset: lower triangles, row by row.
     column_errors_ : ndarray of shape (n_features, n_errors)
-        The same of the loadings and the offset of each column; not where these count as known: with a number for ``alpha``, and with
+        The same of the loadings and the offset of each column; not where these are treated as known: with a number for ``alpha``, and with
         ``algorithm="ppca-em"``.
     row_prior_ : ndarray of shape (n_components + 1, 2) or (n_components, 2)
-        Where columns count as known, the precision of the prior of each factor of a row and of its offset: a constant, and so much for each cell.
+        Where column parameters are treated as known, the precision of the prior of each factor of a row and of its offset: a constant, and an amount per cell.
     path_ : ndarray of shape (n_values, 3)
         With ``algorithm="soft-impute"`` and ``alpha="auto"``, for each value of the penalty: the value, in the units of the cells, the number
         of factors, and the root of the mean squared error of the cells that were held out.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``: ``inverse_transform(z) = z @ mixing_.T + mean_`` is the row of these factors without an offset of its own.
     completed_ : ndarray of shape (n_samples, n_features)
-        Every cell of the rows of the fit, as the model has it: ``row_codes_ @ components_ + mean_ + row_offsets_[:, None]``. Made at
+        All cells of the rows of the fit, as predicted by the model: ``row_codes_ @ components_ + mean_ + row_offsets_[:, None]``. Made at
         each access; refused with its size where it does not fit into memory. ``impute`` leaves cells that are known as they are.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of factors, iterations, rows, and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went; ``objective`` is the bound on the evidence of a cell, in nats, and never falls.
+        How the fit went; ``objective`` is the evidence lower bound per cell, in nats, which is monotone.
 
     See Also
     --------
@@ -111,10 +111,8 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     Notes
     -----
     Cell ``ij`` is modelled as ``m + b_i + c_j + a_i v_j`` and noise of one variance; factors, loadings and offsets have normal priors whose variances
-    come from the cells. Posteriors of rows and of columns are independent normal ones, found in turns. A factor that the cells do not
-    support gets loadings of size 0 and is left out, so asking for too many does no harm. The standard error of a cell counts the errors
-    of both its row and its column, and the noise. Where columns count as known, ``impute`` of the rows of the fit takes their errors from refits to
-    resampled rows.
+    come from the cells. Posteriors of rows and of columns are independent normal ones, found in turns. A factor that the observed cells do not support gets loadings of size 0 and is dropped, so n_components may be too large. The standard error of a cell includes the errors of its row and of its column, and the noise. Where column parameters are treated as known, ``impute`` of the rows of
+    the fit takes their errors from refits to resampled rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Dictionary learning: rows as sums of few atoms."""
+"""Dictionary learning: sparse codes of rows in a learnt dictionary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _learns_from_a_stream(estimator):
 
 
 class DictionaryLearning(DictionaryLearningParameters, Estimator):
-    """Dictionary learning: atoms of which every row is a sparse sum, possibly more atoms than columns.
+    """Dictionary learning: atoms in which rows have sparse codes, possibly more atoms than columns.
 
     Minimises ``1/2 * ||X - Z @ A||**2 + alpha * ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1, as scikit-learn and SPAMS
     do. Codes of new rows solve the lasso, each to a duality gap of 1e-6 of half the squared norm of its row (1e-5 in single precision).
@@ -103,16 +103,16 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Atoms, by falling use (the sum of absolute codes, recent batches counting more); the entry of largest magnitude of each is
+        Atoms, by falling use (the sum of absolute codes, with larger weights for recent batches); the entry of largest magnitude of each is
         positive, unless codes are not negative.
     usage_ : ndarray of shape (n_components,)
-        Share of the rows whose code uses each atom, recent batches counting more.
+        Share of the rows whose code uses each atom, with larger weights for recent batches.
     alpha_ : float
-        The weight of the penalty: as given, or as ``"auto"`` found it.
+        The weight of the penalty: as given, or as chosen by ``"auto"``.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+        Subtracted from rows: means of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``components_.T``.
+        The decoder: ``components_.T``.
     stream_, stream_atoms_, stream_codes_, stream_rows_, stream_waiting_, stream_worst_ : ndarray
         State that ``partial_fit`` continues from: counts, atoms in the order in which they are learnt, sums over codes and rows,
         rows that do not fill a batch, rows represented worst; those that there are.
@@ -246,11 +246,11 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     @available_if(_learns_from_a_stream)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
-        """Go on learning with rows as they come; only with ``algorithm="online"``.
+        """Update the dictionary with a batch of rows; only with ``algorithm="online"``.
 
         However a stream is cut into calls, the result is the same to the bit: rows are cut into batches of ``batch_size`` in their order,
-        and those that do not fill one wait for the next call. Initial atoms, and ``alpha="auto"``, come from the first full batch. After
-        ``fit`` learning continues from what that found, in one pass over the new rows. A model that was saved, or pickled, goes on as well,
+        and those that do not fill one are kept for the next call. Initial atoms, and ``alpha="auto"``, come from the first full batch. After
+        ``fit`` learning continues from what that found, in one pass over the new rows. A model that was saved, or pickled, can be continued as well,
         and so does ``unmix fit dictionary more.npy --init MODEL``.
 
         Parameters

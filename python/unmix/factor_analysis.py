@@ -21,7 +21,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
 
     A drop-in for ``sklearn.decomposition.FactorAnalysis``: parameters, attributes and errors are scikit-learn's. The likelihood is
     maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows. NaN is a missing cell: rows are fitted,
-    encoded and scored by the cells that they have, and ``impute`` fills the others.
+    encoded and scored by their observed cells, and ``impute`` fills the others.
 
     Parameters
     ----------

@@ -91,7 +91,11 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def components(
-    model: Any, feature_shape: tuple[int, ...] | None = None, n_components: int | None = None, which: str = "patterns"
+    model: Any,
+    feature_shape: tuple[int, ...] | None = None,
+    n_components: int | None = None,
+    which: str = "patterns",
+    axes: Any = None,
 ) -> Figure:
     """Draw the loadings (or filters) of the components.
 
@@ -110,11 +114,13 @@ def components(
         ``"patterns"``: columns of ``mixing_``, the loadings of each component. ``"filters"``: rows of ``components_``, the weights
         that compute it from a row; they suppress the other components and must not be read as where a component is strong
         (Haufe et al. 2014). For orthonormal axes the two differ in length only.
+    axes : array of matplotlib Axes, optional
+        Where to, one for each component; new ones when left out.
 
     Returns
     -------
     matplotlib Figure
-        One panel for each component.
+        One panel for each component, with a colour bar beside each picture.
 
     See Also
     --------
@@ -146,18 +152,24 @@ def components(
     bars = not pictures and 0 < len(names) <= _MOST_NAMES
     columns = min(columns, 3) if bars else columns
     lines = -(-count // columns) or 1
-    size = (2.0 * columns + 0.4, (2.2 if pictures else 1.6) * lines + (0.8 if bars else 0.4))
-    figure, axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)
-    for ax in axes.flat:
+    size = ((2.4 if pictures else 2.0) * columns + 0.4, (2.2 if pictures else 1.6) * lines + (0.8 if bars else 0.4))
+    if axes is None:
+        figure, axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)
+    panels = list(np.asarray(axes, dtype=object).flat)
+    if len(panels) < count:
+        raise ValueError(f"axes has {len(panels)} axes, but {count} components are drawn; give one for each, or n_components={len(panels)}")
+    figure = panels[0].figure
+    for ax in panels:
         ax.set_axis_off()
-    for i, ax in enumerate(axes.flat[:count]):
+    for i, ax in enumerate(panels[:count]):
         row = np.asarray(drawn[i], dtype=np.float64)
         most = np.abs(row).max() or 1
         ax.set_title(f"{which[:-1]} {i}", fontsize="small")
         if pictures and len(shape) == 3:
             ax.imshow(0.5 + 0.5 * row.reshape(shape) / most)
         elif pictures:
-            ax.imshow(row.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
+            picture = ax.imshow(row.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
+            figure.colorbar(picture, ax=ax, ticks=[-most, 0, most], format="%.2g", fraction=0.05).ax.tick_params(labelsize="x-small")
         elif bars:
             _bars(ax, row, names, most, last=i + columns >= count)
         else:
@@ -279,7 +291,7 @@ def sources(
     return ax
 
 
-def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) -> Axes:
+def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, colorbar: bool = True) -> Axes:
     """Draw one number for each sensor as a map of the head seen from above, the nose upwards.
 
     Parameters
@@ -290,6 +302,8 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
         Where sensors are: to the right, and to the front, in any unit; the middle of the head is (0, 0).
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
+    colorbar : bool, default=True
+        Draw the scale of colours beside the map.
 
     Returns
     -------
@@ -322,7 +336,9 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
     between = np.full(x.shape, np.nan)
     between[inside] = RBFInterpolator(positions, values, kernel="thin_plate_spline")(np.column_stack([x[inside], y[inside]]))
     most = np.nanmax(np.abs(between)) or 1
-    ax.contourf(x, y, between, np.linspace(-most, most, 24), cmap="RdBu_r")
+    filled = ax.contourf(x, y, between, np.linspace(-most, most, 24), cmap="RdBu_r")
+    if colorbar:
+        ax.figure.colorbar(filled, ax=ax, ticks=[-most, 0, most], format="%.2g", shrink=0.7)
     ax.plot(*positions.T, "k.", markersize=2)
     turn = np.linspace(0, 2 * np.pi, 200)
     ax.plot(head * np.cos(turn), head * np.sin(turn), color="0.2", linewidth=1)

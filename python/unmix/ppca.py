@@ -64,7 +64,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         return self._model.precision(False).astype(self.mean_.dtype, copy=False)
 
     def score_samples(self, X: Rows) -> Array:
-        """Return the log-likelihood of each row, given the cells that it has.
+        """Return the log-likelihood of each row, from its observed cells.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         return self._model.score_samples(self._rows(X), self._facts(), False)
 
     def score(self, X: Rows, y: None = None) -> float:
-        """Return the mean log-likelihood of the rows, given the cells that they have.
+        """Return the mean log-likelihood of the rows, from their observed cells.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class PPCA(PPCAParameters, Probabilistic):
     """Probabilistic PCA: a Gaussian with a few strong directions and noise of one variance in all others.
 
     The axes are those of PCA; codes are posterior means, which are nearer to 0 the noisier they are, and have covariances. Rows may have
-    gaps (NaN): they are fitted, encoded and scored by the cells that they have.
+    gaps (NaN): they are fitted, encoded and scored by their observed cells.
 
     Parameters
     ----------

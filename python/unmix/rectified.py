@@ -12,7 +12,7 @@ from ._types import Rows
 
 
 class RFN(RFNParameters, Likelihood, Estimator):
-    """Rectified factor network: a factor model whose codes are non-negative and sparse, with many more units than there are factors.
+    """Rectified factor network: a factor model with many units, whose codes are non-negative and sparse.
 
     Each unit is active in some of the rows, and adds its decoder row to the columns there, in proportion to its code. Units may outnumber
     columns. One pass over the rows an iteration, so that rows need not fit into memory (``e_step="plain"``).
@@ -106,7 +106,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
     noise_covariance_ : ndarray of shape (n_features, n_features)
         Covariance of the noise; only with ``noise="full"``.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from the columns.
+        Subtracted from the columns.
     encoder_weight_ : ndarray of shape (n_components, n_features)
         With ``encoder_bias_`` the encoder of ``e_step="plain"`` as a layer of a network: ``transform(x) = max(0, x @ encoder_weight_.T +
         encoder_bias_)``.
@@ -118,7 +118,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
         Second moments of the codes of the fit, the covariance of their posterior included: rows have covariance ``components_.T @
         code_moments_ @ components_`` beside the noise.
     code_scale_ : ndarray of shape (n_components,)
-        What the codes of each unit are multiplied by; 0 for units that are 0 in every row.
+        Factor by which the codes of each unit are multiplied; 0 for units that are 0 in every row.
     prior_ : ndarray of shape (2,)
         Mean and variance of the prior of every unit.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
@@ -127,9 +127,9 @@ class RFN(RFNParameters, Likelihood, Estimator):
         Names of the columns, where all of them had one.
     report_ : Report
         How the fit went. ``objective`` is the mean log-likelihood of a row less the divergence of its code, in each iteration, and
-        ``final_objective`` that of the final codes; ``decreases`` counts its falls, and has the largest; ``dead_units`` is the number of units
-        that are 0 in every row. In the modes whose objective never falls ``certificate`` says how well the codes are solved, and ``rungs`` which
-        candidates of the cascade were taken.
+        ``final_objective`` that of the final codes; ``decreases`` has the number of its decreases, and the largest; ``dead_units`` is the number of units
+        that are 0 in every row. In the modes with a monotone objective ``certificate`` has the largest violation of the optimality conditions of the codes, and
+        ``rungs`` the candidates of the cascade that were taken.
 
     See Also
     --------
@@ -139,7 +139,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
     Notes
     -----
     Rows are ``x = mean_ + h @ components_ + e`` with normal ``h`` and ``e``, and the posterior of ``h`` is restricted to non-negative means, those of
-    each unit with second moment 1 over the rows. ``e_step="plain"`` clamps and scales the posterior means: it made the published tables,
+    each unit with second moment 1 over the rows. ``e_step="plain"`` clamps and normalises the posterior means, as in the published tables,
     and the convergence theorem of the paper does not cover it. ``"coordinate"`` and ``"cascade"`` never lower the objective, hold the codes of all
     rows, and encode by non-negative least squares.
 

@@ -1,4 +1,4 @@
-"""Robust PCA: rows as a matrix of low rank and a sparse one."""
+"""Robust PCA: rows as a low-rank matrix plus sparse errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class RobustPCA(RobustPCAParameters, Estimator):
-    """Robust PCA: rows as a matrix of low rank plus a sparse one, whose entries may be arbitrarily wrong.
+    """Robust PCA: rows as a low-rank matrix plus sparse errors of any size.
 
-    The rank is found. Rows may have gaps (NaN), and noise in every cell beside the two parts. New rows are encoded by least absolute
+    The rank is estimated. Rows may have gaps (NaN), and noise in every cell in addition to the two parts. New rows are encoded by least absolute
     deviations, so that wrong cells do not change their codes. All rows are held in memory.
 
     Parameters
@@ -64,13 +64,13 @@ class RobustPCA(RobustPCAParameters, Estimator):
     noise_std_ : float
         Standard deviation of the noise in a cell; 0 where rows are low rank plus sparse exactly.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from rows: medians of the columns with ``center=True``, else zeros.
+        Subtracted from rows: medians of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``components_.T``.
+        The decoder: ``components_.T``.
     low_rank_ : ndarray of shape (n_samples, n_features)
         The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on request, and not in the file.
     sparse_ : ndarray of shape (n_samples, n_features)
-        What the rows of the fit have beside it: 0 in missing cells and within 4.5 standard deviations of
+        The sparse part of the rows of the fit: 0 in missing cells and within 4.5 standard deviations of
         the noise; without noise, within 1e-4 of the root mean square of the low-rank part. Computed on request.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         The rank, iterations, and numbers of rows and columns.

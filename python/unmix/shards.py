@@ -1,7 +1,7 @@
 """Rows distributed over workers: sums are computed where the rows are, and only sums are sent.
 
-Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and answers jobs with :func:`gather`. The driver calls
-:func:`fit` with a function that sends a job to all workers and returns their answers; the transport of the bytes (Dask, Spark, Ray,
+Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and processes jobs with :func:`gather`. The driver calls
+:func:`fit` with a function that sends a job to all workers and returns their results; the transport of the bytes (Dask, Spark, Ray,
 MPI, pipes) is up to the caller. The model has the bits that one process gets from all rows.
 
 >>> import numpy as np, unmix
@@ -59,7 +59,7 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
 
     See Also
     --------
-    gather : The answer of a worker.
+    gather : The result of a worker.
     fit : The call of the driver.
 
     Examples
@@ -138,8 +138,8 @@ def fit(
     shape : tuple of (n_samples, n_features)
         Of all rows together.
     gather_all : callable
-        Takes a job (bytes), sends it to every worker, each of which answers once for all the rows that it holds, and returns the
-        answers (bytes), in any order.
+        Takes a job (bytes), sends it to every worker, each of which returns one result for all the rows that it holds, and returns
+        these results (bytes), in any order.
     dtype : {"float32", "float64"}, default="float64"
         The type of the rows.
     sparse : bool, default=False
@@ -153,7 +153,7 @@ def fit(
 
     See Also
     --------
-    gather : The answer of a worker.
+    gather : The result of a worker.
     shard_rows : Where rows may be cut.
 
     Examples
@@ -170,7 +170,7 @@ def fit(
         if not isinstance(value, Integral) or value < 1:
             raise ValueError(f"shape must hold positive integers, got {name}={value!r}")
     if not callable(gather_all):
-        raise TypeError(f"gather_all must be a function of a job that returns the answers of the workers, got {gather_all!r}")
+        raise TypeError(f"gather_all must be a function of a job that returns the results of the workers, got {gather_all!r}")
     estimator._fit_shards((int(n), int(p)), _checked(dtype), gather_all, bool(sparse))
     return estimator
 

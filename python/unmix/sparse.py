@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseCoderParameters
+from ._components import in_frame
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
     alpha_ : float
         Weight of the penalty, as it was resolved.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+        Subtracted from rows: means of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``components_.T``.
+        The decoder: ``components_.T``.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Number of atoms, the most iterations of a row, and numbers of rows and columns.
     feature_names_in_ : ndarray of str
@@ -273,7 +274,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         return Bunch(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
 
     def impute(self, X: Rows) -> Array:
-        """Fill the missing cells of rows from their codes; cells that are there keep their bits.
+        """Fill the missing cells of rows from their codes; observed cells are left unchanged.
 
         Parameters
         ----------
@@ -297,7 +298,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         array([[3. , 2.5]])
         """
         check_is_fitted(self)
-        return _unmix.impute(self._model, self._rows(X), self._facts(), (False, 0, 0))[0]
+        return in_frame(self, _unmix.impute(self._model, self._rows(X), self._facts(), (False, 0, 0))[0], X)
 
     def _output(self, codes):
         return codes if self.sparse_output else codes.toarray()

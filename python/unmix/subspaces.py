@@ -86,7 +86,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     bases_ : ndarray of shape (sum of dimensions_, n_features)
         The same axes, those of all subspaces below each other.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+        Subtracted from rows: means of the columns with ``center=True``, else zeros.
     weights_ : ndarray of shape (n_clusters,)
         Of a mixture, the probability of each cluster.
     means_ : ndarray of shape (n_clusters, n_features)

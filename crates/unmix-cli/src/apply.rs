@@ -177,7 +177,7 @@ impl<'a> Job<'a> {
             Map::Score => self.model.score_samples(rows, run, to)?,
             Map::Quality(parts) => self.model.quality(rows, *parts, run, to)?,
         };
-        Ok(Encoded { n_rows, unsolved: None })
+        Ok(Encoded::solved(n_rows))
     }
 
     /// Rows that came as columns go out as columns. They are all kept until the last has been seen.

@@ -3,6 +3,7 @@
 use crate::failure::{Done, Failure};
 use anstyle::{AnsiColor, Style};
 use std::io::{IsTerminal, Write};
+use unmix::Caller;
 
 /// The name of standard output in messages.
 pub(crate) const STANDARD_OUTPUT: &str = "standard output";
@@ -51,7 +52,7 @@ pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// One line on standard error about what went wrong.
+/// One line on standard error about what went wrong, which names commands where the library names functions.
 pub(crate) fn error(message: &str) {
     line(&format!("{} {}", paint(ERROR, "unmix:"), one_line(message)));
 }
@@ -79,9 +80,9 @@ fn line(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// File names may hold line breaks; messages do not.
+/// In the notation of the command line. File names may hold line breaks; messages do not.
 fn one_line(message: &str) -> String {
-    message.replace('\n', " ")
+    Caller::Shell.message(message).replace('\n', " ")
 }
 
 /// A command as it can be pasted into a shell.

@@ -290,9 +290,9 @@ fn through<T: Real>(
     }
     let mut fitted = VecSink(Vec::new());
     let unsolved = model.reconstruct(&lent, run, &mut fitted).map_err(named)?.unsolved;
-    let in_input = |left: Unsolved| {
-        let row = numbers.get(left.worst_row as usize).copied();
-        Unsolved { worst_row: row.unwrap_or(left.worst_row), ..left }
+    let in_input = |mut left: Unsolved| {
+        left.worst_row = numbers.get(left.worst_row as usize).copied().unwrap_or(left.worst_row);
+        left
     };
     Ok((codes, fitted.0, unsolved.map(in_input)))
 }

@@ -3,6 +3,10 @@
 //! A message has the request, what was found, and what would work; lower case, no full stop. Rows and columns are counted from 0;
 //! lines of text files from 1.
 
+mod caller;
+
+pub use caller::Caller;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -292,7 +296,7 @@ fn neighbour(path: &Path) -> Option<String> {
 /// What makes numbers finite.
 fn finite_again(what: &str) -> &'static str {
     match what {
-        "NaN" => "drop or fill such rows first, as unmix impute does",
+        "NaN" => "drop or fill such rows first, as unmix::impute::Imputer does",
         _ => "drop or fill such rows first",
     }
 }

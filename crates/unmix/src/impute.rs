@@ -7,7 +7,7 @@
 //!
 //! The first part is that of the conditional Gaussian, its parameters taken as known; the second is what their errors add, from refits
 //! to resampled rows (bootstrap). With the first alone, 95 % intervals cover 87 to 95 % of the cells of 50 rows. Where the rows
-//! are others than those of the fit, the parameters count as known, and a note says so.
+//! are others than those of the fit, the parameters are treated as known, and a note says so.
 //!
 //! Draws are for multiple imputation (Rubin 1987): the fill of a refit, shifted so that refits have the mean of the fit, and noise.
 
@@ -122,7 +122,7 @@ impl Imputer {
     {
         let known = |why: &str| {
             format!(
-                "{why}, so its parameters count as known: standard errors and draws leave out what these are uncertain by"
+                "{why}, so its parameters are treated as known: standard errors and draws do not include their uncertainty"
             )
         };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
@@ -163,7 +163,7 @@ impl Imputer {
         Ok(())
     }
 
-    /// Numbers for each row: the row filled, standard errors where they are wanted (0 for cells that are there), every draw.
+    /// Numbers for each row: the row filled, standard errors where they are wanted (0 for observed cells), every draw.
     pub fn width(&self) -> usize {
         let p = self.n_features();
         p * (1 + usize::from(self.wanted.std) + self.wanted.draws)

@@ -80,7 +80,7 @@ pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
-pub use error::{Error, Facts, Result, nearest};
+pub use error::{Caller, Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS,

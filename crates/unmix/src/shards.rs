@@ -1,7 +1,7 @@
 //! Rows dealt out to several workers: sums are formed where the rows are, and only sums travel.
 //!
-//! A worker holds consecutive rows, cut at multiples of [`shard_rows`], and answers jobs with [`gather`]. The driver fits a model to
-//! [`Rows::remote`](crate::Rows::remote), which sends a job for every pass over the rows. Jobs and answers are bytes; how these travel is not decided here:
+//! A worker holds consecutive rows, cut at multiples of [`shard_rows`], and processes jobs with [`gather`]. The driver fits a model to
+//! [`Rows::remote`](crate::Rows::remote), which sends a job for every pass over the rows. Jobs and results are bytes; how these travel is not decided here:
 //! Dask, Spark, Ray, MPI or pipes will do. The model has the bits that one process gets from all rows.
 //!
 //! ```
@@ -51,7 +51,7 @@ pub fn sparse_shard_rows(n_features: usize) -> u64 {
     Plan::for_stored(n_features).shard_rows as u64
 }
 
-/// The answer to `job` from a worker that holds `rows`, the first of which is row `first_row` of all. The rows may have
+/// The result of `job` from a worker that holds `rows`, the first of which is row `first_row` of all. The rows may have
 /// [weights](crate::Rows::weighted); where others have none, theirs count once.
 ///
 /// # Errors

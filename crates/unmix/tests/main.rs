@@ -40,3 +40,4 @@ mod stability_intervals;
 mod subspace_clustering;
 mod sums;
 mod theory;
+mod wording;

@@ -186,11 +186,11 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     };
     let n = x.len() / p;
     let told = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
-    assert!(told.contains(&format!("rows {size} to {} are in no answer", 2 * size - 1)), "{told}");
+    assert!(told.contains(&format!("rows {size} to {} are in no result", 2 * size - 1)), "{told}");
     let told = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
-    assert!(told.contains(&format!("rows {size} to {} are in two answers", 2 * size - 1)), "{told}");
+    assert!(told.contains(&format!("rows {size} to {} are in two results", 2 * size - 1)), "{told}");
     let told = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
-    assert!(told.contains("are in no answer"), "{told}");
+    assert!(told.contains("are in no result"), "{told}");
     let told = refused(&x, p, |job| {
         let answer = of(job, 0, n);
         vec![answer[..answer.len() - 8].to_vec()]

@@ -59,7 +59,7 @@ fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits()
     // Other rows: standard deviations treat the parameters of the model as known.
     b.write("new.csv", "a,b,c,d\n1,,,\n,,,\n");
     let other = b.ok("impute d.ppca.safetensors new.csv -o new-full.csv --std new-std.csv");
-    assert!(other.err.contains("count as known"), "{}", other.err);
+    assert!(other.err.contains("treated as known"), "{}", other.err);
     assert_eq!(read("new-full.csv").len(), 2);
     // Scores, too, use the observed cells of a row alone.
     assert_eq!(b.ok("score d.ppca.safetensors new.csv -q").out.lines().last(), Some("0.0"));
@@ -75,7 +75,7 @@ fn what_cannot_be_filled_is_one_sentence() {
         let run = b.run(command);
         assert!(run.code == code && words.iter().all(|w| run.err.contains(w)), "{command}: {}", run.err);
     };
-    refused("fit pca d.csv", 1, &["is NaN", "as unmix impute does"]);
+    refused("fit pca d.csv", 1, &["is NaN", "as 'unmix impute' does"]);
     refused("impute d.ppca.safetensors d.csv --draws 2", 2, &["-o NAME.csv"]);
     refused("impute d.ppca.safetensors d.csv -o d.csv", 1, &["read by the same command"]);
     b.write("e.csv", "a,b,c,d\n1,2,3,inf\n");

@@ -98,6 +98,9 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     b.write("few.txt", "a\nb\n");
     let refused = b.run("fit ica eeg.npy --transpose --names few.txt -o named.safetensors");
     assert!(refused.code == 1 && refused.err.contains("there are 3 columns"), "{}", refused.err);
+    b.write("repeated.txt", "FPz\nEOG\nFPz\n");
+    let refused = b.run("fit ica eeg.npy --transpose --names repeated.txt -o named.safetensors");
+    assert!(refused.code == 1 && refused.err.contains("'FPz' is given twice"), "{}", refused.err);
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
     assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");

@@ -100,6 +100,22 @@ fn the_type_is_the_requested_one_and_single_and_double_files_are_mixed() {
 }
 
 #[test]
+fn a_name_that_a_file_has_twice_is_made_distinct_and_one_that_is_asked_for_twice_is_refused() {
+    let folder = Folder::new();
+    let path = folder.put("t.csv", "a,a,b\n1,2,3\n4,5,7\n");
+    let run = Run::default();
+    let names = |input: unmix_io::Input| input.rows.features().names.clone().unwrap();
+    assert_eq!(names(open(&path, &Options::default()).unwrap()), ["a", "a.1", "b"]);
+    let columns = |text: &str| Options { columns: Some(text.into()), ..Options::default() };
+    let files = Files::new(&[&path], columns("a.1,b")).unwrap();
+    assert_eq!(names(files.open(&run).unwrap()), ["a.1", "b"]);
+    for (text, name) in [("a,a", "'a'"), ("b,0,b", "'b'"), ("1,a.1", "'a.1'"), ("0-1,1", "'a.1'")] {
+        let refused = Files::new(&[&path], columns(text)).unwrap().open(&run).err().unwrap().to_string();
+        assert!(refused.contains(name) && refused.ends_with("name each column once"), "{text}: {refused}");
+    }
+}
+
+#[test]
 fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "a,b\n1,2\n3,\n");
@@ -113,6 +129,13 @@ fn a_handle_reads_again_and_refuses_files_that_have_changed() {
     folder.put("t.csv", "a,b\n1,2\n3,4\n");
     let changed = files.open(&run).err().unwrap().to_string();
     assert!(changed.contains("it had 11 bytes when it was opened and has 12 now"), "{changed}");
+    // The same length, other numbers.
+    let files = Files::new(&[&path], Options::default()).unwrap();
+    folder.put("t.csv", "a,b\n1,2\n3,9\n");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    let changed = files.open(&run).err().unwrap().to_string();
+    assert!(changed.contains("it was modified after it was opened; open it again"), "{changed}");
     std::fs::remove_file(&path).unwrap();
     assert!(files.open(&run).is_err());
     assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());

@@ -32,9 +32,8 @@ pub(super) fn section(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
         "Affinities of rows",
         html! {
             p.caption {
-                "Affinities of " (count(n as u64)) " rows, in the order of their nearest subspace: how much of one represents the other where \
-                 every row is a sparse combination of the others, white for none. Blocks along the diagonal are clusters whose rows represent \
-                 each other."
+                "Affinities of " (count(n as u64)) " rows, in the order of their nearest subspace: absolute coefficients with which \
+                 each row is a sparse combination of the others, white for 0. Blocks along the diagonal are clusters."
                 @if all > 0.0 { " " strong { (percent(inside / all)) } " of the affinity is inside clusters." }
             }
             div.panels { figure { img src=(uri) alt=(said); } }

@@ -48,10 +48,12 @@ pub(super) fn figures(found: &Value) -> Markup {
     let several = places.iter().any(|p| p.half) && places.iter().any(|p| !p.half);
     html! {
         p.caption {
-            "The " (count(sizes.sum())) " components that " (n_fits) " fits found, in as many clusters as the model has components, by average \
+            "The " (count(sizes.sum())) " components that " (n_fits) " fits found, in as many clusters as the model has components, by \
+             average \
              linkage on 1 \u{2212} |r| (ICASSO: Himberg, Hyvärinen & Esposito 2004). Iq is the mean similarity inside a cluster less that with \
-             estimates of other clusters: near 1 where all fits agree about a component that is like no other. "
-            @if clusters["restarts"].is_null() { "Only halves are clustered: there was no fit from another seed, or all gave the same bits. " }
+             estimates of other clusters: near 1 where all fits agree about a component and it is distinct from the others. "
+            @if clusters["restarts"].is_null() { "Only halves are clustered: there was no fit from another seed, or all gave the same \
+            bits. " }
             @if let Some(left_out) = widest["n_left_out"].as_u64().filter(|n| *n > 0) {
                 (left_out) " more fits are left out, which would be too many estimates. "
             }
@@ -98,7 +100,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
         let alike = widest["similarity"][j].as_f64().unwrap_or(0.0);
         let (size, fits) = (count(number("size")), number("fits"));
         format!(
-            "component {j}: {size} estimates from {fits} fits; its centrotype is like the model's component to {alike:.3}"
+            "component {j}: {size} estimates from {fits} fits; its centrotype has similarity {alike:.3} with the model's component"
         )
     };
     let colour = |j: usize| CLASSES[j % CLASSES.len()];
@@ -118,7 +120,8 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
             }
         }
         @for (place, j) in names(&frame, &hulls) {
-            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor="middle" style=(format!("fill:color-mix(in oklab,{} 55%,var(--ink))", colour(j))) { (j) }
+            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor="middle" style=(format!("fill:color-mix(in oklab,{} \
+            55%,var(--ink))", colour(j))) { (j) }
         }
     })
 }

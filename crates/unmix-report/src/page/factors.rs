@@ -16,11 +16,11 @@ pub(super) fn of_factors(context: &Context<'_>) -> Markup {
     let Some(table) = Table::of(context) else { return html! {} };
     section(
         "factors",
-        "Factors and what they leave",
+        "Factors and uniquenesses",
         html! {
             p.caption {
                 "Loadings in standard deviations of each column: " span.key.plus { "orange" } " positive, " span.key.minus { "blue" }
-                " negative. What is unique is the share of a column's variance that no factor explains"
+                " negative. The uniqueness is the share of a column's variance that no factor explains"
                 @if !table.heywood.is_empty() { "; " span.heywood { "H" } " marks Heywood cases, where it is at its floor" }
                 "."
                 @if table.shown() < table.names.len() {

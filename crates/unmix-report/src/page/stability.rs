@@ -30,22 +30,25 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         "Stability",
         html! {
             p.caption {
-                "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of the two halves (1: identical). "
+                "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
+                 the two halves (1: identical). "
                 @if facts::has_intervals(found) {
-                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. A component \
+                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. \
+                     A component \
                      is resolved where its whole interval is above the broken line, not resolvable where all of it is below, and undecided \
                      where it crosses; components that cannot be separated from each other are judged as a group, by the interval \
                      for the space they span."
                 } @else {
-                    "Its line is how much that mean varied with the cuts that were made, as earlier versions wrote it, and no interval for other \
-                     rows. Above the broken line a component counted as found again."
+                    "Its line shows how that mean varied over the cuts, as recorded by earlier versions; it is not an interval for \
+                     other samples. Components above the broken line were reported as reproduced."
                 }
                 @if let Some(chance) = found["chance"].as_f64() {
                     " As many random directions, paired in the same way, agree by " (format!("{chance:.2}")) "."
                 }
                 @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
                 @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
-                    " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows were cut."
+                    " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows \
+                     were cut."
                 }
             }
             (drawing(context, &halves[..k], &interval[..k]))

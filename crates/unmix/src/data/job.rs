@@ -1,6 +1,6 @@
-//! A sweep as bytes, and the answers of those who hold the rows.
+//! A sweep as bytes, and the results of the workers that hold the rows.
 //!
-//! A job consists of the kind of gather, its state, the map of the rows to coordinates, and the sharding; an answer has nodes of
+//! A job consists of the kind of gather, its state, the map of the rows to coordinates, and the sharding; a result has nodes of
 //! the merge tree.
 
 use super::projected::Map;
@@ -11,7 +11,7 @@ use crate::num::{Dtype, Plan, Real};
 use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Packer, RowWeights, Unpacker};
 
-/// What jobs and answers begin with, and the number of their form.
+/// The header of jobs and results, and the version of their format.
 const MAGIC: (&str, u64) = ("unmix shards", 2);
 
 /// Makes a gather from its packed state.
@@ -35,7 +35,7 @@ pub(crate) struct Job {
     state: Vec<u8>,
 }
 
-/// The answer of a worker that holds rows `rows`.
+/// The result of a worker that holds rows `rows`.
 struct Answer {
     rows: std::ops::Range<u64>,
     nodes: Vec<(u64, u32, Box<dyn AnyPartial>)>,
@@ -116,7 +116,7 @@ impl Job {
         })
     }
 
-    /// The total of the answers to this job, which is about `gather`.
+    /// The total of the results of this job, which is about `gather`.
     pub(super) fn gathered<T: Real>(
         &self,
         gather: &dyn AnyGather<T>,
@@ -131,15 +131,15 @@ impl Job {
         for part in &parts {
             if part.rows.start != next {
                 let (what, rows) = match part.rows.start < next {
-                    true => ("are in two answers", part.rows.start..next.min(part.rows.end)),
-                    false => ("are in no answer", next..part.rows.start),
+                    true => ("are in two results", part.rows.start..next.min(part.rows.end)),
+                    false => ("are in no result", next..part.rows.start),
                 };
                 return Err(self.wrong(format!("rows {} to {} {what}", rows.start, rows.end - 1)));
             }
             next = part.rows.end;
         }
         if next != self.n_rows {
-            return Err(self.wrong(format!("rows {next} to {} are in no answer", self.n_rows.max(1) - 1)));
+            return Err(self.wrong(format!("rows {next} to {} are in no result", self.n_rows.max(1) - 1)));
         }
         let mut ladder = Nodes::default();
         for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
@@ -152,23 +152,24 @@ impl Job {
         Error::Unsupported {
             asked: format!("the sum '{}' over {} rows", self.kind, self.n_rows),
             found,
-            remedy: "every worker must return one answer, for all the rows that it holds".into(),
+            remedy: "every worker must return one result, for all the rows that it holds".into(),
         }
     }
 
-    /// One answer: nodes that cover its rows, each shard once.
+    /// One result: nodes that cover its rows, each shard once.
     fn answer_of(&self, bytes: &[u8], part_from: &PartFrom<'_>) -> Result<Answer> {
         let mut from = Unpacker::new(bytes);
-        let (kind, dtype) = heading(&mut from, "an answer")?;
+        let (kind, dtype) = heading(&mut from, "a result")?;
         if kind != self.kind || dtype != self.dtype {
-            let found = format!("an answer about '{kind}' in {dtype}, not '{}' in {}", self.kind, self.dtype);
+            let found =
+                format!("a result of the sum '{kind}' in {dtype}, not '{}' in {}", self.kind, self.dtype);
             return Err(self.wrong(found));
         }
         let (first_row, n_rows, count) = (from.count()?, from.count()?, from.count()?);
         let size = self.plan.shard_rows as u64;
         let end = first_row.checked_add(n_rows).filter(|end| *end <= self.n_rows);
         let Some(end) = end.filter(|_| first_row.is_multiple_of(size)) else {
-            return Err(self.wrong(format!("an answer about {n_rows} rows from {first_row} on")));
+            return Err(self.wrong(format!("a result over {n_rows} rows from row {first_row} on")));
         };
         let (mut nodes, mut next) = (Vec::new(), first_row / size);
         for _ in 0..count {
@@ -187,7 +188,7 @@ impl Job {
         Ok(Answer { rows: first_row..end, nodes })
     }
 
-    /// The answer of one who holds `rows`, the first of which is row `first_row` of all.
+    /// The result of a worker that holds `rows`, the first of which is row `first_row` of all.
     pub(crate) fn answer<T: Real>(
         &self,
         unpack: UnpackGather<T>,
@@ -222,7 +223,7 @@ impl Job {
         self.summed(further, &rows.mapped(&map)?, first_row, run, gather)
     }
 
-    /// The answer about weights: the rows themselves are not examined.
+    /// The result about weights: the rows themselves are not examined.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
         let mut ladder = Nodes::default();
@@ -251,7 +252,7 @@ impl Job {
         out.into_bytes()
     }
 
-    /// The answer of one who holds no rows.
+    /// The result of a worker that holds no rows.
     pub(crate) fn nothing(&self, first_row: u64) -> Vec<u8> {
         let mut out = self.head();
         [first_row, 0, 0].into_iter().for_each(|x| out.count(x));
@@ -312,7 +313,7 @@ fn heading(from: &mut Unpacker<'_>, what: &str) -> Result<(String, Dtype)> {
     let wrong = |found: &str| Err(Error::format(what, found, "use the same version of unmix everywhere"));
     match from.text() {
         Ok(magic) if magic == MAGIC.0 => {}
-        _ => return wrong("it is neither an unmix job nor an answer to one"),
+        _ => return wrong("it is neither an unmix job nor the result of one"),
     }
     if from.count()? != MAGIC.1 {
         return wrong("it was made by another version of unmix");

@@ -1,7 +1,7 @@
 //! Rows whose shards are elsewhere: sums over them travel as bytes.
 //!
-//! A sweep over such rows is packed as a [`Job`]. Whoever holds some shards answers with the nodes of the merge tree that these
-//! fill ([`gather`](crate::shards::gather)), and the nodes of all answers are merged as those of one process are. So the total has
+//! A sweep over such rows is packed as a [`Job`]. A worker that holds some shards returns the nodes of the merge tree that these
+//! fill ([`gather`](crate::shards::gather)), and the nodes of all results are merged as those of one process are. So the total has
 //! the same bits, whichever thread or worker held which shards.
 
 use super::job::Job;
@@ -15,12 +15,12 @@ use crate::stats::{GatherWeights, RowWeights};
 
 /// Requests sums over shards from all workers that hold them.
 pub trait GatherAll: Send + Sync {
-    /// Sends `job` to all who hold rows and returns the answer of each, in any order: what [`shards::gather`](crate::shards::gather) makes
+    /// Sends `job` to all workers that hold rows and returns the result of each, in any order: what [`shards::gather`](crate::shards::gather) makes
     /// of the job and their rows.
     ///
     /// # Errors
     ///
-    /// Whatever keeps an answer from coming.
+    /// Any failure of the transport or of a worker.
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>>;
 }
 

@@ -408,7 +408,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for an answer must not
+    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for a result must not
     /// be one of those that other code in the same process may form it on.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
         match self.source.remote() {

@@ -53,7 +53,7 @@ impl Stream {
             return Ok(Self { n, center, mean, state: Some(state), waiting: Vec::new(), extended });
         };
         Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(|| Error::Unsupported {
-            asked: "going on with this model".into(),
+            asked: "continuing the fit of this model".into(),
             found: "the state of its stream does not have the size of its parameters".into(),
             remedy: "the file is corrupt: fit the model again".into(),
         })

@@ -74,7 +74,7 @@ impl Model {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
-    /// Rows with their missing cells (NaN) as their codes are decoded; cells that are there keep their bits.
+    /// Rows with their missing cells (NaN) as their codes are decoded; observed cells are left unchanged.
     pub(crate) fn fill<T: Real>(
         &self,
         rows: &Rows<'_, T>,

@@ -38,11 +38,19 @@ pub trait RowMap<T>: Send + Sync {
 
 /// Convergence of an iterative encoder for every row that it has encoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Certificate {
     /// What it measures, as in "relative duality gap".
     pub name: &'static str,
     /// A row has converged where it is at most this.
     pub tol: f64,
+}
+
+impl Certificate {
+    /// A row has converged where the quantity `name` is at most `tol`.
+    pub fn new(name: &'static str, tol: f64) -> Self {
+        Self { name, tol }
+    }
 }
 
 /// Properties of the codes, and of the rows that can be encoded.
@@ -52,7 +60,7 @@ pub struct Codes {
     pub sparse: bool,
     /// No entry is negative.
     pub non_negative: bool,
-    /// NaN in a row is a missing cell, and the row is encoded by the cells that it has.
+    /// NaN in a row is a missing cell, and the row is encoded by its observed cells.
     pub missing: bool,
     /// Each is the distance from a cluster, and the nearest one is the row's own unless there is a [mixture](Encoder::mixture).
     pub distances: bool,
@@ -261,6 +269,7 @@ fn by_type<T: Real>(
 
 /// Rows for which an iterative encoder did not reach its tolerance.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Unsolved {
     /// The tolerance for every row.
     pub certificate: Certificate,
@@ -303,6 +312,7 @@ impl std::fmt::Display for Unsolved {
 
 /// Result of encoding rows.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Encoded {
     /// How many rows there were.
     pub n_rows: u64,
@@ -311,6 +321,11 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// The result for `n_rows` rows, all of which are solved.
+    pub fn solved(n_rows: u64) -> Self {
+        Self { n_rows, unsolved: None }
+    }
+
     /// Notes for the user about it, in sentences.
     pub fn notes(&self) -> Vec<String> {
         self.unsolved.iter().map(ToString::to_string).collect()

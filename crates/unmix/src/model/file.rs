@@ -105,7 +105,7 @@ impl Model {
 
     /// Reads the file's bytes; `path` is for messages.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
-        let not_ours = |found: String| Error::format(path, found, "give a file that 'unmix fit' has written");
+        let not_ours = |found: String| Error::format(path, found, "give a model file that unmix has written");
         if bytes.is_empty() {
             return Err(not_ours("it is empty".into()));
         }

@@ -11,6 +11,7 @@ const DIRECT: usize = 1024;
 /// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
 /// `noise_scale` where there is one.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Gaussian {
     /// Mean, `n_features`.
     pub mean: Vec<f64>,
@@ -26,6 +27,11 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
+    /// The Gaussian of `mean`, orthonormal `axes` with the `variance` along each, and the variance `noise` in all other directions.
+    pub fn new(mean: Vec<f64>, axes: Matrix<f64>, variance: Vec<f64>, noise: f64) -> Self {
+        Self { mean, noise_scale: None, axes, variance, noise }
+    }
+
     /// `log p(x)` of every row.
     ///
     /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.

@@ -9,6 +9,7 @@ use crate::run::Run;
 
 /// A mixture of Gaussians of the same columns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Mixture {
     /// Probability of each part; they add up to 1. A part of probability 0 has no rows.
     pub weights: Vec<f64>,

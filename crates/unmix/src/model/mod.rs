@@ -162,7 +162,7 @@ impl Model {
         }
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit again so that sums are kept, as partial_fit does";
+            let remedy = "fit it again by unmix::partial_fit, which keeps sums";
             return Err(refused(format!("{which} holds no sums over its rows"), remedy));
         };
         (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
@@ -309,7 +309,7 @@ pub fn partial_fit(
 }
 
 /// [`partial_fit`] with the tables that a method may be given beside its settings, by name. A stream that has begun holds what it was given,
-/// and goes on from that.
+/// and continues from that.
 ///
 /// # Errors
 ///

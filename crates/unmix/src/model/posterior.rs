@@ -1,4 +1,4 @@
-//! Codes that are posterior means of a linear-Gaussian model: of whole rows by one matrix, of rows with gaps by the cells that they have.
+//! Codes that are posterior means of a linear-Gaussian model: of whole rows by one matrix, of rows with gaps by their observed cells.
 
 use super::affine::LinearEncoder;
 use super::code::{Codes, Encoder, RowMap};
@@ -197,7 +197,7 @@ impl Gaussian {
         LinearGaussian::new(self.mean.clone(), loadings, noise)
     }
 
-    /// [`log_density`](Self::log_density) of rows with gaps (NaN): of the cells that they have; 0 for a row without any.
+    /// [`log_density`](Self::log_density) of rows with gaps (NaN): of their observed cells; 0 for a row without any.
     pub(super) fn log_density_of_seen<T: Real>(
         &self,
         factors: &Conditional,

@@ -42,7 +42,7 @@ pub trait Fit: Send + Sync {
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         let _ = (before, rows, run);
         Err(Error::Unsupported {
-            asked: "going on with more rows".into(),
+            asked: "an incremental fit".into(),
             found: "this method needs all rows at once".into(),
             remedy: "fit all rows at once; dictionary, and ica with algorithm='easi', learn from rows as they come".into(),
         })
@@ -159,14 +159,10 @@ impl Method {
         }
         let missing = self.tensors().find(|s| s.default != "null" && !given.contains_key(s.name));
         missing.map_or(Ok(()), |s| {
-            let class = self.class;
             Err(Error::Unsupported {
                 asked: format!("a fit of {}", self.key),
-                found: format!("it was given no {}", s.name),
-                remedy: format!(
-                    "give one: {class}({}) in Python, --{} FILE on the command line",
-                    s.name, s.name
-                ),
+                found: format!("no {} was given", s.name),
+                remedy: format!("give one: unmix::fit_given({}, {})", self.class, s.name),
             })
         })
     }

@@ -41,13 +41,13 @@ fn of_gap(method: &str, found: Error) -> Error {
     match found {
         Error::NotFinite { row, column, what: "NaN", .. } if super::takes_missing(method) => {
             Error::Unsupported {
-                asked: format!("{method} by partial_fit of rows with missing cells"),
+                asked: format!("an incremental fit of {method} to rows with missing cells"),
                 found: format!(
-                    "row {row}, column {column} is NaN, and the sums of a batch do not have what cells that are missing leave open: with gaps the \
-                     likeliest parameters take several passes over the rows"
+                    "row {row}, column {column} is NaN: maximum likelihood with missing cells takes several passes over the rows, so \
+                     sums over a batch are not sufficient"
                 ),
-                remedy: "give all rows to fit, which takes gaps, and reads files block by block; or fill the cells of each batch first, by impute \
-                         of a model that was fitted to some of the rows"
+                remedy: "fit all rows at once, which allows missing cells and streams files; or fill the cells of each batch first, by \
+                unmix::impute::Imputer with a model of some of the rows"
                     .into(),
             }
         }

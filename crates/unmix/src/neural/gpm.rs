@@ -132,7 +132,7 @@ impl GpmOptions {
         seen(rows.sweeps(), &at.w);
         let step = Step::new(&means, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
-        run.iteration(at.n_iter, step.residual, None);
+        run.iteration_of((at.n_iter, self.max_iter), (step.residual, self.tol), None);
         if with_separations {
             match self.looked(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
                 Inspection::GoOn => {}

@@ -152,7 +152,7 @@ impl State {
         };
         let step = Step::new(&sums, &self.w, &sigma, &rows.moments, rows.n(), leave)?;
         self.history.push(step.residual);
-        run.iteration(self.n_iter, step.residual, None);
+        run.iteration_of((self.n_iter, how.max_iter), (step.residual, how.tol), None);
         if self.smallest.as_ref().is_none_or(|(r, _)| step.residual < *r) {
             self.smallest = Some((step.residual, self.w.clone()));
         }

@@ -97,6 +97,7 @@ pub struct PowerIteration<'a> {
 
 /// Where a power iteration ended.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Found {
     /// The rows.
     pub a: Matrix<f64>,

@@ -38,6 +38,10 @@ pub enum Event<'a> {
         residual: f64,
         /// The objective, where there is one.
         objective: Option<f64>,
+        /// The maximum number of iterations, where there is one.
+        max_iter: Option<u64>,
+        /// The tolerance that ends the iterations, where there is one.
+        tol: Option<f64>,
     },
 }
 
@@ -107,7 +111,19 @@ impl Run<'_> {
 
     /// Reports an iteration. Whether the user requested a stop is checked once its state is kept.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
-        self.watch.event(Event::Iteration { n_iter, residual, objective });
+        self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter: None, tol: None });
+    }
+
+    /// The same, with what ends the iterations: their maximum number, and the tolerance.
+    pub(crate) fn iteration_of(
+        &self,
+        (n_iter, max_iter): (u64, u64),
+        (residual, tol): (f64, f64),
+        objective: Option<f64>,
+    ) {
+        let max_iter = Some(max_iter).filter(|most| *most < u64::MAX);
+        let tol = Some(tol).filter(|tol| tol.is_finite());
+        self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
     }
 
     /// Whether `max_seconds` have passed: an iteration then ends with what it has.

@@ -99,7 +99,7 @@ impl Hidden {
         if rows.is_sparse() {
             return Err(Error::Unsupported {
                 asked: "the rule 'cells' of sparse rows".into(),
-                found: "sparse rows have every cell, most of them 0, and it leaves cells out".into(),
+                found: "sparse rows have no missing cells, and this rule holds cells out".into(),
                 remedy: "choose another rule, or make the rows dense".into(),
             });
         }

@@ -243,7 +243,7 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
     if request.rules.contains(&SizeRule::Cells) && !method.takes.missing {
         return Err(Error::Unsupported {
             asked: format!("the rule 'cells' with {}", method.key),
-            found: "it leaves cells out, and the method takes no missing cells".into(),
+            found: "it holds cells out, and the method does not support missing cells".into(),
             remedy: "choose other rules, or a method that takes missing cells, such as ppca".into(),
         });
     }

@@ -90,7 +90,8 @@ impl<'r> Steps<'r> {
         state: &S,
     ) -> Result<()> {
         self.objective.extend(objective);
-        self.run.iteration(self.n_iter + 1, residual, objective);
+        let Limits { tol, max_iter } = self.limits;
+        self.run.iteration_of((self.n_iter + 1, max_iter), (residual, tol), objective);
         self.counted(state)
     }
 

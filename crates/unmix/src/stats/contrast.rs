@@ -147,6 +147,7 @@ impl Contrasts<'_> {
 
 /// Sums over the numbers of one component.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ContrastSums {
     /// Of `g'(y)`.
     pub slope: f64,

@@ -9,6 +9,7 @@ use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 /// Sums over rows of projections `y = B (x - mean)` and of how their contrast goes together with the rows: `k p + 2 k + 1` numbers, a step of
 /// a power iteration.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DirectionSums {
     /// Number of rows so far, weighted.
     pub n: f64,
@@ -107,6 +108,7 @@ pub(crate) const NEAR_ZERO: f64 = 0.01;
 
 /// Sums over rows of how projections `y = B (x - mean)` spread: sizes, squares, fourth powers, and how many are near 0.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Spread {
     /// Number of rows so far, weighted.
     pub n: f64,
@@ -208,6 +210,7 @@ impl Partial for Spread {
 /// Second moments of rows by the weights `1 / sqrt(y² + floor²)` of their projection `y` on a direction: what a step of iteratively reweighted
 /// least squares towards the least `Σ |y|` takes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Reweighted {
     /// Number of rows so far, weighted.
     pub n: f64,

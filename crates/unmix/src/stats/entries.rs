@@ -7,6 +7,7 @@ use crate::num::{Block, Real, Workspace};
 
 /// Stored entries, row after row.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Entries<T> {
     /// Row `i` has entries `starts[i]..starts[i + 1]`.
     pub starts: Vec<u64>,

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 /// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, as a [`FeatureView`] sees it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Gram {
     /// Features seen.
     pub features: u64,
@@ -56,6 +57,7 @@ pub struct FeatureView<'a> {
 
 /// Mean and scale of a feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Feature {
     /// What was subtracted.
     pub mean: f64,

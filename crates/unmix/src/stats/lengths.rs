@@ -6,6 +6,7 @@ use crate::num::{Block, Real, Workspace};
 
 /// Number of rows and the sum of their lengths about a given point.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Lengths {
     /// Number of rows so far, weighted.
     pub n: f64,

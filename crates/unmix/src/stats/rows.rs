@@ -23,6 +23,7 @@ impl GatherRows {
 
 /// Rows, one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct GatheredRows<T> {
     /// Row-major.
     pub numbers: Vec<T>,
@@ -89,6 +90,7 @@ pub type GatherRange = GatherSum<Range>;
 
 /// The range of every column, and the first number that is not finite; of rows that count.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Range {
     /// The smallest and the largest number of each column; infinite where there is none yet.
     pub between: Vec<(f64, f64)>,

@@ -87,6 +87,7 @@ impl ScoreFunction {
 ///
 /// `33 k + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScoreSums {
     /// Number of rows so far, weighted.
     pub n: f64,

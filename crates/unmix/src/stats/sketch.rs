@@ -11,6 +11,7 @@ use std::borrow::Cow;
 /// In double precision whatever the type of the rows: iterations that end at rounding level need an operator that is
 /// symmetric to rounding level.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Sketch {
     /// Rows seen.
     pub n: u64,

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 ///
 /// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SourceSums {
     /// Number of rows so far, weighted.
     pub n: f64,
@@ -171,6 +172,7 @@ impl SourceSums {
 ///
 /// `p + 3` numbers: a step of FastICA for one unit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct UnitSums {
     /// Number of rows so far, weighted.
     pub n: f64,

@@ -21,6 +21,7 @@ pub struct Filters<'a, T> {
 ///
 /// `k p + 2` numbers, however many rows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Sparsity {
     /// Number of rows so far, weighted.
     pub n: f64,

@@ -10,6 +10,7 @@ pub type GatherWeights = GatherSum<RowWeights>;
 
 /// Sample weights, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RowWeights {
     /// How many rows.
     pub n: u64,

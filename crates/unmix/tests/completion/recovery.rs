@@ -14,7 +14,7 @@ fn a_matrix_without_noise_comes_back_whatever_number_of_factors_is_asked_for() {
         let report = model.report();
         assert_eq!((report.outcome, model.n_components()), (Outcome::Converged, 4), "{k}, {offsets}");
         assert!(design.error(&model) < 1e-10, "{k}, {offsets}: {:e}", design.error(&model));
-        let said = report.warnings.iter().any(|w| w.contains("the cells support 4 of 7 factors"));
+        let said = report.warnings.iter().any(|w| w.contains("the observed cells support 4 of 7 factors"));
         assert_eq!(said, k == json!(7), "{k}, {offsets}: {:?}", report.warnings);
     }
 }

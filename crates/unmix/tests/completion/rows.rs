@@ -144,7 +144,10 @@ fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() 
     let given = json!({"n_components": 2, "tol": 1e-12, "max_iter": 2000});
     let model = design.fit(given.clone());
     let said = model.report().warnings.join("; ");
-    assert!(said.contains("column 7 has no cell") && said.contains("1 row has no cell"), "{said}");
+    assert!(
+        said.contains("column 7 has no observed cell") && said.contains("1 row has no observed cell"),
+        "{said}"
+    );
     let components = model.tensor("components").unwrap().to_matrix();
     assert_eq!([components[(0, 7)], components[(1, 7)]], [0.0, 0.0]);
     let (values, std) = predict_cells(&model, &[(0, 7), (11, 3), (0, 3)], true).unwrap();
@@ -202,8 +205,9 @@ fn fewer_cells_than_degrees_of_freedom_are_warned_of() {
         let found = model.n_components();
         let free = found * (50 - found);
         let said = model.report().warnings.join("; ");
-        let want =
-            format!("there are {cells} cells, fewer than the {free} degrees of freedom of {found} factors");
+        let want = format!(
+            "there are {cells} observed cells, fewer than the {free} degrees of freedom of {found} factors"
+        );
         assert_eq!((cells < free, said.contains(&want)), (k == 9, k == 9), "{k}, {alpha}: {said}");
     }
 }

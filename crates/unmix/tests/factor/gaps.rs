@@ -73,7 +73,7 @@ fn densities_and_codes_are_those_of_the_joint_gaussian_of_the_cells() {
         let sum: f64 = densities.iter().sum();
         assert!((likelihood(&model) / sum - 1.0).abs() < 1e-10, "{given}");
         assert_eq!(model.report().n_samples, n as f64 - 1.0);
-        assert!(model.report().warnings.join(" ").contains("1 rows have no cell"));
+        assert!(model.report().warnings.join(" ").contains("1 rows have no observed cell"));
         let k = model.n_components();
         let mut each = VecSink(Vec::new());
         model.posterior(&Rows::from_slice(&x, p).unwrap(), &Run::default(), &mut each).unwrap();

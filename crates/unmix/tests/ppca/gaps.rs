@@ -128,7 +128,7 @@ fn rows_without_cells_count_for_nothing_and_whole_rows_take_the_closed_form() {
         assert!(crate::made::apart(&numbers(&model, name), &numbers(&other, name)) < 1e-9, "{name}");
     }
     assert_eq!(other.report().n_samples, 80.0);
-    assert!(other.report().warnings.iter().any(|w| w.contains("2 rows have no cell")));
+    assert!(other.report().warnings.iter().any(|w| w.contains("2 rows have no observed cell")));
     assert_eq!((model.report().solver.as_str(), model.report().outcome.name()), ("em", "converged"));
     assert_eq!(fitted(json!({}), &whole, 12).report().solver, "closed-form");
 }
@@ -157,7 +157,7 @@ fn what_gaps_do_not_allow_is_one_sentence() {
     assert!(matches!(refused(json!({}), &still, 12), Error::NoVariance { .. }));
     // Other methods refuse missing cells and name the command that fills them.
     let e = try_fit("pca", &settings(json!({})), &x, 12).unwrap_err().to_string();
-    assert!(e.contains("is NaN") && e.ends_with("as unmix impute does"), "{e}");
+    assert!(e.contains("is NaN") && e.ends_with("as unmix::impute::Imputer does"), "{e}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
     let (a, b) = (filled(&model, &x, wanted, 1).0, filled(&model, &x, wanted, 3).0);
     assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
     let (some, notes) = filled(&model, &x[..40 * 12], wanted, 1);
-    assert!(notes.len() == 1 && notes[0].contains("count as known"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("treated as known"), "{notes:?}");
     // With parameters taken as known standard errors are smaller, and fills are the same.
     let width = 12 * 4;
     for i in 0..40 {

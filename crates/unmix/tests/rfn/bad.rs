@@ -57,8 +57,8 @@ fn units_without_a_positive_code_are_dead_or_at_one_row() {
 fn noise_at_its_floor_and_more_units_than_rows_are_told() {
     let x = falling(12, 6, 3);
     let model = fit(&x, 6, json!({"n_components": 20, "max_iter": 400, "psi_min": 0.3}));
-    assert!(warned(&model, "there are as many units as rows"), "{:?}", model.report().warnings);
-    assert!(warned(&model, "at its least, psi_min"), "{:?}", model.report().warnings);
+    assert!(warned(&model, "there are at least as many units as rows"), "{:?}", model.report().warnings);
+    assert!(warned(&model, "at its lower bound, psi_min"), "{:?}", model.report().warnings);
     for (k, psi) in numbers(&model, "noise_variance").iter().enumerate() {
         let mean = x.iter().skip(k).step_by(6).sum::<f64>() / 12.0;
         let c = x.iter().skip(k).step_by(6).map(|v| (v - mean).powi(2)).sum::<f64>() / 12.0;

@@ -25,13 +25,9 @@ pub(crate) static METHOD: Method = toy(
 );
 
 fn density(tensors: &Tensors) -> Result<Gaussian> {
-    Ok(Gaussian {
-        mean: numbers(tensors, "mean")?,
-        noise_scale: None,
-        axes: components(tensors)?,
-        variance: numbers(tensors, "explained_variance")?,
-        noise: numbers(tensors, "noise_variance")?[0],
-    })
+    let noise = numbers(tensors, "noise_variance")?[0];
+    let variance = numbers(tensors, "explained_variance")?;
+    Ok(Gaussian::new(numbers(tensors, "mean")?, components(tensors)?, variance, noise))
 }
 
 #[derive(Clone, Debug)]

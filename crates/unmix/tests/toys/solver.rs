@@ -93,7 +93,7 @@ impl Encoder for Solver {
         Codes { sparse: true, non_negative: false, missing: false, stored: false, ..Codes::default() }
     }
     fn certificate(&self) -> Option<Certificate> {
-        Some(Certificate { name: "relative duality gap", tol: self.tol })
+        Some(Certificate::new("relative duality gap", self.tol))
     }
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         Box::new(self.clone())

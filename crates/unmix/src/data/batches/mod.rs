@@ -34,6 +34,7 @@ const AHEAD: usize = 3;
 
 /// A position in training: a batch of an epoch, both counted from 0. Training can be resumed from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Position {
     /// The epoch.
     pub epoch: u64,
@@ -43,6 +44,7 @@ pub struct Position {
 
 /// Rows of one step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Batch<'b, T> {
     /// Which batch it is.
     pub position: Position,
@@ -198,7 +200,7 @@ impl<'a, T: Real> Batches<'a, T> {
     ) -> Result<()> {
         if from.batch >= self.per_epoch {
             return Err(Error::Unsupported {
-                asked: format!("going on from batch {} of an epoch", from.batch),
+                asked: format!("continuing from batch {} of an epoch", from.batch),
                 found: format!("an epoch of {} has {} batches", self.rows.origin(), self.per_epoch),
                 remedy: "give the rows and the batch size with which training began".into(),
             });

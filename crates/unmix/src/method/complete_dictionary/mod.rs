@@ -1,4 +1,4 @@
-//! Complete dictionary learning: as many atoms as directions, of which every row needs few.
+//! Complete dictionary learning: as many atoms as dimensions, in which rows have sparse codes.
 //!
 //! **Finds** the atoms of rows that are sparse combinations of linearly independent ones, up to order and sign.
 //! **Model** `x = mean + z A`, rows of `A` of length 1, `z` sparse: each code is 0 in many rows. PCA cannot see such atoms, whose rows may
@@ -46,7 +46,7 @@ pub use settings::{Algorithm, CompleteDictionary, Refine};
 pub(super) const METHOD: Method = Method {
     key: "complete-dictionary",
     class: "CompleteDictionary",
-    summary: "as many atoms as directions, of which every row needs few",
+    summary: "a complete dictionary, as many atoms as dimensions, in which rows have sparse codes",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
@@ -85,7 +85,8 @@ impl CompleteDictionary {
         if self.algorithm == Algorithm::L1 && rows.weights().is_some() {
             return Err(Error::Unsupported {
                 asked: "complete-dictionary with algorithm='l1' of rows with weights".into(),
-                found: "it ends at rows whose codes are 0, however often they count".into(),
+                found: "its solutions pass through rows whose codes are 0, whatever the weights of these"
+                    .into(),
                 remedy: "choose algorithm='msp', or repeat rows".into(),
             });
         }

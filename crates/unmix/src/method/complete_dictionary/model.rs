@@ -117,8 +117,9 @@ fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
     (!flat.is_empty()).then(|| {
         let of = if flat.len() == 1 { "atom has" } else { "atoms have" };
         format!(
-            "{} of {} {of} codes that are not super-Gaussian{which}: their kurtosis is below {chance:.2}, the most that chance explains; only \
-             sparse codes determine a dictionary, and such atoms are determined up to a rotation among them; for sources of flat tails use ica",
+            "{} of {} {of} codes that are not super-Gaussian{which}: their kurtosis is below {chance:.2}, the largest value expected \
+             by chance for Gaussian codes; a dictionary is identified by sparse codes only, and these atoms only up to a rotation \
+             among them; for sub-Gaussian sources use ica",
             flat.len(),
             kurtosis.len()
         )
@@ -134,7 +135,8 @@ fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
     let need = ROWS * k.saturating_sub(1) as f64 / (1.0 - share).powi(2);
     (n < need).then(|| {
         format!(
-            "{n} rows are few for {k} atoms: with fewer than about {need:.0} rows, for codes as sparse as these, atoms mix by chance"
+            "{n} rows are few for {k} atoms: with fewer than about {need:.0} rows, for codes of this sparsity, atoms are estimated \
+             with large errors"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Maximum likelihood where rows are a sample: the Gaussian of probabilistic PCA, fitted by expectation-maximisation to the cells that are there.
+//! Maximum likelihood where rows are a sample: the Gaussian of probabilistic PCA, fitted by expectation-maximisation to the observed cells.
 //!
 //! Columns have means, rows no offsets; the parameters have no errors of their own. What a fill is uncertain by beyond that comes from refits.
 
@@ -28,7 +28,7 @@ impl MatrixCompletion {
         match self.alpha {
             super::Alpha::Auto(_) => Ok(()),
             super::Alpha::Weight(alpha) => {
-                let why = "maximum likelihood, which algorithm='ppca-em' is, has no penalty";
+                let why = "algorithm='ppca-em' is maximum likelihood and has no penalty";
                 Err(Error::setting("alpha", alpha, why, "leave alpha at 'auto', or choose another algorithm"))
             }
         }
@@ -90,7 +90,7 @@ fn filled_in<T: Real>(sparse: &Sparse<'_, T>) -> Result<Vec<T>> {
     check_memory(
         &format!("{n} rows of {p} cells"),
         bytes,
-        "choose algorithm='als', which makes nothing dense",
+        "choose algorithm='als', which needs no dense copy of the rows",
     )?;
     let mut out = vec![T::from_f64(f64::NAN); n * p];
     for i in 0..n {

@@ -1,6 +1,6 @@
 //! Matrix completion: a matrix of few factors, of which some cells are known.
 //!
-//! **Finds** factors of rows and of columns, an offset for each row and each column, and the noise, from the cells that are there, with
+//! **Finds** factors of rows and of columns, an offset for each row and each column, and the noise, from the observed cells, with
 //! errors for every cell that is not. NaN is a missing cell; of sparse rows the stored entries are the cells, zeros among them, and nothing is
 //! made dense.
 //! **Model** `y_ij = m + b_i + c_j + a_i v_j + e`, `a_i ~ N(0, I)`, `v_j ~ N(0, diag g)`, `b_i ~ N(0, t_b)`, `c_j ~ N(0, t_c)`, `e ~ N(0, s²)`.
@@ -52,7 +52,7 @@ const FACTORS: usize = 10;
 pub(super) const METHOD: Method = Method {
     key: "matrix-completion",
     class: "MatrixCompletion",
-    summary: "few factors behind a matrix of which some cells are known, with errors for all others",
+    summary: "low-rank factors of a partially observed matrix, with standard errors for the missing cells",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: true, weights: false, stream: false, missing: true },
@@ -225,28 +225,29 @@ impl MatrixCompletion {
         if let Some(first) = empty.first() {
             let name = rows.name(*first).map_or(String::new(), |name| format!(" ('{name}')"));
             let more = match empty.len() {
-                1 => format!("column {first}{name} has no cell"),
-                m => format!("{m} columns have no cell, column {first}{name} first"),
+                1 => format!("column {first}{name} has no observed cell"),
+                m => format!("{m} columns have no observed cell, column {first}{name} first"),
             };
-            out.push(format!("{more}: what is filled in there is the mean with the errors of the prior"));
+            out.push(format!(
+                "{more}: imputed values there are the mean, with the standard errors of the prior"
+            ));
         }
         let rows_without = rows.n_rows().unwrap_or(0) as usize - cells.n_rows_seen;
         if rows_without > 0 {
-            let (rows, count) =
-                if rows_without == 1 { ("row has", "counts") } else { ("rows have", "count") };
-            out.push(format!("{rows_without} {rows} no cell, and {count} for nothing"));
+            let (have, are) = if rows_without == 1 { ("row has", "is") } else { ("rows have", "are") };
+            out.push(format!("{rows_without} {have} no observed cell and {are} ignored"));
         }
         let free = cells.freedom(kept);
         if kept > 0 && cells.len() < free {
             out.push(format!(
-                "there are {} cells, fewer than the {free} degrees of freedom of {kept} factors: what is filled in depends on the penalty, or \
-                 on the prior, wherever cells leave it open",
+                "there are {} observed cells, fewer than the {free} degrees of freedom of {kept} factors: imputed values depend in \
+                 part on the penalty or the prior",
                 cells.len()
             ));
         }
         if self.n_components.is_some() && self.algorithm == Completion::Als && kept < asked {
             out.push(format!(
-                "the cells support {kept} of {asked} factors; the others have size 0 and are left out"
+                "the observed cells support {kept} of {asked} factors; the others have size 0 and are dropped"
             ));
         }
         out

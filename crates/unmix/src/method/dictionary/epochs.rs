@@ -135,14 +135,14 @@ impl DictionaryLearning {
             });
         }
         let stream = Stream::of(model.tensors(), p)?.ok_or_else(|| Error::Unsupported {
-            asked: "going on with this model".into(),
+            asked: "continuing the fit of this model".into(),
             found: "it does not hold the state of its stream".into(),
             remedy: "fit it with algorithm='online'".into(),
         })?;
         match self.n_components.filter(|k| *k != stream.k) {
             None => Ok(stream),
             Some(k) => {
-                let why = format!("the model that goes on has {} atoms", stream.k);
+                let why = format!("the model to continue from has {} atoms", stream.k);
                 Err(Error::setting("n_components", k, why, format!("give {}, or leave it out", stream.k)))
             }
         }

@@ -111,7 +111,7 @@ impl DictionaryLearning {
             );
         }
         if self.algorithm == Learning::Alternating && !self.warm_start_codes && self.code_steps < 5 {
-            let why = "codes that begin at 0 in every block need 5 steps at least";
+            let why = "codes that start from 0 in every block need at least 5 steps";
             return refused(
                 "code_steps",
                 self.code_steps.into(),
@@ -138,9 +138,7 @@ impl DictionaryLearning {
             return refused("must contain finite numbers only".into(), "leave out or fill such atoms");
         }
         match (0..atoms.rows()).find(|i| atoms.row(*i).iter().all(|x| *x == 0.0)) {
-            Some(i) => {
-                refused(format!("atom {i} is 0, and would stay without use"), "give atoms that are not 0")
-            }
+            Some(i) => refused(format!("atom {i} is 0 and would never be used"), "give atoms that are not 0"),
             None => Ok(Some(atoms)),
         }
     }
@@ -297,7 +295,7 @@ fn doubts(found: &Found, alike: usize) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(largest) = found.largest {
         out.push(format!(
-            "every code is 0, and atoms are the initial ones: alpha is {}, and codes differ from 0 below alpha_max={largest:.6}",
+            "every code is 0, so the atoms are the initial ones: alpha is {}, and codes are nonzero only below alpha_max={largest:.6}",
             found.alpha
         ));
     } else if found.dead > 0 {

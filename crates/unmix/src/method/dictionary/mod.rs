@@ -40,7 +40,7 @@ pub use settings::{DictionaryLearning, Learning};
 pub(super) const METHOD: Method = Method {
     key: "dictionary",
     class: "DictionaryLearning",
-    summary: "atoms of which every row is a sparse sum, possibly more atoms than columns",
+    summary: "a dictionary of atoms in which rows have sparse codes, possibly overcomplete",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: false, stream: true, missing: false },

@@ -1,4 +1,4 @@
-//! What is learnt from a stream of rows, as tensors of the model: learning goes on from them to the bit.
+//! What is learnt from a stream of rows, as tensors of the model: learning continues from them to the bit.
 //!
 //! Rows are cut into batches of `batch_size` in their order, whatever each call was given; rows that do not fill a batch wait.
 
@@ -98,7 +98,7 @@ impl Stream {
     pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
         let corrupt = || Error::Unsupported {
-            asked: "going on with this model".into(),
+            asked: "continuing the fit of this model".into(),
             found: "the state of its stream does not have the size of its parameters".into(),
             remedy: "the file is corrupt: fit the model again".into(),
         };

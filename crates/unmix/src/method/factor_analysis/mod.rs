@@ -184,12 +184,11 @@ impl FactorAnalysis {
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
         if n.fract() != 0.0 {
-            check_total_weight(n, "what was summed")?;
+            check_total_weight(n, "the sums")?;
         }
-        self.check(n as u64, p, "what was summed")?;
+        self.check(n as u64, p, "the sums")?;
         if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells)) = self.n_components {
-            let why =
-                "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
+            let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
             let rule = format!("'{}'", rule.name());
             return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));
         }
@@ -206,7 +205,7 @@ impl FactorAnalysis {
         if p == 0 {
             return Err(no_columns("factor-analysis", origin));
         }
-        check_n_rows("factor-analysis", n, origin, "variance is about differences between rows")?;
+        check_n_rows("factor-analysis", n, origin, "a variance is estimated from differences between rows")?;
         Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
             .check(&self.n_components)?;
         match &self.noise_variance_init {

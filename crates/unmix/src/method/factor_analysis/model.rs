@@ -53,7 +53,7 @@ impl FactorAnalysis {
         if let Some(gaps) = &seen.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
             if gaps.empty > 0.0 {
-                report.warnings.push(format!("{} rows have no cell, and count for nothing", gaps.empty));
+                report.warnings.push(format!("{} rows have no observed cell and are ignored", gaps.empty));
             }
         }
         report.settings = settings.clone();
@@ -199,7 +199,8 @@ fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
         let more =
             if at_floor.len() > 8 { format!(" and {} more", at_floor.len() - 8) } else { String::new() };
         out.push(format!(
-            "Heywood cases: the uniqueness of {} {}{more} is at noise_floor, below which the likelihood rises further; fit fewer factors, or \
+            "Heywood cases: the uniqueness of {} {}{more} is at noise_floor, below which the likelihood rises further; fit fewer \
+             factors, or \
              leave out columns that repeat others",
             if at_floor.len() == 1 { "column" } else { "columns" },
             named.join(", ")
@@ -207,12 +208,13 @@ fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
     }
     let k = found.point.k.min(*q);
     if k < *q {
-        out.push(format!("{k} of {q} factors have loadings; those of the others are 0, because they would not raise the likelihood"));
+        out.push(format!("{k} of {q} factors have loadings; those of the others are 0, because they would not increase the likelihood"));
     }
     let (free, all) = (v as f64 - *q as f64, (v + *q) as f64);
     if *q > 0 && free * free < all {
         out.push(format!(
-            "{q} factors of {v} columns that vary are more than the Ledermann bound allows: loadings and uniquenesses are not determined by \
+            "{q} factors of {v} columns that vary are more than the Ledermann bound allows: loadings and uniquenesses are not \
+             determined by \
              the covariance; fit fewer factors"
         ));
     }

@@ -97,7 +97,7 @@ impl NeuralPca {
         serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
             asked: "neural-pca with these settings".into(),
             found: e.to_string(),
-            remedy: "see 'unmix methods neural-pca' for what each may be".into(),
+            remedy: "see the settings of neural-pca".into(),
         })
     }
 

@@ -276,7 +276,7 @@ impl Pca {
             Components::Rule(rule) => rule.name(),
             _ => "",
         };
-        let why = "this rule needs the rows, but only sums over them are kept, as after partial_fit or merge";
+        let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
         Error::setting("n_components", format!("'{rule}'"), why, "choose a number, a share, 'mle' or 'bic'")
     }
 }

@@ -15,7 +15,7 @@ use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherSeen, Seen};
 
 impl Problem {
-    /// Parameters and report of iterations over the cells that are there, for a method with a model of its own.
+    /// Parameters and report of iterations over the observed cells, for a method with a model of its own.
     pub(crate) fn of_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Estimate, Report)> {
         let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
         self.check(size)?;
@@ -23,7 +23,7 @@ impl Problem {
         Ok((estimate, told.report))
     }
 
-    /// By iterations over the cells that are there.
+    /// By iterations over the observed cells.
     pub(super) fn by_em<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -31,7 +31,7 @@ impl Problem {
         run: &Run<'_>,
     ) -> Result<(Estimate, Told)> {
         if rows.is_sparse() {
-            let why = "sparse rows have every cell, most of them 0, and iterations would fill these in";
+            let why = "sparse rows have no missing cells, and the iterations would make them dense";
             return Err(Error::setting(
                 "algorithm",
                 "'em'",
@@ -43,7 +43,7 @@ impl Problem {
             return Err(Error::Unsupported {
                 asked: format!("{} with groups of rows with missing cells", self.method.key),
                 found: "blocks of equal variances need every cell".into(),
-                remedy: "leave groups out, or fill the cells first, as unmix impute does".into(),
+                remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
             });
         }
         let seen = self.seen(rows, size, run)?;
@@ -78,7 +78,7 @@ impl Problem {
         }
         report.warnings = constant_columns(report.n_constant, size.p);
         if seen.empty > 0.0 {
-            report.warnings.push(format!("{} rows have no cell, and count for nothing", seen.empty));
+            report.warnings.push(format!("{} rows have no observed cell and are ignored", seen.empty));
         }
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());

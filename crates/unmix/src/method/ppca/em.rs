@@ -1,4 +1,4 @@
-//! Expectation-maximisation over the cells that are there, every step ending with the expanded parameters reduced (PX-EM).
+//! Expectation-maximisation over the observed cells, every step ending with the expanded parameters reduced (PX-EM).
 
 use super::model::Estimate;
 use super::solution::Problem;
@@ -136,7 +136,7 @@ impl Cells<'_> {
         })
     }
 
-    /// The parameters that are likeliest beside these posteriors of the factors, with the expanded ones reduced.
+    /// The parameters of maximum likelihood, given these posteriors of the factors, with the expanded ones reduced.
     fn maximised(&self, before: &LinearGaussian, sums: &FactorSums) -> LinearGaussian {
         let Maximised { mean, loadings, squares, cells } = sums.maximised(before);
         let (mut total, mut n) = (0.0, 0.0);

@@ -1,13 +1,13 @@
 //! Probabilistic PCA: a Gaussian with a few strong directions and noise of one variance in all others.
 //!
 //! **Finds** the linear-Gaussian model of `k` latent variables and equal noise in every column that makes the rows most likely, and
-//! with it an honest answer for what is not there: posterior means and variances of codes, and of cells that are missing.
+//! with it posterior means and variances of codes and of missing cells.
 //! **Model** `x = mean + U L z + e`, `z ~ N(0, I)`, `e ~ N(0, s² I)`, `U` with orthonormal columns, `L` diagonal: the *linear EigenGAN*.
 //! With `W = U L` turned by any rotation it is the PPCA of Tipping & Bishop, the same distribution.
 //! **Algorithm**
 //!  1. rows without gaps: the spectrum of their covariance (divisor `n`), as [PCA](super::pca) finds it;
 //!     `s²` is the mean of the variances that are left out, `L² = variance - s²` (Tipping & Bishop 1999, equations 7 and 8);
-//!  2. rows with gaps: expectation-maximisation over the cells that are there, one factorisation per pattern of cells
+//!  2. rows with gaps: expectation-maximisation over the observed cells, one factorisation per pattern of cells
 //!     ([`stats::gaps`](crate::stats::gaps)). Every step ends with the parameters made free and reduced again (PX-EM, Liu, Rubin & Wu 1998):
 //!     `mean += W a`, `W <- W chol(R)`, `a` and `R` mean and covariance of the factors over rows. Without it, the scales, and with gaps the
 //!     mean, take thousands of iterations;

@@ -106,7 +106,7 @@ impl Problem {
         self.method.check(spec)?;
         let scatter = sums.total();
         let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
-        let size = Size { counted: n as u64, p, origin: "what was summed" };
+        let size = Size { counted: n as u64, p, origin: "the sums" };
         if n.fract() != 0.0 {
             check_total_weight(n, size.origin)?;
         }
@@ -115,8 +115,7 @@ impl Problem {
             return Err(Error::Overflow { method: self.method.key.into(), dtype: dtype.name() });
         }
         if self.algorithm == Algorithm::Em {
-            let why =
-                "iterations need the rows, and there are only sums over them, as after partial_fit or merge";
+            let why = "iterations need the rows, but the model holds only sums over them, as after incremental fits and merges";
             return Err(Error::setting("algorithm", "'em'", why, "choose 'auto' or 'closed-form'"));
         }
         let request = self.request(Solver::CovarianceEigh, None);
@@ -130,11 +129,12 @@ impl Problem {
     pub(super) fn check(&self, size: Size<'_>) -> Result<()> {
         let Size { counted: n, p, origin, .. } = size;
         let key = self.method.key;
-        check_n_rows(key, n, origin, "variance is about differences between rows")?;
+        check_n_rows(key, n, origin, "a variance is estimated from differences between rows")?;
         let most = size.most();
         let refused = |name: &str, got: String, remedy: String| {
             let why = format!(
-                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since the noise has the other directions"
+                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since the noise has \
+                 the other directions"
             );
             Err(Error::setting(name, got, why, remedy))
         };
@@ -283,17 +283,17 @@ impl Problem {
             ));
         }
         if at_floor {
-            out.push("the noise variance is at its lower bound, noise_floor: the rows leave no more noise than that".into());
+            out.push("the noise variance is at its lower bound, noise_floor: the residual variance of the rows is no larger".into());
         }
         out
     }
 
     pub(super) fn no_noise(&self, k: usize, size: Size<'_>, rank: Option<usize>) -> Error {
-        let vary = rank.map_or(String::new(), |rank| format!(", which vary along {rank} directions"));
+        let vary = rank.map_or(String::new(), |rank| format!(", of rank {rank},"));
         Error::Unsupported {
             asked: format!("{} with {k} components", self.method.key),
             found: format!(
-                "they leave no noise in the rows of {}{vary}, and the likelihood is unbounded",
+                "the residual variance of {}{vary} would be 0, and the likelihood unbounded",
                 size.origin
             ),
             remedy: "ask for fewer components, or set noise_floor, as in noise_floor=1e-8".into(),

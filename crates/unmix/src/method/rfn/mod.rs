@@ -48,7 +48,7 @@ pub use settings::{
 pub(super) const METHOD: Method = Method {
     key: "rfn",
     class: "RFN",
-    summary: "non-negative sparse codes of a factor model with many units, each active in some of the rows",
+    summary: "non-negative sparse codes of a factor model, each unit active in some of the rows",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: true, weights: true, stream: true, missing: false },
@@ -187,16 +187,16 @@ impl Rfn {
     fn check_guaranteed<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
         let mode = if self.e_step == EStep::Cascade { "cascade" } else { "coordinate" };
         let refused = |name: &str, got: String, why: &str, remedy: &str| {
-            let why = format!("with e_step='{mode}' the objective must not fall, and {why}");
+            let why = format!("e_step='{mode}' guarantees a monotone objective, and {why}");
             Err(Error::setting(name, got, why, remedy))
         };
         let plain = "leave it out, or choose e_step='plain'";
         if self.normalize == Normalize::Std {
             let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
-            return refused("normalize", "'std'".into(), "this is no projection", remedy);
+            return refused("normalize", "'std'".into(), "this normalisation is not a projection", remedy);
         }
         if let Some(size) = self.batch_size {
-            return refused("batch_size", size.to_string(), "codes of all rows are needed for that", plain);
+            return refused("batch_size", size.to_string(), "it needs the codes of all rows", plain);
         }
         for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
             if rate > 0.0 {
@@ -205,7 +205,12 @@ impl Rfn {
         }
         if self.dead_unit == DeadUnit::Zero && self.normalize == Normalize::Rms {
             let remedy = "leave it out, or choose normalize='none'";
-            return refused("dead_unit", "'zero'".into(), "a unit of zeros has no second moment", remedy);
+            return refused(
+                "dead_unit",
+                "'zero'".into(),
+                "a unit that is 0 in every row cannot be normalised",
+                remedy,
+            );
         }
         rows.here(&format!("rfn with e_step='{mode}'"))?;
         let tables = if self.e_step == EStep::Cascade { 4 } else { 2 };

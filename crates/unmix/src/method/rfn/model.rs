@@ -89,17 +89,18 @@ impl Task<'_> {
         let psi = found.parameters.noise.diagonal();
         let floor = varying.filter(|&k| low(k, psi[k])).count();
         if floor > 0 {
-            out.push(format!("the noise of {floor} of {p} columns is at its least, psi_min"));
+            out.push(format!("the noise variance of {floor} of {p} columns is at its lower bound, psi_min"));
         }
         if l as f64 >= rows.n_samples() {
             out.push(format!(
-                "{l} units of {} rows: there are as many units as rows, and what they find may be noise",
+                "{l} units of {} rows: there are at least as many units as rows, so that they may fit noise",
                 rows.n_samples()
             ));
         }
         if found.jittered > 0 {
             out.push(format!(
-                "second moments of the codes were singular to rounding in {} iterations, and a millionth of their mean or less was added",
+                "the second moments of the codes were numerically singular in {} iterations, and were regularised by at most 1e-6 of \
+                 their mean",
                 found.jittered
             ));
         }
@@ -182,7 +183,7 @@ fn parameters(tensors: &Tensors) -> Result<(Parameters, Prior, Vec<bool>)> {
 fn corrupt() -> Error {
     Error::Unsupported {
         asked: "using this model".into(),
-        found: "its noise or its prior is none".into(),
+        found: "its noise or prior is invalid".into(),
         remedy: "the file is corrupt: fit the model again".into(),
     }
 }

@@ -106,7 +106,7 @@ impl Rica {
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved)
-            .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see 'unmix methods rica'"))
+            .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see the settings of rica"))
     }
 
     /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.

@@ -138,7 +138,7 @@ impl Cells {
         self.seen.is_empty() || self.seen[at]
     }
 
-    /// The share of cells that are there.
+    /// The share of observed cells.
     pub(super) fn share(&self) -> f64 {
         self.n_seen as f64 / self.x.as_slice().len() as f64
     }

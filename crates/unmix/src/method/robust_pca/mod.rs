@@ -49,7 +49,7 @@ pub use settings::{Noise, RobustPca};
 pub(super) const METHOD: Method = Method {
     key: "robust-pca",
     class: "RobustPCA",
-    summary: "rows as a low-rank matrix plus a sparse one, whose entries may be arbitrarily wrong",
+    summary: "rows as a low-rank matrix plus sparse errors of any size",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: false, stream: false, missing: true },
@@ -90,7 +90,7 @@ impl RobustPca {
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved).map_err(|e| {
-            Error::setting("robust-pca", "these settings", e.to_string(), "see 'unmix methods robust-pca'")
+            Error::setting("robust-pca", "these settings", e.to_string(), "see the settings of robust-pca")
         })
     }
 
@@ -219,11 +219,11 @@ impl RobustPca {
             ));
         }
         if cells.empty > 0 {
-            out.push(format!("{} rows have no cell, and count for nothing", cells.empty));
+            out.push(format!("{} rows have no observed cell and are ignored", cells.empty));
         }
         if 2 * rank > n.min(p) {
             out.push(format!(
-                "the low-rank part has rank {rank} of at most {}: the rows are not a matrix of low rank with few errors",
+                "the low-rank part has rank {rank} of at most {}: the rows are not a low-rank matrix with sparse errors",
                 n.min(p)
             ));
         }

@@ -104,7 +104,7 @@ impl SigmaPca {
         let spec: Self = serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
             asked: "sigma-pca with these settings".into(),
             found: e.to_string(),
-            remedy: "see 'unmix methods sigma-pca' for what each may be".into(),
+            remedy: "see the settings of sigma-pca".into(),
         })?;
         spec.check()?;
         Ok(spec)

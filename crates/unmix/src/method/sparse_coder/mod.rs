@@ -44,7 +44,7 @@ pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
 pub(super) const METHOD: Method = Method {
     key: "sparse-coder",
     class: "SparseCoder",
-    summary: "rows as sums of few atoms of a given dictionary, each code with a bound of its error",
+    summary: "sparse codes of rows in a given dictionary, each with a duality gap",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: false, stream: false, missing: true },
@@ -108,7 +108,7 @@ impl SparseCoder {
         let Some(dictionary) = &self.dictionary else {
             return METHOD.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
                 asked: "a fit of sparse-coder".into(),
-                found: "it was given no dictionary".into(),
+                found: "no dictionary was given".into(),
                 remedy: "give one".into(),
             }));
         };
@@ -119,7 +119,7 @@ impl SparseCoder {
                 "dictionary",
                 shape,
                 why,
-                "give atoms as rows, as wide as the rows that they are to make up",
+                "give atoms as rows, with as many columns as the data",
             ));
         }
         if dictionary.as_slice().iter().any(|x| !x.is_finite()) {
@@ -139,7 +139,7 @@ impl SparseCoder {
             _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1) as f64),
             Alpha::Weight(alpha) => Ok(alpha),
             _ if found.largest == 0.0 => Err(Error::Unsupported {
-                asked: "an alpha by the data".into(),
+                asked: "choosing alpha from the data".into(),
                 found: format!("every row of {origin} is orthogonal to every atom"),
                 remedy: "give alpha as a number".into(),
             }),
@@ -217,15 +217,15 @@ impl SparseCoder {
         let twins = solver.atoms.n_twins() as u64;
         if twins > 0 {
             out.push(format!(
-                "{} before: of such atoms the first has the code, and the others have 0",
+                "{} before: the first of equal atoms gets the code, and the others 0",
                 many(twins, "atom equals one", "atoms equal others")
             ));
         }
         if found.empty > 0 {
             let rows = many(
                 found.empty,
-                "row has no cell, and its code is 0",
-                "rows have no cell, and their codes are 0",
+                "row has no observed cell, and its code is 0",
+                "rows have no observed cell, and their codes are 0",
             );
             out.push(rows);
         }

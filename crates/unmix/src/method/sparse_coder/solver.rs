@@ -131,7 +131,7 @@ impl<C: Real> Solver<C> {
         out
     }
 
-    /// The code of a row by the cells that it has; rows with the same cells one after the other share their dictionary.
+    /// The code of a row by its observed cells; rows with the same cells one after the other share their dictionary.
     fn code_cells(
         &self,
         row: &[C],

@@ -138,7 +138,12 @@ impl SubspaceClustering {
     fn check(&self, bounds: Bounds<'_>) -> Result<()> {
         if let Some(k) = self.n_clusters.filter(|k| *k as u64 > bounds.n) {
             let why = format!("{} has {} rows", bounds.origin, bounds.n);
-            return Err(Error::setting("n_clusters", k, why, "choose a number from 1 to that"));
+            return Err(Error::setting(
+                "n_clusters",
+                k,
+                why,
+                format!("choose a number from 1 to {}", bounds.n),
+            ));
         }
         let asked: &[usize] = match &self.n_components {
             None => &[],
@@ -273,7 +278,7 @@ impl SubspaceClustering {
         let kept: Vec<usize> = (0..n).filter(|&i| table.squares[i] > 0.0).collect();
         let mut warnings = Vec::new();
         if kept.len() < n {
-            warnings.push(format!("{} rows are 0, and are in every subspace", n - kept.len()));
+            warnings.push(format!("{} rows are 0 and lie in every subspace", n - kept.len()));
         }
         run.stage("affinities")?;
         let graph = match self.algorithm {

@@ -1,4 +1,4 @@
-//! Rows as lists of the cells that they have, and posteriors of their factors from these lists: for rows of which few cells are there,
+//! Rows as lists of their observed cells, and posteriors of their factors from these lists: for rows of which few cells are there,
 //! and for the columns of a factorisation, whose own lists are those of its transpose.
 
 use super::{Conditional, Packer, Unpacker, cholesky, invert_root, quadratic, triangle};

@@ -18,6 +18,7 @@ use crate::stats::{Gather, Partial, both};
 /// The change of `(w_j, mean_j)` solves `(products_j + covariances_j) change = cross_j`, and the sum of squares after it is
 /// `squares_j - change' cross_j`. As residuals are those of the present parameters, nothing cancels near the solution.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FactorSums {
     /// Rows with a cell, weighted.
     pub n: f64,
@@ -36,6 +37,7 @@ pub struct FactorSums {
 }
 
 /// What the parameters of one column are changed by.
+#[non_exhaustive]
 pub struct ColumnSums {
     /// `products_j + covariances_j`: the lower triangle of a `q x q` matrix, row by row.
     pub table: Vec<f64>,
@@ -48,6 +50,7 @@ pub struct ColumnSums {
 }
 
 /// Means and loadings after an EM step, and what is left of each column.
+#[non_exhaustive]
 pub struct Maximised {
     /// Mean, `p`.
     pub mean: Vec<f64>,
@@ -94,7 +97,7 @@ impl FactorSums {
         ColumnSums { table, cross, squares: self.squares[j] + spread, n: products[triangle(q) - 1] }
     }
 
-    /// The parameters that are likeliest beside these posteriors of the factors, with the expanded ones reduced (PX-EM): the factors may have any mean and
+    /// The parameters of maximum likelihood, given these posteriors of the factors, with the expanded ones reduced (PX-EM): the factors may have any mean and
     /// covariance, which go into means and loadings. `O(p k³)`.
     pub fn maximised(&self, before: &LinearGaussian) -> Maximised {
         let (p, k) = (before.n_features(), before.n_factors());

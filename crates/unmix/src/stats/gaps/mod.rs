@@ -98,6 +98,7 @@ pub struct Conditional {
 
 /// Precision of the prior of a factor, whose mean is 0: a constant, and so much for every cell of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Precision {
     /// Whatever the row has.
     pub constant: f64,
@@ -123,6 +124,7 @@ struct Errors {
 
 /// What all rows of one pattern of cells have in common.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pattern {
     /// Cells that are there, of columns that have noise.
     pub n_seen: usize,
@@ -134,6 +136,7 @@ pub struct Pattern {
 
 /// Posterior statistics of the factors of some rows.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Posteriors {
     /// Posterior means of the factors, `n x k`.
     pub means: Vec<f64>,

@@ -7,6 +7,7 @@ use crate::stats::{Gather, Partial, Scatter, both};
 
 /// Moments of rows whose missing cells are filled with their means given the others, and the covariances of what was filled.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExpectedMoments {
     /// Log-likelihood of the cells of the rows.
     pub log_density: f64,

@@ -7,6 +7,7 @@ use crate::stats::{Gather, Partial};
 
 /// Sums of each column over its observed cells; sums are weighted.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Seen {
     /// Rows.
     pub n: f64,

@@ -1,0 +1,143 @@
+//! Messages in the notation of the caller: Rust, the command line, Python.
+//!
+//! Messages of this crate name operations by their Rust paths and values as JSON has them (`null`, `true`); whoever shows one to a user
+//! of another language translates it here.
+
+/// Where a message is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caller {
+    /// In a program in Rust: messages as they are.
+    Rust,
+    /// On the command line.
+    Shell,
+    /// In Python.
+    Python,
+}
+
+/// Operations that messages name: the Rust path, the command, and what it is called in Python.
+const OPERATIONS: &[(&str, &str, &str)] = &[
+    ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
+    ("unmix::partial_fit", "'unmix fit --sums'", "partial_fit"),
+    ("Model::load", "'unmix show'", "unmix.load"),
+];
+
+/// Values of JSON and their form in Python.
+const VALUES: &[(&str, &str)] = &[("null", "None"), ("true", "True"), ("false", "False")];
+
+/// What stands before a value: an equals sign, a bracket, or one of these words.
+const BEFORE: &[&str] = &["or", "at", "be", "to", "not", "than", "got", "if", "leaves"];
+
+impl Caller {
+    /// The message in the notation of this caller.
+    pub fn message(self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for (rust, shell, python) in OPERATIONS {
+            match self {
+                Caller::Rust => {}
+                Caller::Shell => out = out.replace(rust, shell),
+                Caller::Python => out = out.replace(rust, python),
+            }
+        }
+        out = self.given(&out);
+        if self == Caller::Python { in_python(&out) } else { out }
+    }
+}
+
+impl Caller {
+    /// A table that a fit is given beside settings, as in `unmix::fit_given(SparseCoder, dictionary)`.
+    fn given(self, text: &str) -> String {
+        const CALL: &str = "unmix::fit_given(";
+        let found = text.split_once(CALL).and_then(|(before, rest)| {
+            let (arguments, after) = rest.split_once(')')?;
+            let (class, name) = arguments.split_once(", ")?;
+            Some((before, class, name, after))
+        });
+        match (self, found) {
+            (Caller::Shell, Some((before, _, name, after))) => {
+                format!("{before}--{} FILE{after}", name.replace('_', "-"))
+            }
+            (Caller::Python, Some((before, class, name, after))) => {
+                format!("{before}{class}({name}=...){after}")
+            }
+            _ => text.into(),
+        }
+    }
+}
+
+/// Values as Python writes them: `whiten=true` becomes `whiten=True`, "a number or null" "a number or None". Quoted text and the words of
+/// a sentence, as in "the true mean", stay.
+fn in_python(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut quoted = false;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        if word.is_empty() {
+            // An apostrophe within a word is none.
+            let inside = out.ends_with(char::is_alphanumeric)
+                && rest[1.min(rest.len())..].starts_with(char::is_alphanumeric);
+            quoted ^= first == '\'' && !inside;
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let value = VALUES.iter().find(|(json, _)| !quoted && *json == word && is_value(&out));
+        out += value.map_or(word, |(_, python)| python);
+        rest = &rest[word.len()..];
+    }
+    out
+}
+
+/// Whether what follows `before` is a value.
+fn is_value(before: &str) -> bool {
+    let trimmed = before.trim_end();
+    let word = trimmed.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    trimmed.is_empty()
+        || trimmed.ends_with(['=', '[', '(', ':', ','])
+        || BEFORE.contains(&word)
+        || VALUES.iter().any(|(_, python)| *python == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_and_values_are_in_the_notation_of_the_caller() {
+        let text = "rows have gaps; fill them by unmix::impute::Imputer, or set whiten=false";
+        assert_eq!(Caller::Rust.message(text), text);
+        assert_eq!(
+            Caller::Shell.message(text),
+            "rows have gaps; fill them by 'unmix impute', or set whiten=false"
+        );
+        assert_eq!(
+            Caller::Python.message(text),
+            "rows have gaps; fill them by the method impute of PPCA, or set whiten=False"
+        );
+    }
+
+    #[test]
+    fn a_table_is_an_option_or_an_argument() {
+        let text = "give one: unmix::fit_given(SparseCoder, dictionary)";
+        assert_eq!(Caller::Rust.message(text), text);
+        assert_eq!(Caller::Shell.message(text), "give one: --dictionary FILE");
+        assert_eq!(Caller::Python.message(text), "give one: SparseCoder(dictionary=...)");
+    }
+
+    #[test]
+    fn values_are_translated_and_words_are_not() {
+        for (json, python) in [
+            ("must be true or false, got null", "must be True or False, got None"),
+            ("give a number, a share, or null", "give a number, a share, or None"),
+            (
+                "the true mean, a false alarm and the null space",
+                "the true mean, a false alarm and the null space",
+            ),
+            ("deriv='true' and column 'null' of column 3's", "deriv='true' and column 'null' of column 3's"),
+            ("w=[true, null] at true", "w=[True, None] at True"),
+        ] {
+            assert_eq!(Caller::Python.message(json), python);
+        }
+    }
+}

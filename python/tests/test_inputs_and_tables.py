@@ -1,0 +1,142 @@
+"""Rows as newcomers hold them, and tables and pages as notebooks show them."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import unmix
+from unmix import ICA, PCA, PPCA
+
+CLASSES = [getattr(unmix, method["class"]) for method in unmix.methods()]
+
+
+@pytest.fixture
+def X():
+    draw = np.random.RandomState(0)
+    return draw.laplace(size=(300, 4)) @ draw.randn(4, 4)
+
+
+@pytest.fixture
+def frame(X):
+    return pd.DataFrame(X, columns=list("abcd"))
+
+
+def test_a_list_of_paths_is_one_table(X, tmp_path):
+    paths = [tmp_path / "first.npy", str(tmp_path / "second.npy")]
+    for path, part in zip(paths, (X[:100], X[100:])):
+        np.save(path, part)
+    model = PCA(2).fit(paths)
+    assert np.array_equal(model.components_, PCA(2).fit(X).components_)
+    assert np.array_equal(model.transform(tuple(paths)), model.transform(X))
+    assert np.array_equal(eval(model.report_.invocation).components_, model.components_)
+    with pytest.raises(FileNotFoundError, match="none.npy"):
+        PCA(2).fit([paths[0], tmp_path / "none.npy"])
+
+
+def test_arrays_of_more_axes_are_rows_as_their_files_are(tmp_path):
+    X = np.random.RandomState(0).randn(60, 4, 5)
+    np.save(tmp_path / "x.npy", X)
+    by_array, by_file = PCA(2).fit(X), PCA(2).fit(tmp_path / "x.npy")
+    assert np.array_equal(by_array.components_, by_file.components_) and by_array.n_features_in_ == 20
+    assert np.array_equal(by_array.transform(X), by_file.transform(tmp_path / "x.npy"))
+    assert np.array_equal(PCA(2).fit(X.transpose(0, 2, 1)).transform(X.transpose(0, 2, 1)), PCA(2).fit_transform(X.transpose(0, 2, 1).copy()))
+    with pytest.raises(ValueError, match="20 features"):
+        by_array.transform(X[:, :3])
+
+
+def holder(package, name):
+    """An instance of a class of another package, which may not be installed."""
+    return type(name, (), {"__module__": f"{package}.module"})()
+
+
+@pytest.mark.parametrize(
+    "package, name, remedy",
+    [("mne", "RawArray", "get_data"), ("mne", "EpochsArray", "hstack"), ("anndata", "AnnData", "to_df"), ("polars", "LazyFrame", "collect")],
+)
+def test_objects_of_other_packages_are_refused_with_what_to_give(package, name, remedy):
+    with pytest.raises(TypeError, match=remedy):
+        PCA().fit(holder(package, name))
+
+
+def test_a_lazy_frame_of_polars_is_refused(X):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"give X.collect\(\)"):
+        PCA().fit(polars.DataFrame(X).lazy())
+
+
+def test_components_are_frames(frame):
+    pca, ica = PCA(2).fit(frame), ICA(random_state=0).fit(frame)
+    table = pca.components_frame()
+    assert list(table.index) == ["pca0", "pca1"] and list(table.columns) == list("abcd")
+    np.testing.assert_array_equal(table, pca.components_)
+    np.testing.assert_array_equal(ica.components_frame(), ica.components_)
+    np.testing.assert_array_equal(ica.components_frame("patterns"), ica.mixing_.T)
+    assert list(PCA(1).fit(frame.to_numpy()).components_frame().columns) == ["x0", "x1", "x2", "x3"]
+    with pytest.raises(ValueError, match="must be 'components' or 'patterns', got 'rows'"):
+        pca.components_frame("rows")
+    clusters = unmix.SubspaceClustering(2, 1, algorithm="k-subspaces", random_state=0).fit(frame)
+    with pytest.raises(ValueError, match="has no components_; its fitted attributes are"):
+        clusters.components_frame()
+
+
+def test_tables_are_frames_and_html(frame):
+    found = unmix.select_components(frame, ["bic", "minka"])
+    assert found.to_frame().columns.tolist() == ["rule", "k", "estimates"] and found.to_frame()["k"].tolist() == [found["bic"], found["minka"]]
+    lines = unmix.select_components(frame, "bic", method="ppca", random_state=0)
+    assert lines.to_frame()["bic"].tolist() == lines.bic.tolist() and "cells" not in lines.to_frame()
+    tried = unmix.stability(PCA(2, random_state=0).fit(frame), frame, cuts=2, restarts=1)
+    table = tried.to_frame()
+    assert len(table) == 2 and table["verdict"].tolist() == tried.verdict and table["interval_low"].tolist() == tried.interval[:, 0].tolist()
+    report = PCA(2, n_oversamples=7).fit(frame).report_
+    for shown in (found, lines, tried, report):
+        text = shown._repr_html_()
+        assert text.startswith("<table>") and text.count("<tr>") == text.count("</tr>") > 1
+    assert report.solver in report._repr_html_() and "n_oversamples" in report._repr_html_()
+
+
+def test_text_of_tables_is_escaped():
+    from unmix._html import table
+
+    text = table(("a<b",), [("<script>",)] * 70, notes=["1 & 2"])
+    assert "<script>" not in text and "a&lt;b" in text and "10 more" in text and "1 &amp; 2" in text
+
+
+def test_a_page_without_a_path_is_shown_inline(frame, tmp_path):
+    pca = PCA(2).fit(frame)
+    page = unmix.report(pca, frame, title="a & b")
+    unmix.report(pca, frame, title="a & b", path=tmp_path / "written.html")
+    assert page.text == (tmp_path / "written.html").read_text(encoding="utf-8")
+    inline = page._repr_html_()
+    assert inline.startswith("<iframe") and inline.count('"') == 8 and "&lt;!DOCTYPE html&gt;" in inline
+    page.save(tmp_path / "saved.html")
+    assert (tmp_path / "saved.html").read_bytes() == (tmp_path / "written.html").read_bytes()
+    assert "MB" in repr(page)
+
+
+def test_imputed_rows_are_frames_where_codes_are(frame):
+    gaps = frame.mask(frame > 3)
+    ppca = PPCA(1).set_output(transform="pandas").fit(gaps)
+    filled, std = ppca.impute(gaps, return_std=True)
+    assert list(filled.columns) == list(std.columns) == list("abcd") and filled.index.equals(frame.index) and not filled.isna().any(axis=None)
+    np.testing.assert_array_equal(filled, PPCA(1).fit(gaps).impute(gaps))
+
+
+def test_components_are_drawn_into_given_axes_with_colour_bars(X):
+    pca = PCA(2).fit(X)
+    figure, axes = plt.subplots(1, 2)
+    assert unmix.plot.components(pca, axes=axes) is figure and axes[1].lines
+    unmix.plot.components(pca, feature_shape=(2, 2), axes=axes)
+    assert len(figure.axes) == 4, "two pictures, two colour bars"
+    with pytest.raises(ValueError, match="axes has 1 axes, but 2 components are drawn"):
+        unmix.plot.components(pca, axes=axes[:1])
+    plt.close("all")
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_estimators_have_html(cls):
+    given = {"dictionary": [[1.0, 2.0]]} if cls is unmix.SparseCoder else {}
+    assert cls.__name__ in cls(**given)._repr_html_()

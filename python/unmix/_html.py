@@ -1,0 +1,86 @@
+"""What notebooks show: tables of facts as HTML, and pages inline."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+#: Rows of a table that a notebook shows.
+_MOST_ROWS = 60
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[Any]], caption: str = "", notes: Sequence[str] = ()) -> str:
+    """Return an HTML table; text is escaped, and of many lines the first are shown."""
+    lines = list(lines)
+    cells = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(_brief(cell))}</td>" for cell in line) + "</tr>" for line in lines[:_MOST_ROWS])
+    more = [f"{len(lines) - _MOST_ROWS} more"] if len(lines) > _MOST_ROWS else []
+    after = "".join(f"<p>{html.escape(note)}</p>" for note in [*more, *notes])
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>{after}"
+
+
+def _brief(cell: Any) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    text = str(cell)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+class Page:
+    """An HTML page about a model, which a notebook shows inline.
+
+    Parameters
+    ----------
+    text : str
+        The whole page, self-contained.
+
+    See Also
+    --------
+    unmix.report : The function that returns it.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(200, seed=0).X
+    >>> page = unmix.report(unmix.PCA(2).fit(X), X)
+    >>> page.text.startswith("<!DOCTYPE html>")
+    True
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+
+        See Also
+        --------
+        unmix.report : Writes it itself where ``path`` is given.
+
+        Examples
+        --------
+        >>> import os, tempfile, unmix
+        >>> X = unmix.datasets.independent(200, seed=0).X
+        >>> path = os.path.join(tempfile.mkdtemp(), "page.html")
+        >>> unmix.report(unmix.PCA(2).fit(X)).save(path)
+        >>> os.path.getsize(path) > 5_000
+        True
+        """
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(self.text)
+
+    def _repr_html_(self) -> str:
+        # Styles and scripts of the page and of the notebook do not meet inside a frame.
+        frame = 'width="100%" height="700" style="border:1px solid #8884"'
+        return f'<iframe {frame} srcdoc="{html.escape(self.text, quote=True)}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<HTML page of {len(self.text) / 1e6:.1f} MB; .save(path) writes it, notebooks show it>"
