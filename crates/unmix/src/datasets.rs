@@ -15,7 +15,7 @@ pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
 pub use rare_modules::{RareModules, rare_modules};
-pub use sparse::{SparseCombinations, bernoulli_gaussian};
+pub use sparse::{SparseCombinations, bernoulli_gaussian, sparse_codes};
 pub use subspaces::{UnionOfSubspaces, union_of_subspaces};
 
 use crate::num::Matrix;

@@ -64,6 +64,25 @@ pub fn bernoulli_gaussian(
     Ok(SparseCombinations { x, atoms, codes })
 }
 
+/// [`bernoulli_gaussian`] of atoms that are independent directions, with codes of variance 1 where they are not 0: rows whose codes are known, for
+/// networks that are to give them. Fewer rows are the first of more.
+///
+/// # Errors
+///
+/// A share that is not between 0 and 1, noise that is negative or not finite.
+pub fn sparse_codes(
+    size: (usize, usize, usize),
+    share: f64,
+    noise: f64,
+    seed: u64,
+) -> Result<SparseCombinations> {
+    let scale = if share > 0.0 { share.sqrt() } else { 1.0 };
+    let mut made = bernoulli_gaussian(size, share, noise / scale, false, seed)?;
+    let numbers = made.x.as_mut_slice().iter_mut().chain(made.codes.as_mut_slice());
+    numbers.for_each(|x| *x *= scale);
+    Ok(made)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,12 @@ pub trait Learner<T: Real> {
         Ok(())
     }
 
+    /// Whether training ends here, before its last epoch.
+    fn done(&self, state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+
     /// After the last step of an epoch.
     ///
     /// # Errors
@@ -66,6 +72,24 @@ impl<T: Real> Updates<'_, T> {
     pub fn take(&mut self, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, self.rate, self.times, values, gradient);
+    }
+
+    /// The same by `share` of the learning rate.
+    pub fn take_at(&mut self, share: f64, values: &mut [T], gradient: &[T]) {
+        let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
+        memory.step(self.how, share * self.rate, self.times, values, gradient);
+    }
+
+    /// Moves a parameter in double precision by `share` of the learning rate.
+    pub fn take_wide_at(&mut self, share: f64, values: &mut [f64], gradient: &[f64]) {
+        let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());
+        memory.step(self.how, share * self.rate, self.times, values, gradient);
+    }
+
+    /// Forgets the gradients of all parameters, before the first of them is moved: from here on they may be others.
+    pub fn forget(&mut self) {
+        self.memory.own.clear();
+        self.memory.wide.clear();
     }
 
     /// Moves a parameter in double precision.
@@ -166,6 +190,9 @@ impl Trainer {
         if let Some(kept) = kept {
             *state = kept;
         }
+        if learner.done(&state.learner) {
+            return Ok(Outcome::Completed);
+        }
         let (mut reported, mut outcome) = (Instant::now(), Outcome::Completed);
         batches.each(state.position, self.max_epochs, run.threads, |batch| {
             let number = batch.position.epoch * batches.per_epoch() + batch.position.batch;
@@ -180,10 +207,11 @@ impl Trainer {
                 let stage = format!("epoch {}", batch.position.epoch + 1);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }
-            if run.out_of_time() && state.position.epoch < self.max_epochs {
+            let done = learner.done(&state.learner);
+            if run.out_of_time() && state.position.epoch < self.max_epochs && !done {
                 outcome = Outcome::Time;
             }
-            Ok(outcome == Outcome::Completed)
+            Ok(outcome == Outcome::Completed && !done)
         })?;
         Ok(outcome)
     }

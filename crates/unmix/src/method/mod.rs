@@ -7,6 +7,7 @@ pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
 pub mod linear_eigengan;
+pub mod lista;
 mod needs;
 pub mod neural_pca;
 pub mod pca;

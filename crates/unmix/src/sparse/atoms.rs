@@ -138,6 +138,11 @@ impl<T: Real> Atoms<T> {
         (0..self.n_atoms()).filter(|&j| self.wide.row(j).iter().all(|x| *x == 0.0)).count()
     }
 
+    /// Whether each atom is zero, or equals one before it: its code is 0.
+    pub(crate) fn unused(&self) -> Vec<bool> {
+        self.inverse.iter().map(|inverse| *inverse == T::default()).collect()
+    }
+
     /// Number of atoms that equal one before them: their codes are 0.
     pub fn n_twins(&self) -> usize {
         self.n_twins

@@ -59,6 +59,40 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("cd", needs::of_fit(n, p, 3))],
 };
 
+/// The dictionary of `method`, where it suits rows of `p` numbers.
+pub(in crate::method) fn admitted<'d>(
+    method: &Method,
+    dictionary: Option<&'d Matrix<f64>>,
+    p: usize,
+    origin: &str,
+) -> Result<&'d Matrix<f64>> {
+    let Some(dictionary) = dictionary else {
+        return method.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
+            asked: format!("a fit of {}", method.key),
+            found: "no dictionary was given".into(),
+            remedy: "give one".into(),
+        }));
+    };
+    let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
+    if dictionary.cols() != p {
+        let why = format!("{origin} has {p} columns, and the atoms have {}", dictionary.cols());
+        return Err(Error::setting(
+            "dictionary",
+            shape,
+            why,
+            "give atoms as rows, with as many columns as the data",
+        ));
+    }
+    if dictionary.as_slice().iter().any(|x| !x.is_finite()) {
+        let why = "must contain finite numbers only";
+        return Err(Error::setting("dictionary", "NaN or infinity", why, "leave out or fill such atoms"));
+    }
+    if dictionary.as_slice().iter().all(|x| *x == 0.0) {
+        return Err(Error::setting("dictionary", shape, "all atoms are zero", "give atoms that are not"));
+    }
+    Ok(dictionary)
+}
+
 impl SparseCoder {
     /// From settings by name; the dictionary is yet to be given.
     ///
@@ -82,7 +116,7 @@ impl SparseCoder {
             let (method, what) = (METHOD.key.into(), rows.origin().into());
             return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });
         }
-        let dictionary = self.admitted(rows.n_features(), rows.origin())?;
+        let dictionary = admitted(&METHOD, self.dictionary.as_ref(), rows.n_features(), rows.origin())?;
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let mean = if self.center { sums::mean(rows, run)? } else { vec![0.0; rows.n_features()] };
@@ -101,35 +135,6 @@ impl SparseCoder {
             let coded = sums::coded(rows, &solver, run)?;
             self.model(rows, &solver, (&found, &coded, curve), run)
         })
-    }
-
-    /// The dictionary, where it suits rows of `p` numbers.
-    fn admitted(&self, p: usize, origin: &str) -> Result<&Matrix<f64>> {
-        let Some(dictionary) = &self.dictionary else {
-            return METHOD.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
-                asked: "a fit of sparse-coder".into(),
-                found: "no dictionary was given".into(),
-                remedy: "give one".into(),
-            }));
-        };
-        let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
-        if dictionary.cols() != p {
-            let why = format!("{origin} has {p} columns, and the atoms have {}", dictionary.cols());
-            return Err(Error::setting(
-                "dictionary",
-                shape,
-                why,
-                "give atoms as rows, with as many columns as the data",
-            ));
-        }
-        if dictionary.as_slice().iter().any(|x| !x.is_finite()) {
-            let why = "must contain finite numbers only";
-            return Err(Error::setting("dictionary", "NaN or infinity", why, "leave out or fill such atoms"));
-        }
-        if dictionary.as_slice().iter().all(|x| *x == 0.0) {
-            return Err(Error::setting("dictionary", shape, "all atoms are zero", "give atoms that are not"));
-        }
-        Ok(dictionary)
     }
 
     /// `alpha`, resolved.

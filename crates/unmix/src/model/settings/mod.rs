@@ -34,6 +34,8 @@ pub struct Setting {
     /// A table of numbers that is given beside the settings, as a tensor: a field of the specification, an argument in Python, a file on the
     /// command line (`--dictionary FILE`). It is no part of settings as JSON.
     pub tensor: bool,
+    /// A table that is given with the rows of a fit, such as the codes that they are to have: no argument of the Python class.
+    pub with_rows: bool,
     /// When it has an effect: where all conditions of one of these lists hold; always, where there is no list.
     pub only: &'static [&'static [Condition]],
     /// A number that is possible, for messages.
@@ -48,8 +50,20 @@ impl Setting {
     /// A row of a method's list, `default` as JSON.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
         let (python_only, tensor, only, by_rows) = (false, false, &[] as &[_], false);
-        let (example, of_other_words) = (None, None);
-        Self { name, kind, default, doc, python_only, tensor, only, example, of_other_words, by_rows }
+        let (example, of_other_words, with_rows) = (None, None, false);
+        Self {
+            name,
+            kind,
+            default,
+            doc,
+            python_only,
+            tensor,
+            with_rows,
+            only,
+            example,
+            of_other_words,
+            by_rows,
+        }
     }
 
     /// The same, with an effect in these cases only.
@@ -65,6 +79,11 @@ impl Setting {
     /// The same, given as a tensor; of those whose default is not `null`, one must be given.
     pub const fn tensor(self) -> Self {
         Self { tensor: true, ..self }
+    }
+
+    /// The same, given with the rows of a fit.
+    pub const fn with_rows(self) -> Self {
+        Self { with_rows: true, ..self }
     }
 
     /// Whether it is given by name, as JSON.

@@ -1,0 +1,214 @@
+//! The steps of a fit.
+
+use super::METHOD;
+use super::gradient::Target;
+use super::layers::by_layer;
+use super::learner::{Learnt, Sample, Training, Units};
+use super::model;
+use super::net::{Net, Params, Problem};
+use super::settings::{Cell, Lista, Weight};
+use super::stages::stages;
+use super::sums::Scan;
+use crate::data::{Batches, Rows};
+use crate::error::Result;
+use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
+use crate::model::{Model, Outcome, Report};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::sparse::Atoms;
+use serde_json::{Map, Value, json};
+
+/// The most rows of which the loss is watched, and of which the table by layers is made.
+const FIXED: u64 = 4096;
+const TABLE: usize = 512;
+
+/// Some rows, and their codes where these are known.
+struct Picked<T> {
+    x: Vec<T>,
+    codes: Option<Vec<T>>,
+}
+
+impl<T> Picked<T> {
+    fn target(&self) -> Target<'_, T> {
+        self.codes.as_deref().map_or(Target::Objective, Target::Codes)
+    }
+}
+
+/// What training ended with.
+struct Trained<T: Real> {
+    params: Params<T>,
+    outcome: Outcome,
+    objective: Vec<f64>,
+    steps: u64,
+    epochs: f64,
+}
+
+pub(super) fn fit<T: Real>(
+    given: &Lista,
+    rows: &Rows<'_, T>,
+    dictionary: &Matrix<f64>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    let atoms = Atoms::<T>::new(dictionary);
+    let scan = Scan::of(rows, &atoms, given.positive_code, run)?;
+    let alpha = match given.alpha {
+        Weight::Number(alpha) => alpha,
+        Weight::Auto(_) => scan.alpha(rows.origin())?,
+    };
+    let problem = Problem::new(given, &atoms, alpha)?;
+    let codes: Option<Vec<T>> =
+        given.codes.as_ref().map(|codes| codes.as_slice().iter().map(|x| T::from_f64(*x)).collect());
+    let fixed = picked(rows, codes.as_deref(), &problem, run)?;
+    let start = start(given, &problem, &fixed, run)?;
+    let units = units(&problem, dictionary, &scan);
+    let trained = trained(given, rows, (&problem, units), (&fixed, codes.as_deref()), start, run)?;
+    run.stage("codes by layer")?;
+    let across = trained.params.across(&problem);
+    let net = Net { of: &problem, params: &trained.params, across: &across };
+    let few = fixed.x.len().min(TABLE * problem.p);
+    let few_codes = fixed.codes.as_ref().map(|codes| &codes[..few / problem.p * problem.m]);
+    let table = by_layer(net, &atoms, &fixed.x[..few], few_codes);
+    let report = report(given, rows, &problem, &scan, (&trained, table), run);
+    let tensors = model::parameters(&problem, &atoms, &trained.params);
+    let settings = as_map(given);
+    Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+}
+
+fn as_map(given: &Lista) -> Map<String, Value> {
+    match serde_json::to_value(given) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Evenly spaced rows, at most [`FIXED`].
+fn picked<T: Real>(
+    rows: &Rows<'_, T>,
+    codes: Option<&[T]>,
+    of: &Problem<T>,
+    run: &Run<'_>,
+) -> Result<Picked<T>> {
+    let n = rows.n_counted();
+    // Those that come first are few, and as spread as all: the table by layers is made of them.
+    let chosen: Vec<u64> = match n > FIXED {
+        true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
+        false => (0..n).collect(),
+    };
+    let of_row = |codes: &[T], i: u64| codes[i as usize * of.m..(i as usize + 1) * of.m].to_vec();
+    let codes = codes.map(|codes| chosen.iter().flat_map(|&i| of_row(codes, i)).collect());
+    Ok(Picked { x: rows.picked(chosen, run)?, codes })
+}
+
+/// The parameters of the model that the fit starts from, or steps of ISTA.
+fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &Picked<T>, run: &Run<'_>) -> Result<Params<T>> {
+    if let Some(params) = model::initial(given, (of.m, of.p), run)? {
+        return Ok(params);
+    }
+    match of.cell {
+        Cell::Alista => {
+            run.stage("threshold")?;
+            let largest = of.largest_threshold(&fixed.x).max(f64::MIN_POSITIVE);
+            Ok(of.searched(&fixed.x, fixed.target(), largest))
+        }
+        _ => Ok(of.ista(given.tied, 0.0)),
+    }
+}
+
+fn units<T: Real>(of: &Problem<T>, dictionary: &Matrix<f64>, scan: &Scan) -> Units {
+    let square: f64 = dictionary.as_slice().iter().map(|a| a * a).sum();
+    let length = (square / dictionary.rows() as f64).sqrt();
+    let size = (scan.squares / scan.n.max(1) as f64).sqrt();
+    Units {
+        weights: if of.cell == Cell::Lista { length } else { 1.0 / length },
+        steps: if of.cell == Cell::Alista { 1.0 } else { 1.0 / of.lipschitz },
+        thresholds: (size / of.lipschitz.sqrt()).max(f64::MIN_POSITIVE),
+    }
+}
+
+fn trained<T: Real>(
+    given: &Lista,
+    rows: &Rows<'_, T>,
+    (of, units): (&Problem<T>, Units),
+    (fixed, codes): (&Picked<T>, Option<&[T]>),
+    start: Params<T>,
+    run: &Run<'_>,
+) -> Result<Trained<T>> {
+    let batches = Batches::new(rows, given.batch_size, run.seed)?;
+    let total = batches.per_epoch() * given.max_epochs;
+    let rate = given.learning_rate.of(of.cell);
+    let rates = [rate, if of.cell.has_matrices() { 10.0 * rate } else { rate }];
+    let tied = (given.tied && of.cell.by_layer()) || of.cell == Cell::GregorLecun;
+    let together = tied || run.init.is_some();
+    let plan = stages(of, together && total > 0, total);
+    let sample = Sample { x: &fixed.x, target: fixed.target() };
+    let checksum = checksum(given);
+    let monotone = given.monotone || total == 0;
+    let mut learner = Training::new(of, plan, rates, units, codes, sample, monotone, checksum);
+    if total == 0 {
+        let loss = Some(learner.loss(&start, of.n_layers));
+        let objective = loss.into_iter().filter(|loss| loss.is_finite()).collect();
+        return Ok(Trained { params: start, outcome: Outcome::Completed, objective, steps: 0, epochs: 0.0 });
+    }
+    let mut state = TrainerState::new(Learnt::new(start.clone(), checksum));
+    let (schedule, learning_rate) = (Schedule::Constant, 1.0);
+    let trainer =
+        Trainer { optimiser: Optimiser::Adam, learning_rate, schedule, max_epochs: given.max_epochs };
+    let outcome = trainer.train(&batches, &mut learner, &mut state, run)?;
+    let (params, loss) = learner.best(&state.learner, &start);
+    let mut objective = match given.monotone {
+        true => std::mem::take(&mut state.learner.accepted),
+        false => std::mem::take(&mut state.history),
+    };
+    if given.monotone && objective.last().is_none_or(|last| loss < *last) {
+        objective.push(loss);
+    }
+    let epochs = state.steps as f64 / batches.per_epoch() as f64;
+    Ok(Trained { params, outcome, objective, steps: state.steps, epochs })
+}
+
+/// Of the dictionary and the codes, which are no part of the rows.
+fn checksum(given: &Lista) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    let tables = given.dictionary.iter().chain(&given.codes);
+    tables.flat_map(|table| table.as_slice()).for_each(|x| hasher.update(&x.to_le_bytes()));
+    hasher.finalize()
+}
+
+fn report<T: Real>(
+    given: &Lista,
+    rows: &Rows<'_, T>,
+    of: &Problem<T>,
+    scan: &Scan,
+    (trained, table): (&Trained<T>, Value),
+    run: &Run<'_>,
+) -> Report {
+    let solver = if given.max_epochs == 0 { "ista" } else { "adam" };
+    let solver = if given.max_epochs == 0 && of.cell == Cell::Alista { "line search" } else { solver };
+    let mut report = Report::closed_form(solver, scan.n as f64, of.p, T::DTYPE, run.seed);
+    report.outcome = trained.outcome;
+    report.n_iter = trained.steps;
+    report.sweeps = 1 + trained.epochs.ceil() as u64;
+    report.objective = trained.objective.clone();
+    report.settings = as_map(given);
+    report.settings.insert("alpha".into(), of.alpha.into());
+    report.settings.insert("learning_rate".into(), given.learning_rate.of(of.cell).into());
+    let loss = if given.codes.is_some() { "squared error of codes" } else { "objective of the lasso" };
+    report.facts.insert("loss".into(), json!(loss));
+    report.facts.insert("alpha_max".into(), json!(scan.largest));
+    report.facts.insert("by_layer".into(), table);
+    if of.alpha >= scan.largest {
+        let text = "alpha is {}, and codes of the lasso are zero from {} on: choose a smaller one";
+        let text = text.replacen("{}", &of.alpha.to_string(), 1);
+        report.warnings.push(text.replacen("{}", &scan.largest.to_string(), 1));
+    }
+    let unused = of.atoms.chunks_exact(of.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
+    if unused > 0 {
+        report.warnings.push(format!(
+            "{unused} of {} atoms are zero, or equal to one before them: their codes are 0",
+            of.m
+        ));
+    }
+    report.end(run);
+    let _ = rows;
+    report
+}

@@ -1,0 +1,290 @@
+//! Loss and gradient of a batch, by hand.
+//!
+//! With `dV = dZ+` where `z+` is not 0, sums over rows:
+//!
+//! ```text
+//! h = t dV E;   dZ = dV - h D';   dt = <dV, r E'>;   dtheta = -<dV, sign z+>
+//! dA = t dV' r - z' h   of a dictionary (D = E = A);   dW = dV' r   of an encoder matrix (D fixed);   dt - alpha <dV, sign z+>   of a step alone
+//! dW = dV' x,  dS = z' dV,  dZ = dV S'                      of Gregor & LeCun
+//! ```
+//!
+//! *Same bits.* Rows are cut into slices of a fixed number; every slice goes through all layers and back by itself, and slices are added up in their order, in
+//! double precision.
+
+use super::net::{Buffers, Net, transposed};
+use super::settings::Cell;
+use crate::num::{Real, kernel, widest};
+use rayon::prelude::*;
+
+/// Rows of a slice.
+const SLICE: usize = 32;
+
+/// What codes are compared with.
+#[derive(Clone, Copy)]
+pub(super) enum Target<'t, T> {
+    /// The objective of the lasso.
+    Objective,
+    /// Codes, `m` numbers a row.
+    Codes(&'t [T]),
+}
+
+/// Sums over rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gradient {
+    pub(super) weights: Vec<Vec<f64>>,
+    pub(super) recurrent: Vec<f64>,
+    pub(super) steps: Vec<f64>,
+    pub(super) thresholds: Vec<f64>,
+}
+
+/// One slice of rows on its way through the layers and back.
+struct Slice<'x, T> {
+    x: &'x [T],
+    /// Codes before the first layer, and after each.
+    z: Vec<Vec<T>>,
+    /// Of every layer: `x - z D`, `r E'`, what passed unthresholded, `dV`, `h`.
+    r: Vec<Vec<T>>,
+    u: Vec<Vec<T>>,
+    passed: Vec<Vec<bool>>,
+    dv: Vec<Vec<T>>,
+    h: Vec<Vec<T>>,
+    steps: Vec<f64>,
+    thresholds: Vec<f64>,
+    loss: f64,
+}
+
+impl<T: Real> Net<'_, T> {
+    /// Sum over rows of the loss after `depth` layers. On the threads of the pool that this is called on.
+    pub(super) fn loss(&self, x: &[T], target: Target<'_, T>, depth: usize) -> f64 {
+        let (m, p) = (self.of.m, self.of.p);
+        let slices: Vec<f64> = x
+            .par_chunks(SLICE * p)
+            .enumerate()
+            .map_init(Buffers::default, |work, (i, x)| {
+                let mut z = vec![T::default(); x.len() / p * m];
+                self.codes(x, &mut z, depth, work, |_, _| {});
+                self.output(x, target.of_slice(i, z.len(), m), &z, None)
+            })
+            .collect();
+        slices.into_iter().sum()
+    }
+
+    /// Sum over rows of the loss after `depth` layers, and its gradient by the parameters of layers `from` and later ones.
+    pub(super) fn gradient(
+        &self,
+        x: &[T],
+        target: Target<'_, T>,
+        (from, depth): (usize, usize),
+    ) -> (f64, Gradient) {
+        let (m, p) = (self.of.m, self.of.p);
+        let root = if self.params.recurrent.is_empty() { 0 } else { m };
+        // Only the way back reads it.
+        let back = transposed(&self.params.recurrent, root, root);
+        let slices: Vec<Slice<'_, T>> = x
+            .par_chunks(SLICE * p)
+            .enumerate()
+            .map(|(i, x)| {
+                let mut slice = self.forward(x, depth);
+                let mut g = vec![T::default(); x.len() / p * m];
+                let target = target.of_slice(i, g.len(), m);
+                slice.loss = self.output(x, target, &slice.z[depth], Some(&mut g));
+                self.backward(&mut slice, g, (from, depth), &back);
+                slice
+            })
+            .collect();
+        let loss = slices.iter().map(|s| s.loss).sum();
+        let gradient = self.sums(&slices, (from, depth));
+        (loss, gradient)
+    }
+
+    /// All layers, with everything that the way back needs.
+    fn forward<'x>(&self, x: &'x [T], depth: usize) -> Slice<'x, T> {
+        let (m, p) = (self.of.m, self.of.p);
+        let n = x.len() / p;
+        let none = || vec![Vec::new(); depth];
+        let mut slice = Slice {
+            x,
+            z: vec![vec![T::default(); n * m]; depth + 1],
+            r: none(),
+            u: none(),
+            passed: vec![Vec::new(); depth],
+            dv: none(),
+            h: none(),
+            steps: vec![0.0; depth],
+            thresholds: vec![0.0; depth],
+            loss: 0.0,
+        };
+        let mut work = Buffers::default();
+        for l in 0..depth {
+            let (before, after) = slice.z.split_at_mut(l + 1);
+            self.layer(l, x, &before[l], &mut after[0], &mut work, &mut slice.passed[l]);
+            if self.of.cell != Cell::GregorLecun {
+                slice.r[l] = std::mem::take(&mut work.r);
+                slice.u[l] = std::mem::take(&mut work.u);
+            }
+        }
+        slice
+    }
+
+    /// The loss of codes `z`, and its gradient by them.
+    fn output(&self, x: &[T], target: Target<'_, T>, z: &[T], g: Option<&mut Vec<T>>) -> f64 {
+        let (m, p, zero) = (self.of.m, self.of.p, T::default());
+        if let Target::Codes(codes) = target {
+            let two = T::from_f64(2.0);
+            if let Some(g) = g {
+                g.iter_mut().zip(z).zip(codes).for_each(|((g, z), c)| *g = two * (*z - *c));
+            }
+            return z.iter().zip(codes).map(|(z, c)| (z.to_f64() - c.to_f64()).powi(2)).sum();
+        }
+        let n = x.len() / p;
+        let mut r = vec![zero; n * p];
+        kernel::product(&mut r, z, &self.of.atoms, n, m, p);
+        r.iter_mut().zip(x).for_each(|(r, x)| *r = *x - *r);
+        let size: f64 = z.iter().map(|z| z.to_f64().abs()).sum();
+        if let Some(g) = g {
+            kernel::product(g, &r, &self.of.across, n, p, m);
+            let alpha = T::from_f64(self.of.alpha);
+            for (g, z) in g.iter_mut().zip(z) {
+                let slope = if *z > zero { alpha } else { zero - alpha };
+                *g = if *z == zero { zero - *g } else { slope - *g };
+            }
+        }
+        0.5 * kernel::sum_of_squares(&r) + self.of.alpha * size
+    }
+
+    /// From the gradient by the codes `g` to those by scalars, and to `dV` and `h` of every layer from `from` on.
+    fn backward(&self, slice: &mut Slice<'_, T>, mut g: Vec<T>, (from, depth): (usize, usize), back: &[T]) {
+        let (m, p, zero) = (self.of.m, self.of.p, T::default());
+        let n = slice.x.len() / p;
+        let mut product = vec![zero; n * m];
+        for l in (from..depth).rev() {
+            let after = &slice.z[l + 1];
+            g.iter_mut().zip(after).filter(|(_, z)| **z == zero).for_each(|(g, _)| *g = zero);
+            slice.thresholds[l] = self.by_threshold(&g, after, &slice.passed[l]);
+            if self.of.cell == Cell::GregorLecun {
+                kernel::product(&mut product, &g, back, n, m, m);
+                slice.dv[l] = std::mem::replace(&mut g, product.clone());
+                continue;
+            }
+            if self.of.cell.has_steps() {
+                let pairs = g.iter().zip(&slice.u[l]);
+                slice.steps[l] = pairs.map(|(g, u)| g.to_f64() * u.to_f64()).sum();
+            }
+            // Neither the signal for the layers below nor the gradient of a dictionary is wanted.
+            if l > from || (self.of.cell == Cell::Lista && l > 0) {
+                let (mut h, t) = (vec![zero; n * p], T::from_f64(self.step(l)));
+                kernel::product(&mut h, &g, self.encoder(l).0, n, m, p);
+                h.iter_mut().for_each(|h| *h = *h * t);
+                slice.h[l] = h;
+            }
+            if l == from {
+                slice.dv[l] = std::mem::take(&mut g);
+                break;
+            }
+            kernel::product(&mut product, &slice.h[l], self.decoder(l).1, n, p, m);
+            let mut below = g.clone();
+            widest(
+                #[inline(always)]
+                || below.iter_mut().zip(&product).for_each(|(g, h)| *g = *g - *h),
+            );
+            slice.dv[l] = std::mem::replace(&mut g, below);
+        }
+    }
+
+    /// `-<dV, sign z+>` over entries that were thresholded, with the factors of these.
+    fn by_threshold(&self, g: &[T], after: &[T], passed: &[bool]) -> f64 {
+        let (m, zero) = (self.of.m, T::default());
+        let mut sum = 0.0;
+        for (at, (g, z)) in g.iter().zip(after).enumerate() {
+            if *g == zero || passed.get(at).is_some_and(|passed| *passed) {
+                continue;
+            }
+            let scale = self.of.scale.as_ref().map_or(1.0, |scale| scale[at % m]);
+            sum += if *z > zero { -scale } else { scale } * g.to_f64();
+        }
+        sum
+    }
+
+    /// Adds up slices, in their order; matrices of different layers on different threads.
+    fn sums(&self, slices: &[Slice<'_, T>], (from, depth): (usize, usize)) -> Gradient {
+        let params = self.params;
+        let each = |of: &dyn Fn(&Slice<'_, T>, usize) -> f64| -> Vec<f64> {
+            (0..depth).map(|l| slices.iter().map(|s| of(s, l)).sum()).collect()
+        };
+        let (mut steps, mut thresholds) = (each(&|s, l| s.steps[l]), each(&|s, l| s.thresholds[l]));
+        if params.thresholds.is_empty() {
+            steps.iter_mut().zip(&thresholds).for_each(|(s, theta)| *s += self.of.alpha * theta);
+            thresholds.clear();
+        } else if params.thresholds.len() == 1 {
+            thresholds = vec![thresholds.iter().sum()];
+        }
+        if params.steps.is_empty() {
+            steps.clear();
+        }
+        let of_layer = |l: usize| self.matrix_of_layer(slices, l);
+        let by_layer: Vec<Vec<f64>> = match params.weights.len() {
+            0 => Vec::new(),
+            _ => (from..depth).into_par_iter().map(of_layer).collect(),
+        };
+        let weights = match params.weights.len() {
+            0 | 1 => by_layer.into_iter().reduce(added).into_iter().collect(),
+            _ => (0..from).map(|_| Vec::new()).chain(by_layer).collect(),
+        };
+        let recurrent = match params.recurrent.is_empty() {
+            true => Vec::new(),
+            false => (from.max(1)..depth)
+                .into_par_iter()
+                .map(|l| self.recurrent_of_layer(slices, l))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .reduce(added)
+                .unwrap_or_else(|| vec![0.0; self.of.m * self.of.m]),
+        };
+        Gradient { weights, recurrent, steps, thresholds }
+    }
+
+    fn matrix_of_layer(&self, slices: &[Slice<'_, T>], l: usize) -> Vec<f64> {
+        let (m, p) = (self.of.m, self.of.p);
+        let mut total = vec![0.0; m * p];
+        for slice in slices {
+            let r = if self.of.cell == Cell::GregorLecun { slice.x } else { &slice.r[l] };
+            kernel::add_cross(&mut total, &slice.dv[l], r, slice.x.len() / p, m, p);
+        }
+        if self.of.cell == Cell::Lista {
+            let t = self.step(l);
+            let mut by_code = vec![0.0; m * p];
+            for slice in slices.iter().filter(|_| l > 0) {
+                kernel::add_cross(&mut by_code, &slice.z[l], &slice.h[l], slice.x.len() / p, m, p);
+            }
+            total.iter_mut().zip(by_code).for_each(|(total, by_code)| *total = t * *total - by_code);
+        }
+        total
+    }
+
+    fn recurrent_of_layer(&self, slices: &[Slice<'_, T>], l: usize) -> Vec<f64> {
+        let m = self.of.m;
+        let mut total = vec![0.0; m * m];
+        for slice in slices {
+            kernel::add_cross(&mut total, &slice.z[l], &slice.dv[l], slice.x.len() / self.of.p, m, m);
+        }
+        total
+    }
+}
+
+fn added(mut a: Vec<f64>, b: Vec<f64>) -> Vec<f64> {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
+}
+
+impl<'t, T> Target<'t, T> {
+    /// That of slice `i`, whose codes are `len` numbers.
+    fn of_slice(self, i: usize, len: usize, m: usize) -> Target<'t, T> {
+        match self {
+            Target::Objective => Target::Objective,
+            Target::Codes(codes) => Target::Codes(&codes[i * SLICE * m..i * SLICE * m + len]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

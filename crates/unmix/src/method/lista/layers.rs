@@ -1,0 +1,144 @@
+//! How good codes are after every layer, beside as many steps of ISTA and FISTA.
+
+use super::net::{Buffers, Net, Problem};
+use crate::num::{Real, kernel};
+use crate::sparse::{Atoms, Checked, Measure, measure};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Rows at a time.
+const BLOCK: usize = 64;
+
+/// Means over rows after each layer.
+struct Curve {
+    objective: Vec<f64>,
+    squared_error: Vec<f64>,
+    /// Sum of gaps over half the sum of squared lengths.
+    gap: Vec<f64>,
+    /// Sum of squared differences from the codes that are known, over the sum of their squares.
+    code_error: Option<Vec<f64>>,
+}
+
+/// Sums over some rows after one layer: objective, squared error, gap, squared lengths, squared differences of codes.
+type Sums = [f64; 5];
+
+/// The table for these rows: of the network, of ISTA and of FISTA, and of the network with its last steps of FISTA where it has them.
+pub(super) fn by_layer<T: Real>(net: Net<'_, T>, atoms: &Atoms<T>, x: &[T], codes: Option<&[T]>) -> Value {
+    let problem = net.of;
+    let depth = problem.n_layers;
+    let of_net = curve(problem, atoms, x, codes, |x, seen| {
+        let mut z = vec![T::default(); x.len() / problem.p * problem.m];
+        net.codes(x, &mut z, depth, &mut Buffers::default(), |l, z| seen(l, z));
+    });
+    let steps = |accelerated| {
+        curve(problem, atoms, x, codes, |x, seen| proximal(problem, x, depth, accelerated, seen))
+    };
+    let mut out = of_net.to_json();
+    out["ista"] = steps(false).to_json();
+    out["fista"] = steps(true).to_json();
+    out["n_rows"] = json!(x.len() / problem.p);
+    out
+}
+
+impl Curve {
+    fn to_json(&self) -> Value {
+        let mut out =
+            json!({"objective": self.objective, "squared_error": self.squared_error, "gap": self.gap});
+        if let Some(error) = &self.code_error {
+            out["code_error"] = json!(error);
+        }
+        out
+    }
+}
+
+/// The means for codes that `run` shows after every layer.
+fn curve<T: Real>(
+    of: &Problem<T>,
+    atoms: &Atoms<T>,
+    x: &[T],
+    codes: Option<&[T]>,
+    run: impl Fn(&[T], &mut dyn FnMut(usize, &[T])) + Sync,
+) -> Curve {
+    let (m, p, penalty) = (of.m, of.p, (of.alpha, of.positive));
+    let blocks: Vec<Vec<Sums>> = x
+        .par_chunks(BLOCK * p)
+        .enumerate()
+        .map(|(i, x)| {
+            let n = x.len() / p;
+            let (mut out, mut checked) = (vec![[0.0; 5]; of.n_layers], Checked::default());
+            let mut found = vec![Measure::default(); n];
+            run(x, &mut |l, z| {
+                measure(atoms, penalty, x, z, &mut found, &mut checked);
+                for row in &found {
+                    let numbers = [row.objective, row.squared_error, row.gap, row.squared_norm];
+                    out[l].iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
+                }
+                if let Some(codes) = codes {
+                    let pairs = z.iter().zip(&codes[i * BLOCK * m..]);
+                    out[l][4] += pairs.map(|(z, c)| (z.to_f64() - c.to_f64()).powi(2)).sum::<f64>();
+                }
+            });
+            out
+        })
+        .collect();
+    let n = (x.len() / p).max(1) as f64;
+    let sum = |l: usize, k: usize| blocks.iter().map(|block| block[l][k]).sum::<f64>();
+    let each = |k: usize, by: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        (0..of.n_layers).map(|l| sum(l, k) / by(l)).collect()
+    };
+    let known: Option<f64> = codes.map(|codes| codes.iter().map(|c| c.to_f64() * c.to_f64()).sum());
+    Curve {
+        objective: each(0, &|_| n),
+        squared_error: each(1, &|_| n),
+        gap: each(2, &|l| (0.5 * sum(l, 3)).max(f64::MIN_POSITIVE)),
+        code_error: known.map(|known| each(4, &|_| if known > 0.0 { known } else { 1.0 })),
+    }
+}
+
+/// Steps of ISTA, or of FISTA with restarts row by row, from codes of 0.
+fn proximal<T: Real>(
+    of: &Problem<T>,
+    x: &[T],
+    depth: usize,
+    accelerated: bool,
+    seen: &mut dyn FnMut(usize, &[T]),
+) {
+    let (m, p, t) = (of.m, of.p, 1.0 / of.lipschitz);
+    let n = x.len() / p;
+    let (mut z, mut y) = (vec![0.0f64; n * m], vec![T::default(); n * m]);
+    let (mut r, mut c) = (vec![T::default(); n * p], vec![T::default(); n * m]);
+    let mut momenta = vec![1.0f64; n];
+    let mut narrow = vec![T::default(); n * m];
+    for l in 0..depth {
+        kernel::product(&mut r, &y, &of.atoms, n, m, p);
+        r.iter_mut().zip(x).for_each(|(r, x)| *r = *x - *r);
+        kernel::product(&mut c, &r, &of.across, n, p, m);
+        for (i, momentum) in momenta.iter_mut().enumerate() {
+            let row = i * m..(i + 1) * m;
+            let (z, y, c) = (&mut z[row.clone()], &mut y[row.clone()], &c[row]);
+            let new: Vec<f64> =
+                y.iter().zip(c).map(|(y, c)| of.soft(y.to_f64() + t * c.to_f64(), t * of.alpha)).collect();
+            let uphill: f64 = (0..m).map(|j| (y[j].to_f64() - new[j]) * (new[j] - z[j])).sum();
+            let next = (1.0 + (1.0 + 4.0 * *momentum * *momentum).sqrt()) / 2.0;
+            let by = if accelerated && uphill <= 0.0 { (*momentum - 1.0) / next } else { 0.0 };
+            *momentum = if uphill > 0.0 { 1.0 } else { next };
+            for j in 0..m {
+                y[j] = T::from_f64(new[j] + by * (new[j] - z[j]));
+                z[j] = new[j];
+            }
+        }
+        narrow.iter_mut().zip(&z).for_each(|(to, z)| *to = T::from_f64(*z));
+        seen(l, &narrow);
+    }
+}
+
+impl<T> Problem<T> {
+    /// `v` lowered by `theta`.
+    fn soft(&self, v: f64, theta: f64) -> f64 {
+        match () {
+            () if v > theta => v - theta,
+            () if v < -theta && !self.positive => v + theta,
+            () => 0.0,
+        }
+    }
+}

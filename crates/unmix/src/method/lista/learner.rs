@@ -1,0 +1,340 @@
+//! The network as a learner, whose loss on fixed rows never rises where it is asked so.
+//!
+//! *Units.* Gradients are divided by the loss at the beginning of a stage and multiplied by the unit of their parameter, rates are in that unit: nothing depends
+//! on the units of rows and atoms. The gradient of all parameters together is then at most 1 long.
+//!
+//! *Monotone.* After every stage, and each 100 steps inside one, the loss of the fixed rows is formed. Where it is above the least so far the parameters
+//! of the least are restored and the rate is halved; after 5 times the stage ends.
+
+use super::gradient::{Gradient, Target};
+use super::net::{Net, Params, Problem};
+use super::settings::Cell;
+use super::stages::Stage;
+use crate::data::Batch;
+use crate::error::{Error, Result};
+use crate::learn::{Learner, Updates};
+use crate::num::Real;
+use serde::{Deserialize, Serialize};
+
+/// Steps between two looks at the fixed rows.
+const EVERY: u64 = 100;
+/// Restored so often a stage ends.
+const HALVINGS: u32 = 5;
+
+/// Rows with their codes, where there are any.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'t, T> {
+    pub(super) x: &'t [T],
+    pub(super) target: Target<'t, T>,
+}
+
+/// The learner.
+pub(super) struct Training<'t, T: Real> {
+    pub(super) of: &'t Problem<T>,
+    pub(super) stages: Vec<Stage>,
+    /// Learning rates of matrices, and of steps and thresholds, in their units.
+    pub(super) rates: [f64; 2],
+    pub(super) units: Units,
+    /// Codes of all rows.
+    pub(super) codes: Option<&'t [T]>,
+    /// The rows of which the loss never rises, where it is not to.
+    pub(super) fixed: Option<Sample<'t, T>>,
+    pub(super) n_fixed: usize,
+    /// Checksum of the dictionary and the codes.
+    pub(super) checksum: u32,
+    gradient: Gradient,
+    targets: Vec<T>,
+}
+
+/// What one is of every kind of parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    pub(super) weights: f64,
+    pub(super) steps: f64,
+    pub(super) thresholds: f64,
+}
+
+/// What changes while the network is trained.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) struct Learnt<T: Real> {
+    pub(super) params: Params<T>,
+    /// The best of this stage, and its loss.
+    best: (Params<T>, f64),
+    /// The loss without the layer that is new.
+    without: f64,
+    stage: usize,
+    step: u64,
+    /// Of the learning rate.
+    share: f64,
+    halvings: u32,
+    /// Loss of the first batch of the stage.
+    scale: f64,
+    /// The losses that were accepted: each at most that before it.
+    pub(super) accepted: Vec<f64>,
+    begun: bool,
+    forget: bool,
+    pub(super) checksum: u32,
+}
+
+impl<T: Real> Learnt<T> {
+    pub(super) fn new(params: Params<T>, checksum: u32) -> Self {
+        Self {
+            best: (params.clone(), f64::INFINITY),
+            params,
+            without: f64::INFINITY,
+            stage: 0,
+            step: 0,
+            share: 1.0,
+            halvings: 0,
+            scale: 0.0,
+            accepted: Vec::new(),
+            begun: false,
+            forget: true,
+            checksum,
+        }
+    }
+}
+
+impl<'t, T: Real> Training<'t, T> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn new(
+        of: &'t Problem<T>,
+        stages: Vec<Stage>,
+        rates: [f64; 2],
+        units: Units,
+        codes: Option<&'t [T]>,
+        fixed: Sample<'t, T>,
+        monotone: bool,
+        checksum: u32,
+    ) -> Self {
+        Self {
+            of,
+            stages,
+            rates,
+            units,
+            codes,
+            n_fixed: fixed.x.len() / of.p,
+            fixed: monotone.then_some(fixed),
+            checksum,
+            gradient: Gradient::default(),
+            targets: Vec::new(),
+        }
+    }
+
+    /// Mean loss of the fixed rows after `depth` layers; infinite where it is no number.
+    pub(super) fn loss(&self, params: &Params<T>, depth: usize) -> f64 {
+        let Some(fixed) = self.fixed else { return f64::INFINITY };
+        let across = params.across(self.of);
+        let net = Net { of: self.of, params, across: &across };
+        let loss = net.loss(fixed.x, fixed.target, depth) / self.n_fixed.max(1) as f64;
+        if loss.is_finite() && params.finite() { loss } else { f64::INFINITY }
+    }
+
+    fn begin(&self, learnt: &mut Learnt<T>) {
+        let stage = self.stages[learnt.stage];
+        if stage.new && stage.depth > 1 {
+            learnt.params.copy_layer(stage.depth - 1);
+        }
+        (learnt.begun, learnt.forget, learnt.step) = (true, true, 0);
+        (learnt.share, learnt.halvings, learnt.scale) = (1.0, 0, 0.0);
+        if self.fixed.is_some() {
+            if stage.new {
+                learnt.without = learnt.accepted.last().copied().unwrap_or(f64::INFINITY);
+            }
+            learnt.best = (learnt.params.clone(), self.loss(&learnt.params, stage.depth));
+            self.accept(learnt, learnt.best.1);
+        }
+    }
+
+    /// Records a loss that is at most the one before it.
+    fn accept(&self, learnt: &mut Learnt<T>, loss: f64) {
+        if learnt.accepted.last().is_none_or(|last| loss <= *last) && loss.is_finite() {
+            learnt.accepted.push(loss);
+        }
+    }
+
+    /// Forms the loss of the fixed rows; whether the stage goes on.
+    fn look(&self, learnt: &mut Learnt<T>) -> bool {
+        let stage = self.stages[learnt.stage];
+        let loss = self.loss(&learnt.params, stage.depth);
+        if loss <= learnt.best.1 {
+            learnt.best = (learnt.params.clone(), loss);
+            self.accept(learnt, loss);
+            return true;
+        }
+        learnt.params = learnt.best.0.clone();
+        learnt.share *= 0.5;
+        learnt.halvings += 1;
+        learnt.forget = true;
+        learnt.halvings < HALVINGS
+    }
+
+    /// A new layer that ends above the loss without it becomes the identity.
+    fn end(&self, learnt: &mut Learnt<T>) {
+        let stage = self.stages[learnt.stage];
+        if self.fixed.is_some() && stage.new && learnt.best.1 > learnt.without {
+            learnt.params.make_identity(stage.depth - 1, self.of.cell);
+        }
+        learnt.stage += 1;
+        learnt.begun = false;
+        // Stages without steps.
+        while let Some(next) = self.stages.get(learnt.stage).filter(|next| next.len == 0) {
+            debug_assert!(next.new);
+            self.begin(learnt);
+            if self.fixed.is_some() && learnt.best.1 > learnt.without {
+                learnt.params.make_identity(next.depth - 1, self.of.cell);
+            }
+            learnt.stage += 1;
+            learnt.begun = false;
+        }
+    }
+
+    /// The parameters that training ends with, with the mean loss of the fixed rows: those accepted last, or `start` where these are better. Layers that
+    /// were not reached are steps of the start, or the identity where that is better.
+    pub(super) fn best(&self, learnt: &Learnt<T>, start: &Params<T>) -> (Params<T>, f64) {
+        if self.fixed.is_none() {
+            return (learnt.params.clone(), f64::INFINITY);
+        }
+        let mut params = learnt.params.clone();
+        let reached = |stage: &Stage| stage.depth - usize::from(stage.new && !learnt.begun);
+        let depth = self.stages.get(learnt.stage).map_or(self.of.n_layers, reached);
+        if learnt.begun {
+            params = learnt.best.0.clone();
+            if self.stages[learnt.stage].new && learnt.best.1 > learnt.without {
+                params.make_identity(depth - 1, self.of.cell);
+            }
+        }
+        let mut cut = params.clone();
+        (depth..self.of.n_layers).for_each(|l| cut.make_identity(l, self.of.cell));
+        let candidates = [params, cut, start.clone()];
+        let losses = candidates.into_iter().map(|params| {
+            let loss = self.loss(&params, self.of.n_layers);
+            (params, loss)
+        });
+        losses
+            .reduce(|best, next| if next.1 < best.1 { next } else { best })
+            .unwrap_or((start.clone(), f64::INFINITY))
+    }
+
+    /// Targets of the rows of a batch.
+    fn gather(&mut self, batch: &Batch<'_, T>) {
+        let (Some(codes), m) = (self.codes, self.of.m) else { return };
+        self.targets.clear();
+        for &row in batch.rows {
+            self.targets.extend_from_slice(&codes[row as usize * m..(row as usize + 1) * m]);
+        }
+    }
+
+    /// The gradient in its units, at most 1 long.
+    fn scaled(&mut self, sum: Gradient, by: f64) {
+        let units = self.units;
+        let mut g = sum;
+        let recurrent_unit = 1.0;
+        let parts = [
+            (&mut g.recurrent, recurrent_unit),
+            (&mut g.steps, units.steps),
+            (&mut g.thresholds, units.thresholds),
+        ];
+        let matrices = g.weights.iter_mut().map(|w| (w, units.weights));
+        let mut square = 0.0;
+        for (values, unit) in matrices.chain(parts) {
+            values.iter_mut().for_each(|g| *g *= by * unit);
+            square += values.iter().map(|g| g * g).sum::<f64>();
+        }
+        let length = square.sqrt();
+        if length > 1.0 {
+            let all = g.weights.iter_mut().chain([&mut g.recurrent, &mut g.steps, &mut g.thresholds]);
+            all.flatten().for_each(|g| *g /= length);
+        }
+        self.gradient = g;
+    }
+}
+
+impl<T: Real> Learner<T> for Training<'_, T> {
+    type State = Learnt<T>;
+
+    fn gradient(&mut self, learnt: &mut Learnt<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+        if learnt.checksum != self.checksum {
+            return Err(Error::Unsupported {
+                asked: "resuming from this checkpoint".into(),
+                found: "it is of another dictionary, or of other codes".into(),
+                remedy: "give those with which the fit began, or remove the checkpoint".into(),
+            });
+        }
+        if !learnt.begun {
+            self.begin(learnt);
+        }
+        let stage = self.stages[learnt.stage];
+        self.gather(batch);
+        let across = learnt.params.across(self.of);
+        let net = Net { of: self.of, params: &learnt.params, across: &across };
+        let target = if self.codes.is_some() { Target::Codes(&self.targets) } else { Target::Objective };
+        let (sum, gradient) = net.gradient(batch.x, target, (stage.from, stage.depth));
+        let n = batch.rows.len().max(1) as f64;
+        if !(sum.is_finite()) && self.fixed.is_none() {
+            return Err(Error::setting(
+                "learning_rate",
+                self.rates[0],
+                format!("the loss left all bounds in epoch {}", batch.position.epoch + 1),
+                "choose a smaller one, or monotone=True",
+            ));
+        }
+        if learnt.scale == 0.0 {
+            learnt.scale = (sum / n).max(f64::MIN_POSITIVE);
+        }
+        self.scaled(gradient, 1.0 / (n * learnt.scale));
+        Ok(sum.is_finite().then_some(sum / n))
+    }
+
+    fn parameters(&mut self, learnt: &mut Learnt<T>, updates: &mut Updates<'_, T>) {
+        let stage = self.stages[learnt.stage];
+        if std::mem::take(&mut learnt.forget) {
+            updates.forget();
+        }
+        let ([matrices, scalars], units) = (self.rates, self.units);
+        let share = stage.share(learnt.step) * learnt.share;
+        let params = &mut learnt.params;
+        let own = |g: &[f64]| g.iter().map(|g| T::from_f64(*g)).collect::<Vec<T>>();
+        for (w, g) in params.weights.iter_mut().zip(&self.gradient.weights).filter(|(_, g)| !g.is_empty()) {
+            updates.take_at(share * matrices * units.weights, w, &own(g));
+        }
+        if !params.recurrent.is_empty() {
+            updates.take_at(share * matrices, &mut params.recurrent, &own(&self.gradient.recurrent));
+        }
+        for (values, gradient, unit) in [
+            (&mut params.steps, &self.gradient.steps, units.steps),
+            (&mut params.thresholds, &self.gradient.thresholds, units.thresholds),
+        ] {
+            let from = if values.len() > 1 { stage.from } else { 0 };
+            let depth = stage.depth.min(values.len());
+            if from < depth {
+                updates.take_wide_at(
+                    share * scalars * unit,
+                    &mut values[from..depth],
+                    &gradient[from..depth],
+                );
+            }
+        }
+    }
+
+    fn project(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+        let positive = |x: &mut f64| *x = x.max(0.0);
+        learnt.params.thresholds.iter_mut().for_each(positive);
+        if self.of.cell == Cell::Step {
+            learnt.params.steps.iter_mut().for_each(positive);
+        }
+        let stage = self.stages[learnt.stage];
+        learnt.step += 1;
+        let over = learnt.step >= stage.len;
+        let goes_on = !(self.fixed.is_some() && (over || learnt.step % EVERY == 0)) || self.look(learnt);
+        if over || !goes_on {
+            self.end(learnt);
+        }
+        Ok(())
+    }
+
+    fn done(&self, learnt: &Learnt<T>) -> bool {
+        learnt.stage >= self.stages.len()
+    }
+}

@@ -1,0 +1,132 @@
+//! LISTA: a few layers, each like a step of ISTA, trained so that their codes are near those of many steps, or near codes that are known.
+//!
+//! **Finds** a short network that gives sparse codes of rows by a given dictionary.
+//! **Model** `z+ = S_theta(z + t (x - z D) E')` for every layer, from `z = 0`; the atoms in the rows of `A`, `P(z) = 1/2 ||x - z A||² + alpha ||z||_1`. What is learnt
+//! is, by `cell`, `D = E` with `t` and `theta`; `E` and `theta`, with `D = A`; `t` and `theta`, with `E` in closed form; `t`, with `theta = t alpha`; or two matrices and
+//! a threshold that all layers share.
+//! **Algorithm**
+//!  1. one pass over the rows for `|A x|`, which says what `alpha` may be;
+//!  2. the start: every layer a step of ISTA (`t = 1/||A||²`, `theta = alpha/||A||²`), so that the network is ISTA; of ALISTA, `t = 1` and the best common threshold;
+//!  3. Adam on mini-batches: a new layer alone, then all so far, and all layers at the end; the loss is the mean squared distance from codes that are given, or the
+//!     mean of `P` where there are none; gradients are worked out by hand (`gradient.rs`);
+//!  4. with `monotone`, parameters are kept only where the loss of fixed rows has not risen, and a network that is worse than its start is the start.
+//!
+//! **Cost** `O(n_layers n_atoms n_features)` a row to encode, three times that to train. **Equals** as many steps of ISTA as layers with `max_epochs=0`, but for ALISTA.
+//! **Fails** on rows that are unlike those of the fit: `refine` goes on with steps of FISTA, and the quality of every row has its duality gap.
+//!
+//! K. Gregor & Y. LeCun (2010), ICML. X. Chen, J. Liu, Z. Wang & W. Yin (2018), NeurIPS. J. Liu, X. Chen, Z. Wang & W. Yin (2019), ICLR. P. Ablin, T. Moreau,
+//! M. Massias & A. Gramfort (2019), NeurIPS.
+
+mod fit;
+mod gradient;
+mod layers;
+mod learner;
+mod model;
+mod net;
+mod settings;
+mod stages;
+mod start;
+mod sums;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Model, Tensors};
+use crate::num::Real;
+use crate::run::Run;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use settings::{Cell, Lista, Rate, Weight};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "lista",
+    class: "LISTA",
+    summary: "sparse codes by a few trained layers, each like a step of ISTA",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: false, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["max_epochs=0, but for cell=alista: as many steps of ISTA as layers"],
+    references: &[
+        "Gregor & LeCun 2010",
+        "Chen, Liu, Wang & Yin 2018",
+        "Liu, Chen, Wang & Yin 2019",
+        "Ablin, Moreau, Massias & Gramfort 2019",
+    ],
+    spec: |given| Ok(Box::new(Lista::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("lista", needs::of_fit(n, p, 8))],
+};
+
+impl Lista {
+    /// From settings by name; the dictionary is yet to be given.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of LISTA's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Trains the network on the rows: to give `codes` where there are any, else for the objective of the lasso.
+    ///
+    /// # Errors
+    ///
+    /// No dictionary, one of zeros or of another width; codes of another number or width; numbers that are not finite, or whose squares are 0; a loss that leaves all
+    /// bounds; what the source reports.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        if rows.n_counted() == 0 {
+            let (method, what) = (METHOD.key.into(), rows.origin().into());
+            return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });
+        }
+        let (p, origin) = (rows.n_features(), rows.origin());
+        let dictionary = super::sparse_coder::admitted(&METHOD, self.dictionary.as_ref(), p, origin)?;
+        self.check_codes(rows.n_rows().unwrap_or(0), dictionary.rows(), origin)?;
+        let rows = &*rows;
+        rows.pooled(run.threads, || fit::fit(self, rows, dictionary, run))
+    }
+
+    /// Refuses codes of other rows, or of another dictionary.
+    fn check_codes(&self, n: u64, m: usize, origin: &str) -> Result<()> {
+        let Some(codes) = &self.codes else { return Ok(()) };
+        let shape = format!("{} x {}", codes.rows(), codes.cols());
+        let (why, remedy) = match () {
+            () if codes.cols() != m => {
+                let why = format!("there are {m} atoms, and the codes have {} numbers a row", codes.cols());
+                (why, "give a number for each atom")
+            }
+            () if codes.rows() as u64 != n => {
+                let why = format!("{origin} has {n} rows, and there are codes of {}", codes.rows());
+                (why, "give the codes of the rows of the fit")
+            }
+            () => match codes.as_slice().iter().position(|x| !x.is_finite()) {
+                None => return Ok(()),
+                Some(at) => {
+                    let why = format!("row {}, column {} is not finite", at / m, at % m);
+                    (why, "leave such rows out")
+                }
+            },
+        };
+        Err(Error::setting("codes", shape, why, remedy))
+    }
+}
+
+impl Fit for Lista {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn given(&mut self, mut tensors: Tensors) -> Result<()> {
+        self.dictionary = tensors.remove("dictionary").map(|tensor| tensor.to_matrix());
+        self.codes = tensors.remove("codes").map(|tensor| tensor.to_matrix());
+        Ok(())
+    }
+}

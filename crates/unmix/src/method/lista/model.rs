@@ -1,0 +1,272 @@
+//! From a trained network to a model, and from a model's parameters to its codes.
+
+use super::net::{Buffers, Net, Params, Problem, TOGETHER};
+use super::settings::{Cell, Lista};
+use crate::data::Workspace;
+use crate::error::{Error, Result};
+use crate::model::{Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use crate::sparse::{Atoms, Checked, Effort, Lasso, Measure, Proximal, Work, measure};
+use serde_json::{Map, Value};
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+const WEIGHTS: &str = "layer_weights";
+const RECURRENT: &str = "recurrent_weights";
+const STEPS: &str = "layer_steps";
+const THRESHOLDS: &str = "thresholds";
+
+/// The tensors of the model file.
+pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Params<T>) -> Tensors {
+    let (m, p, dtype) = (of.m, of.p, T::DTYPE);
+    let stored = |shape: Vec<usize>, values: Vec<T>| Tensor::new(shape, T::into_values(values));
+    let mut out = Tensors::new();
+    let mut put = |name: &str, tensor: Tensor| out.insert(name.to_string(), tensor);
+    put("components", Tensor::matrix(atoms.matrix(), dtype));
+    put("mean", Tensor::vector(&vec![0.0; p], dtype));
+    put("alpha", Tensor::scalar(of.alpha, Dtype::F64));
+    match &of.analytic {
+        Some((w, _)) => _ = put(WEIGHTS, stored(vec![1, m, p], w.clone())),
+        None if !params.weights.is_empty() => {
+            _ = put(WEIGHTS, stored(vec![params.weights.len(), m, p], params.weights.concat()));
+        }
+        None => {}
+    }
+    if !params.recurrent.is_empty() {
+        put(RECURRENT, stored(vec![m, m], params.recurrent.clone()));
+    }
+    if !params.steps.is_empty() {
+        put(STEPS, Tensor::vector(&params.steps, Dtype::F64));
+    }
+    let thresholds: Vec<f64> = match params.thresholds.is_empty() {
+        true => params.steps.iter().map(|step| step * of.alpha).collect(),
+        false => params.thresholds.clone(),
+    };
+    put(THRESHOLDS, Tensor::vector(&thresholds, Dtype::F64));
+    out
+}
+
+/// How many matrices, steps and thresholds a network has.
+fn counts(given: &Lista) -> [usize; 3] {
+    let l = given.n_layers;
+    let matrices = match given.cell {
+        Cell::Lista | Cell::Cp if !given.tied => l,
+        Cell::Step => 0,
+        _ => 1,
+    };
+    let steps = if given.cell.has_steps() { l } else { 0 };
+    [matrices, steps, if given.cell == Cell::GregorLecun { 1 } else { l }]
+}
+
+/// The parameters of the network of `given` for `m` atoms of `p` numbers, of tensors that `get` has, and the encoder matrix of ALISTA.
+fn read<T: Real>(
+    given: &Lista,
+    (m, p): (usize, usize),
+    get: &dyn Fn(&str, Vec<usize>) -> Result<Vec<f64>>,
+) -> Result<(Params<T>, Option<Vec<f64>>)> {
+    let own = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
+    let [n_matrices, n_steps, n_thresholds] = counts(given);
+    let matrices = if n_matrices > 0 { get(WEIGHTS, vec![n_matrices, m, p])? } else { Vec::new() };
+    let (weights, analytic) = match given.cell {
+        Cell::Alista => (Vec::new(), Some(matrices)),
+        _ => (own(matrices).chunks_exact((m * p).max(1)).map(<[T]>::to_vec).collect(), None),
+    };
+    let recurrent = match given.cell {
+        Cell::GregorLecun => own(get(RECURRENT, vec![m, m])?),
+        _ => Vec::new(),
+    };
+    let steps = if n_steps > 0 { get(STEPS, vec![n_steps])? } else { Vec::new() };
+    let thresholds = match given.cell {
+        Cell::Step => Vec::new(),
+        _ => get(THRESHOLDS, vec![n_thresholds])?,
+    };
+    Ok((Params { weights, recurrent, steps, thresholds }, analytic))
+}
+
+/// The parameters of the model that a fit starts from.
+pub(super) fn initial<T: Real>(
+    given: &Lista,
+    (m, p): (usize, usize),
+    run: &Run<'_>,
+) -> Result<Option<Params<T>>> {
+    let Some(init) = run.init else { return Ok(None) };
+    let refused = |found: String| Error::Unsupported {
+        asked: "a fit that starts from this model (init)".into(),
+        found,
+        remedy: "start from a LISTA model of as many layers and atoms, with the same cell and tied".into(),
+    };
+    if init.method() != super::METHOD.key {
+        return Err(refused(format!("it is a {} model", init.method())));
+    }
+    let get = |name: &str, shape: Vec<usize>| match init.parameter(name) {
+        Some((found, values)) if found == shape => Ok(values),
+        Some((found, _)) => {
+            Err(refused(format!("its {name} have shape {found:?}, and this fit needs {shape:?}")))
+        }
+        None => Err(refused(format!("it has no {name}"))),
+    };
+    read(given, (m, p), &get).map(|(params, _)| Some(params))
+}
+
+/// Codes by the layers, rows by the atoms.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let given = Lista::from_settings(settings)?;
+    let components = require(tensors, "components", &[None, None])?;
+    let (m, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let alpha = require(tensors, "alpha", &[])?.f64s()[0];
+    if alpha.is_nan() || alpha < 0.0 {
+        return Err(Error::Unsupported {
+            asked: "using this model".into(),
+            found: format!("its alpha is {alpha}"),
+            remedy: "the file is corrupt: fit the model again".into(),
+        });
+    }
+    let get = |name: &str, shape: Vec<usize>| {
+        let shape: Vec<Option<usize>> = shape.into_iter().map(Some).collect();
+        require(tensors, name, &shape).map(Tensor::f64s)
+    };
+    let (params, analytic) = read::<f64>(&given, (m, p), &get)?;
+    let encoder = Layers {
+        given: Arc::new(given),
+        dictionary: Arc::new(components.to_matrix()),
+        alpha,
+        params: Arc::new(params),
+        analytic: Arc::new(analytic),
+        dtype: components.values().dtype(),
+        narrow: Arc::default(),
+        wide: Arc::default(),
+    };
+    Code::new(encoder, LinearDecoder::new(mean, components.to_matrix()))
+}
+
+/// The network as an encoder.
+#[derive(Clone, Debug)]
+struct Layers {
+    given: Arc<Lista>,
+    dictionary: Arc<Matrix<f64>>,
+    alpha: f64,
+    params: Arc<Params<f64>>,
+    analytic: Arc<Option<Vec<f64>>>,
+    /// Of the fit.
+    dtype: Dtype,
+    narrow: Arc<OnceLock<Arc<Ready<f32>>>>,
+    wide: Arc<OnceLock<Arc<Ready<f64>>>>,
+}
+
+/// The network in one type.
+#[derive(Debug)]
+pub(super) struct Ready<C: Real> {
+    pub(super) of: Problem<C>,
+    pub(super) params: Params<C>,
+    pub(super) across: Vec<Vec<C>>,
+    pub(super) atoms: Atoms<C>,
+    pub(super) refine: usize,
+}
+
+impl Layers {
+    fn ready<C: Real>(&self) -> Arc<Ready<C>> {
+        let own = |values: &[f64]| values.iter().map(|x| C::from_f64(*x)).collect::<Vec<C>>();
+        let atoms = Atoms::new(&self.dictionary);
+        let of = Problem::with_analytic(&self.given, &atoms, self.alpha, self.analytic.as_deref());
+        let params = Params {
+            weights: self.params.weights.iter().map(|w| own(w)).collect(),
+            recurrent: own(&self.params.recurrent),
+            steps: self.params.steps.clone(),
+            thresholds: self.params.thresholds.clone(),
+        };
+        let across = params.across(&of);
+        Arc::new(Ready { of, params, across, atoms, refine: self.given.refine })
+    }
+
+    fn wide(&self) -> Arc<Ready<f64>> {
+        self.wide.get_or_init(|| self.ready()).clone()
+    }
+}
+
+impl<C: Real> Ready<C> {
+    pub(super) fn net(&self) -> Net<'_, C> {
+        Net { of: &self.of, params: &self.params, across: &self.across }
+    }
+
+    /// Codes of rows, with the last steps of FISTA.
+    pub(super) fn codes(&self, x: &[C], z: &mut [C], work: &mut (Buffers<C>, Work<C>)) {
+        let (m, p) = (self.of.m, self.of.p);
+        for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
+            self.net().codes(x, z, self.of.n_layers, &mut work.0, |_, _| {});
+            if self.refine > 0 {
+                let effort = Effort::Passes(self.refine);
+                let lasso = Lasso { positive: self.of.positive, effort, ..Lasso::of(self.of.alpha) };
+                Proximal::fista(lasso).code(&self.atoms, x, z, &mut work.1);
+            }
+        }
+    }
+}
+
+impl Encoder for Layers {
+    fn n_features(&self) -> usize {
+        self.dictionary.cols()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.dictionary.rows()
+    }
+
+    fn codes(&self) -> Codes {
+        Codes { sparse: true, non_negative: self.given.positive_code, ..Codes::default() }
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        match self.dtype {
+            Dtype::F32 => {
+                let of = self.narrow.get_or_init(|| self.ready()).clone();
+                Box::new(CodeMap { of, rows: PhantomData })
+            }
+            Dtype::F64 => Box::new(CodeMap { of: self.wide(), rows: PhantomData }),
+        }
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        Box::new(CodeMap { of: self.wide(), rows: PhantomData })
+    }
+
+    fn measures(&self) -> &'static [&'static str] {
+        &["objective", "gap", "n_nonzero", "squared_error"]
+    }
+}
+
+/// The encoder for rows of `T`, computed in `C`.
+struct CodeMap<T, C: Real> {
+    of: Arc<Ready<C>>,
+    rows: PhantomData<fn(T)>,
+}
+
+impl<T: Real, C: Real> CodeMap<T, C> {
+    /// Rows and their codes in the type in which they are computed.
+    fn coded(&self, rows: &[T]) -> (Vec<C>, Vec<C>) {
+        let x: Vec<C> = rows.iter().map(|x| C::from_f64(x.to_f64())).collect();
+        let mut z = vec![C::default(); rows.len() / self.of.of.p.max(1) * self.of.of.m];
+        self.of.codes(&x, &mut z, &mut Default::default());
+        (x, z)
+    }
+}
+
+impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
+    fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
+        let (_, z) = self.coded(rows);
+        out.iter_mut().zip(&z).for_each(|(to, z)| *to = T::from_f64(z.to_f64()));
+    }
+
+    fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {
+        let (x, mut z) = self.coded(rows);
+        // Of the codes that a person gets.
+        z.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
+        let mut found = vec![Measure::default(); out.len() / 4];
+        let penalty = (self.of.of.alpha, self.of.of.positive);
+        measure(&self.of.atoms, penalty, &x, &z, &mut found, &mut Checked::default());
+        for (out, m) in out.chunks_exact_mut(4).zip(&found) {
+            out.copy_from_slice(&[m.objective, m.gap, m.n_nonzero as f64, m.squared_error]);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The network: its parameters, and its layers applied to rows.
+//!
+//! ```text
+//! r = x - z D,   v = z + t r E',   z+ = S(v, theta)          x: 1 x p,  z: 1 x m,  D, E: m x p
+//! v = x E' + z S,   z+ = S(v, theta)                         of Gregor & LeCun
+//! ```
+
+use super::settings::Cell;
+use crate::num::{Real, kernel, widest};
+use serde::{Deserialize, Serialize};
+
+/// What training does not change.
+#[derive(Clone, Debug)]
+pub(super) struct Problem<T> {
+    pub(super) cell: Cell,
+    pub(super) n_layers: usize,
+    /// Numbers of a code and of a row.
+    pub(super) m: usize,
+    pub(super) p: usize,
+    pub(super) alpha: f64,
+    pub(super) positive: bool,
+    /// Percent of the entries that pass unthresholded, for each layer.
+    pub(super) select: f64,
+    /// The atoms, `m x p`, and their transpose. Of equal atoms all but the first are zeros: their codes are 0.
+    pub(super) atoms: Vec<T>,
+    pub(super) across: Vec<T>,
+    /// The encoder matrix of ALISTA, `m x p`, and its transpose.
+    pub(super) analytic: Option<(Vec<T>, Vec<T>)>,
+    /// Factor of each entry's threshold, where these differ.
+    pub(super) scale: Option<Vec<f64>>,
+    /// At least the largest eigenvalue of the Gram matrix of the atoms.
+    pub(super) lipschitz: f64,
+}
+
+/// What training changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) struct Params<T: Real> {
+    /// `m x p` for each layer, or one for all of them; none where a cell has none.
+    pub(super) weights: Vec<Vec<T>>,
+    /// `m x m` of Gregor & LeCun.
+    pub(super) recurrent: Vec<T>,
+    /// Of each layer; none where a cell has none.
+    pub(super) steps: Vec<f64>,
+    /// Of each layer, or one for all of them; none where they follow from steps.
+    pub(super) thresholds: Vec<f64>,
+}
+
+impl<T: Real> Params<T> {
+    /// Transposes of the matrices, as layers read them.
+    pub(super) fn across(&self, of: &Problem<T>) -> Vec<Vec<T>> {
+        self.weights.iter().map(|w| transposed(w, of.m, of.p)).collect()
+    }
+
+    /// Whether every number is finite.
+    pub(super) fn finite(&self) -> bool {
+        let all = |values: &[T]| values.iter().all(|x| x.finite());
+        let wide = |values: &[f64]| values.iter().all(|x| x.is_finite());
+        self.weights.iter().all(|w| all(w))
+            && all(&self.recurrent)
+            && wide(&self.steps)
+            && wide(&self.thresholds)
+    }
+
+    /// Layer `l` as that before it.
+    pub(super) fn copy_layer(&mut self, l: usize) {
+        if self.weights.len() > l {
+            self.weights[l] = self.weights[l - 1].clone();
+        }
+        for values in [&mut self.steps, &mut self.thresholds] {
+            if values.len() > l {
+                values[l] = values[l - 1];
+            }
+        }
+    }
+
+    /// Makes layer `l` the identity, where it has parameters of its own.
+    pub(super) fn make_identity(&mut self, l: usize, cell: Cell) {
+        if cell == Cell::Cp && self.weights.len() > l {
+            self.weights[l].fill(T::default());
+        }
+        for values in [&mut self.steps, &mut self.thresholds] {
+            if values.len() > l {
+                values[l] = 0.0;
+            }
+        }
+    }
+}
+
+/// Row-major `rows x cols` as `cols x rows`.
+pub(super) fn transposed<T: Real>(a: &[T], rows: usize, cols: usize) -> Vec<T> {
+    (0..cols).flat_map(|c| (0..rows).map(move |r| a[r * cols + c])).collect()
+}
+
+/// A network, ready for rows.
+#[derive(Clone, Copy)]
+pub(super) struct Net<'n, T: Real> {
+    pub(super) of: &'n Problem<T>,
+    pub(super) params: &'n Params<T>,
+    /// Transposes of the matrices.
+    pub(super) across: &'n [Vec<T>],
+}
+
+/// Buffers of one block of rows.
+#[derive(Default)]
+pub(super) struct Buffers<T> {
+    /// `x - z D`, `n x p`.
+    pub(super) r: Vec<T>,
+    /// `r E'`, or `x E'` of Gregor & LeCun, `n x m`.
+    pub(super) u: Vec<T>,
+    product: Vec<T>,
+    order: Vec<usize>,
+    v: Vec<T>,
+}
+
+/// Rows that pass through all layers together: they stay in the second cache.
+pub(super) const TOGETHER: usize = 64;
+
+impl<'n, T: Real> Net<'n, T> {
+    /// The matrix `E` of layer `l`, and its transpose.
+    pub(super) fn encoder(&self, l: usize) -> (&'n [T], &'n [T]) {
+        match (self.of.cell, &self.of.analytic) {
+            (Cell::Step, _) => (&self.of.atoms, &self.of.across),
+            (Cell::Alista, Some((w, across))) => (w, across),
+            _ => {
+                let at = l.min(self.params.weights.len().saturating_sub(1));
+                (&self.params.weights[at], &self.across[at])
+            }
+        }
+    }
+
+    /// The matrix `D` of layer `l`, and its transpose.
+    pub(super) fn decoder(&self, l: usize) -> (&'n [T], &'n [T]) {
+        match self.of.cell {
+            Cell::Lista => self.encoder(l),
+            _ => (&self.of.atoms, &self.of.across),
+        }
+    }
+
+    /// The step of layer `l`.
+    pub(super) fn step(&self, l: usize) -> f64 {
+        if self.params.steps.is_empty() { 1.0 } else { self.params.steps[l] }
+    }
+
+    /// The threshold of layer `l`, before the factors of the entries.
+    pub(super) fn threshold(&self, l: usize) -> f64 {
+        match self.params.thresholds.last() {
+            None => self.params.steps[l] * self.of.alpha,
+            Some(last) => *self.params.thresholds.get(l).unwrap_or(last),
+        }
+    }
+
+    /// How many entries pass unthresholded in layer `l`.
+    fn selected(&self, l: usize) -> usize {
+        let percent = self.of.select * (l + 1).min(10) as f64;
+        (percent / 100.0 * self.of.m as f64).floor() as usize
+    }
+
+    /// Applies layer `l` to the codes `z` of rows `x`, into `out`. The first layer has codes of zeros. `passed` gets which entries pass
+    /// unthresholded, where there are any.
+    pub(super) fn layer(
+        &self,
+        l: usize,
+        x: &[T],
+        z: &[T],
+        out: &mut [T],
+        work: &mut Buffers<T>,
+        passed: &mut Vec<bool>,
+    ) {
+        let (m, p) = (self.of.m, self.of.p);
+        let n = x.len() / p;
+        let (_, across) = self.encoder(l);
+        if self.of.cell == Cell::GregorLecun {
+            if l == 0 {
+                work.u.resize(n * m, T::default());
+                kernel::product(&mut work.u, x, across, n, p, m);
+                out.copy_from_slice(&work.u);
+            } else {
+                kernel::product(out, z, &self.params.recurrent, n, m, m);
+                widest(
+                    #[inline(always)]
+                    || out.iter_mut().zip(&work.u).for_each(|(v, u)| *v = *v + *u),
+                );
+            }
+            return self.shrink(l, out, work, passed);
+        }
+        work.r.clear();
+        work.r.extend_from_slice(x);
+        if l > 0 {
+            work.product.resize(n * p, T::default());
+            kernel::product(&mut work.product, z, self.decoder(l).0, n, m, p);
+            widest(
+                #[inline(always)]
+                || work.r.iter_mut().zip(&work.product).for_each(|(r, za)| *r = *r - *za),
+            );
+        }
+        work.u.resize(n * m, T::default());
+        kernel::product(&mut work.u, &work.r, across, n, p, m);
+        let t = T::from_f64(self.step(l));
+        widest(
+            #[inline(always)]
+            || {
+                for ((v, z), u) in out.iter_mut().zip(z).zip(&work.u) {
+                    *v = t.times_plus(*u, *z);
+                }
+            },
+        );
+        self.shrink(l, out, work, passed);
+    }
+
+    /// Applies the threshold of layer `l`.
+    fn shrink(&self, l: usize, v: &mut [T], work: &mut Buffers<T>, passed: &mut Vec<bool>) {
+        let (m, theta, positive) = (self.of.m, self.threshold(l), self.of.positive);
+        passed.clear();
+        let each: Vec<T> = match &self.of.scale {
+            Some(scale) => scale.iter().map(|s| T::from_f64(theta * s)).collect(),
+            None => vec![T::from_f64(theta); m],
+        };
+        let k = self.selected(l).min(m);
+        if k > 0 {
+            work.v.clear();
+            work.v.extend_from_slice(v);
+        }
+        let zero = T::default();
+        widest(
+            #[inline(always)]
+            || {
+                for row in v.chunks_exact_mut(m) {
+                    for (v, theta) in row.iter_mut().zip(&each) {
+                        let most = if *v > *theta { *theta } else { *v };
+                        let low = if positive { most } else { zero - *theta };
+                        *v = *v - if most < low { low } else { most };
+                    }
+                }
+            },
+        );
+        if k == 0 {
+            return;
+        }
+        passed.resize(v.len(), false);
+        let rows = v.chunks_exact_mut(m).zip(work.v.chunks_exact(m)).zip(passed.chunks_exact_mut(m));
+        for ((row, before), passed) in rows {
+            work.order.clear();
+            work.order.extend(0..m);
+            let size = |j: usize| if positive { before[j].to_f64() } else { before[j].to_f64().abs() };
+            work.order.select_nth_unstable_by(k - 1, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+            // Of the largest, those that exceed their threshold (Chen et al. 2018, eq. 14).
+            for &j in &work.order[..k] {
+                if row[j] != zero {
+                    (row[j], passed[j]) = (before[j], true);
+                }
+            }
+        }
+    }
+
+    /// Codes of rows `x`; `each` sees them after every layer.
+    pub(super) fn codes(
+        &self,
+        x: &[T],
+        z: &mut [T],
+        depth: usize,
+        work: &mut Buffers<T>,
+        mut each: impl FnMut(usize, &[T]),
+    ) {
+        let (mut before, mut passed) = (vec![T::default(); z.len()], Vec::new());
+        z.fill(T::default());
+        for l in 0..depth {
+            before.copy_from_slice(z);
+            self.layer(l, x, &before, z, work, &mut passed);
+            each(l, z);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The settings of LISTA: what they are called, what they may be, what they mean.
+
+use crate::method::pca::Automatic;
+use crate::model::{Condition, Kind, Setting};
+use crate::num::Matrix;
+use serde::{Deserialize, Serialize};
+use std::ops::Bound;
+
+/// Settings of [LISTA](super), the dictionary, and codes where training is supervised: `Lista { n_layers: 8, ..Lista::of(atoms) }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lista {
+    /// The atoms, `n_components x n_features`: they keep their order, signs and lengths. No setting, but a tensor of the model.
+    #[serde(skip)]
+    pub dictionary: Option<Matrix<f64>>,
+    /// The codes of the rows of the fit, `n_samples x n_components`, where training is supervised. No setting, but given with the rows.
+    #[serde(skip)]
+    pub codes: Option<Matrix<f64>>,
+    /// Weight of the penalty.
+    pub alpha: Weight,
+    /// What a layer learns.
+    pub cell: Cell,
+    /// Number of layers.
+    pub n_layers: usize,
+    /// One matrix for all layers.
+    pub tied: bool,
+    /// Percent of the entries that pass unthresholded, for each layer.
+    pub support_selection: f64,
+    /// The training loss never rises.
+    pub monotone: bool,
+    /// Steps of FISTA after the last layer.
+    pub refine: usize,
+    /// Codes are at least 0.
+    pub positive_code: bool,
+    /// Learning rate of Adam.
+    pub learning_rate: Rate,
+    /// Rows of a batch.
+    pub batch_size: usize,
+    /// How often all rows are visited.
+    pub max_epochs: u64,
+}
+
+impl Default for Lista {
+    fn default() -> Self {
+        Self {
+            dictionary: None,
+            codes: None,
+            alpha: Weight::default(),
+            cell: Cell::default(),
+            n_layers: 16,
+            tied: false,
+            support_selection: 0.0,
+            monotone: true,
+            refine: 0,
+            positive_code: false,
+            learning_rate: Rate::default(),
+            batch_size: 256,
+            max_epochs: 50,
+        }
+    }
+}
+
+impl Lista {
+    /// By the atoms in the rows of `dictionary`, with the defaults of all settings.
+    pub fn of(dictionary: Matrix<f64>) -> Self {
+        Self { dictionary: Some(dictionary), ..Self::default() }
+    }
+}
+
+/// What a layer learns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Cell {
+    /// The dictionary, the step and the threshold.
+    #[default]
+    Lista,
+    /// The matrices of Gregor & LeCun 2010 and a threshold, shared by all layers.
+    GregorLecun,
+    /// The encoder matrix and the threshold: Chen et al. 2018.
+    Cp,
+    /// The step and the threshold, with an encoder matrix in closed form: Liu et al. 2019.
+    Alista,
+    /// The step alone: Ablin et al. 2019.
+    Step,
+}
+
+impl Cell {
+    /// Whether matrices are learnt.
+    pub(super) fn has_matrices(self) -> bool {
+        !matches!(self, Cell::Alista | Cell::Step)
+    }
+
+    /// Whether every layer has a matrix of its own unless these are tied.
+    pub(super) fn by_layer(self) -> bool {
+        matches!(self, Cell::Lista | Cell::Cp)
+    }
+
+    /// Whether a layer has a step.
+    pub(super) fn has_steps(self) -> bool {
+        matches!(self, Cell::Lista | Cell::Alista | Cell::Step)
+    }
+
+    /// Whether entries may pass unthresholded.
+    pub(super) fn selects(self) -> bool {
+        matches!(self, Cell::Cp | Cell::Alista)
+    }
+}
+
+/// The weight of the penalty.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Weight {
+    /// A number.
+    Number(f64),
+    /// A tenth of the mean largest correlation of the rows.
+    Auto(Automatic),
+}
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self::Auto(Automatic::Auto)
+    }
+}
+
+/// The learning rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Rate {
+    /// A number.
+    Number(f64),
+    /// By the cell.
+    Auto(Automatic),
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self::Auto(Automatic::Auto)
+    }
+}
+
+impl Rate {
+    /// That of matrices, or of steps and thresholds where a cell has nothing else.
+    pub(super) fn of(self, cell: Cell) -> f64 {
+        match (self, cell) {
+            (Rate::Number(rate), _) => rate,
+            (_, Cell::Alista) => 1e-2,
+            (_, Cell::Step) => 5e-2,
+            _ => 1e-3,
+        }
+    }
+}
+
+const BY_LAYER: &[&[Condition]] = &[&[("cell", &["\"lista\"", "\"cp\""])]];
+const SELECTS: &[&[Condition]] = &[&[("cell", &["\"cp\"", "\"alista\""])]];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "dictionary",
+        Kind::Table("(n_components, n_features)"),
+        "",
+        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its components.",
+    )
+    .tensor(),
+    Setting::new(
+        "codes",
+        Kind::AnyOf(&[Kind::Table("(n_samples, n_components)"), Kind::Null]),
+        "null",
+        "The codes that the network is to give for the rows of the fit.",
+    )
+    .tensor()
+    .with_rows(),
+    Setting::new(
+        "alpha",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Weight of the l1 penalty beside half the squared error. 'auto' for a tenth of the mean over rows of the largest correlation with an atom.",
+    )
+    .such_as("0.1"),
+    Setting::new(
+        "cell",
+        Kind::Words(&["lista", "gregor-lecun", "cp", "alista", "step"]),
+        "\"lista\"",
+        "What a layer learns. 'lista': the dictionary, the step and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, which all layers \
+         share; 'cp': the encoder matrix and the threshold; 'alista': the step and the threshold, with an encoder matrix in closed form; 'step': the step alone.",
+    ),
+    Setting::new("n_layers", Kind::between(1, 1000), "16", "Number of layers: of threshold operations."),
+    Setting::new(
+        "tied",
+        Kind::Bool,
+        "false",
+        "All layers share one matrix; steps and thresholds remain those of each layer.",
+    )
+    .only(BY_LAYER),
+    Setting::new(
+        "support_selection",
+        Kind::Number { from: Bound::Included(0.0), to: Bound::Included(10.0) },
+        "0.0",
+        "In layer l (counted from 1) the largest l times this percent of the entries of a code, at most 10 times this percent, pass without being lowered by the \
+         threshold that they exceed. The literature has 1.2.",
+    )
+    .such_as("1.2")
+    .only(SELECTS),
+    Setting::new(
+        "monotone",
+        Kind::Bool,
+        "true",
+        "Parameters are kept only where the loss of a fixed set of rows, at most 4096, has not risen; otherwise they are restored, and the learning rate halved.",
+    ),
+    Setting::new("refine", Kind::at_least(0), "0", "Number of FISTA steps after the last layer, from its code."),
+    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0."),
+    Setting::new(
+        "learning_rate",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Learning rate of Adam for matrices, in units of the length of the atoms; steps and thresholds learn 10 times as fast, in units of theirs. Where a cell has no \
+         matrices, it is that of steps and thresholds. 'auto' for 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.",
+    )
+    .such_as("1e-3"),
+    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
+    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 for the start itself."),
+];

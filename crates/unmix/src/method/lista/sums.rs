@@ -1,0 +1,96 @@
+//! What a fit needs to know of all rows.
+
+use super::METHOD;
+use crate::data::{Rows, Sink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::{Block, Real, kernel};
+use crate::run::Run;
+use crate::sparse::Atoms;
+use crate::spectrum::check_total;
+
+/// The largest correlations of rows with an atom, and the lengths of rows.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) n: u64,
+    /// Sum over rows.
+    sum: f64,
+    /// The largest of all: from this alpha on every code of the lasso is 0.
+    pub(super) largest: f64,
+    /// Sum of squared lengths, and the largest of these.
+    pub(super) squares: f64,
+    square: f64,
+    /// The largest entry.
+    entry: f64,
+}
+
+impl Sink<f64> for Scan {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        for row in rows.chunks_exact(3) {
+            self.n += 1;
+            self.sum += row[0];
+            self.largest = self.largest.max(row[0]);
+            self.squares += row[1];
+            self.square = self.square.max(row[1]);
+            self.entry = self.entry.max(row[2]);
+        }
+        Ok(())
+    }
+}
+
+impl Scan {
+    /// Of all rows, whose numbers have to be finite; correlations are of the sign that codes may have.
+    pub(super) fn of<T: Real>(
+        rows: &Rows<'_, T>,
+        atoms: &Atoms<T>,
+        positive: bool,
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let (m, p) = (atoms.n_atoms(), atoms.n_features());
+        let across = atoms.matrix().transposed().cast::<T>();
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            rows.check_finite(METHOD.key, &block)?;
+            let mut product = Vec::new();
+            // As many rows at a time as keep the product small.
+            let at_a_time = (1 << 16) / m.max(1) + 1;
+            for (rows, out) in block.data.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
+                let n = rows.len() / p;
+                product.resize(n * m, T::default());
+                kernel::product(&mut product, rows, across.as_slice(), n, p, m);
+                let each = product.chunks_exact(m).zip(rows.chunks_exact(p)).zip(out.chunks_exact_mut(3));
+                for ((c, row), out) in each {
+                    let size = |c: &T| if positive { c.to_f64() } else { c.to_f64().abs() };
+                    out[0] = c.iter().map(size).fold(0.0, f64::max);
+                    out[1] = kernel::sum_of_squares(row);
+                    out[2] = row.iter().fold(0.0, |most: f64, x| most.max(x.to_f64().abs()));
+                }
+            }
+            Ok(())
+        };
+        let mut found = Self::default();
+        rows.map(run, "correlations", 3, step, &mut found)?;
+        if !found.squares.is_finite() || !found.largest.is_finite() {
+            return Err(Error::Overflow { method: METHOD.key.into(), dtype: T::DTYPE.name() });
+        }
+        // Rows of zeros have codes of zeros.
+        if found.entry > 0.0 {
+            check_total(METHOD.key, found.square, T::DTYPE)?;
+        }
+        Ok(found)
+    }
+
+    /// A tenth of the mean largest correlation.
+    ///
+    /// # Errors
+    ///
+    /// Rows that are orthogonal to all atoms.
+    pub(super) fn alpha(&self, origin: &str) -> Result<f64> {
+        match self.largest > 0.0 {
+            true => Ok(0.1 * self.sum / self.n.max(1) as f64),
+            false => Err(Error::Unsupported {
+                asked: "an alpha by the data".into(),
+                found: format!("every row of {origin} is orthogonal to every atom"),
+                remedy: "give alpha as a number".into(),
+            }),
+        }
+    }
+}
