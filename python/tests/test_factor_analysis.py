@@ -231,3 +231,26 @@ def test_the_number_of_factors_by_held_out_cells():
     assert_allclose(table.bic[2], FactorAnalysis(2).fit(X).fit_.bic)
     with pytest.raises(ValueError, match="sums over them"):
         FactorAnalysis("cells").partial_fit(X).components_
+
+
+def test_priors_of_loadings_and_of_factors(tmp_path):
+    draw = np.random.default_rng(3)
+    X = draw.laplace(size=(400, 2)) @ draw.normal(size=(2, 7)) + 0.5 * draw.normal(size=(400, 7))
+    loadings = FactorAnalysis(2, prior="laplace-loadings", l1=0.05, tol=1e-4).fit(X)
+    assert (np.diff(loadings.loglike_) > -1e-7).all()
+    assert not hasattr(loadings, "rotation_") and loadings.fit_.chi_square is None
+    assert_allclose(loadings.score_samples(X).sum(), loadings.fit_.log_likelihood)
+    grown = FactorAnalysis(2, prior="laplace-loadings", l1=0.05, tol=1e-4).partial_fit(X[:150]).partial_fit(X[150:])
+    assert_allclose(grown.components_, loadings.components_, atol=1e-6)
+    for prior in ("laplace", "jeffreys"):
+        fa = FactorAnalysis(2, prior=prior, max_iter=200, random_state=0).fit(X)
+        assert (np.diff(fa.loglike_) > -1e-7).all()
+        assert fa.factor_variance_.shape == (2,)
+        fa.save(tmp_path / "fa.safetensors")
+        assert_array_equal(unmix.load(tmp_path / "fa.safetensors").transform(X), fa.transform(X))
+        with pytest.raises(ValueError, match="prior of the factors"):
+            fa.score(X)
+        with pytest.raises(ValueError, match="posteriors of the factors are of rows"):
+            FactorAnalysis(2, prior=prior).partial_fit(X).components_
+    with pytest.raises(ValueError, match="a prior of loadings or factors determines their rotation"):
+        FactorAnalysis(2, prior="laplace", rotation="varimax").fit(X)

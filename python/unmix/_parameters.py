@@ -701,6 +701,7 @@ class FactorAnalysisParameters:
     noise_scale_: NDArray[Any]
     rotation_: NDArray[Any]
     scale_: NDArray[Any]
+    factor_variance_: NDArray[Any]
     second_rotation_: NDArray[Any]
     n_iter_: int
     n_components_: int
@@ -722,6 +723,8 @@ class FactorAnalysisParameters:
         "rotation": [StrOptions({"varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"}), None],
         "rotation_normalize": ["boolean"],
         "algorithm": [StrOptions({"newton", "em"})],
+        "prior": [StrOptions({"none", "laplace-loadings", "laplace", "jeffreys"})],
+        "l1": [Interval(Real, 0, None, closed="left")],
         "noise_floor": [Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"auto"})],
         "scores": [StrOptions({"regression", "bartlett"})],
         "standardize": ["boolean"],
@@ -742,6 +745,8 @@ class FactorAnalysisParameters:
         rotation: Literal["varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"] | None = None,
         rotation_normalize: bool = False,
         algorithm: Literal["newton", "em"] = "newton",
+        prior: Literal["none", "laplace-loadings", "laplace", "jeffreys"] = "none",
+        l1: float = 0.01,
         noise_floor: float | Literal["auto"] = "auto",
         scores: Literal["regression", "bartlett"] = "regression",
         standardize: bool = False,
@@ -763,6 +768,8 @@ class FactorAnalysisParameters:
         self.rotation = rotation
         self.rotation_normalize = rotation_normalize
         self.algorithm = algorithm
+        self.prior = prior
+        self.l1 = l1
         self.noise_floor = noise_floor
         self.scores = scores
         self.standardize = standardize

@@ -51,9 +51,17 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     algorithm : {"newton", "em"}, default="newton"
         How the likelihood is maximised: ``"newton"`` on the uniquenesses alone, or ``"em"``, expectation-maximisation, which needs
         many more iterations.
+    prior : {"none", "laplace-loadings", "laplace", "jeffreys"}, default="none"
+        Prior that makes loadings or factors sparse: ``"laplace-loadings"``, a Laplace prior of the loadings of weight ``"l1"``,
+        many of which are then 0; ``"laplace"`` or ``"jeffreys"``, a prior of the factors of density ``exp(-abs(z)) / 2`` or
+        proportional to ``1 / abs(z)``, with posteriors by a variational bound; ``"none"`` for maximum likelihood.
+    l1 : float, default=0.01
+        Weight of the prior of the loadings: the mean log-likelihood of the rows minus ``l1`` times the sum of the absolute
+        loadings, each in units of the standard deviation of its column, is maximised.
     noise_floor : float or "auto", default="auto"
         The smallest uniqueness, as a share of the variance of its column; ``"auto"`` for a hundredth of what the other columns
-        leave of the column, at least 1e-6. Columns at the floor are Heywood cases, which are reported.
+        leave of the column, at least 1e-6, and with a prior of the factors for 0.01. Columns at the floor are Heywood cases, which
+        are reported.
     scores : {"regression", "bartlett"}, default="regression"
         What codes are: ``"regression"``, posterior means of the factors, or ``"bartlett"``, weighted least squares.
     standardize : bool, default=False
@@ -85,7 +93,8 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     communalities_ : ndarray of shape (n_features,)
         Share of the variance of each column that is common.
     component_variance_ : ndarray of shape (n_components,)
-        Sum of the squared loadings of each factor, by which factors are sorted; of correlated ones with what they share.
+        Sum of the squared loadings of each factor, by which factors are sorted; of correlated ones with what they share. With a prior of
+        the factors times ``factor_variance_``.
     factor_correlation_ : ndarray of shape (n_components, n_components)
         Correlations of the factors: the identity, unless the rotation is oblique.
     heywood_ : ndarray of int
@@ -96,7 +105,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         (``bartlett_chi_square``, ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None where there is no such number;
         ``tests`` says why.
     loglike_ : list of float
-        The log-likelihood of all rows after each iteration.
+        The log-likelihood of all rows after each iteration; with ``prior`` what is maximised.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     mixing_ : ndarray of shape (n_features, n_components)
@@ -104,7 +113,10 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of the noise of each column, in the units of the rows.
     rotation_, scale_ : ndarray
-        Orthonormal axes of ``(x - mean_) / noise_scale_`` before the rotation of the factors, and standard deviations along them.
+        Orthonormal axes of ``(x - mean_) / noise_scale_`` before the rotation of the factors, and standard deviations along them; not with
+        ``prior``.
+    factor_variance_ : ndarray of shape (n_components,)
+        Mean of the squared factors over the rows; only with a prior of the factors.
     second_rotation_ : ndarray of shape (n_components, n_components)
         What codes before the rotation are multiplied by; only with ``rotation``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
@@ -129,6 +141,9 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     D. N. Lawley & A. E. Maxwell (1971), Factor analysis as a statistical method.
     D. B. Rubin & D. T. Thayer (1982), EM algorithms for ML factor analysis. doi:10.1007/BF02293851
     A. P. Dempster, N. M. Laird & D. B. Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
+    M. Girolami (2001), A variational method for learning sparse and overcomplete representations. doi:10.1162/089976601753196003
+    K. Hirose & M. Yamamoto (2015), Sparse estimation via nonconcave penalized likelihood in factor analysis model.
+    doi:10.1007/s11222-014-9458-0
     C. A. Bernaards & R. I. Jennrich (2005), Gradient projection algorithms for arbitrary rotation criteria in factor analysis.
     doi:10.1177/0013164404272507
 

@@ -9,6 +9,7 @@ use unmix::{AnyRows, Matrix, Model, Outcome, Rows};
 
 mod gaps;
 mod golden;
+mod prior;
 mod rotations;
 
 /// `n` rows of `p` columns with `q` factors, noise of standard deviation 0.4 to 1.5, and different units of the columns.

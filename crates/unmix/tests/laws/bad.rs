@@ -38,8 +38,9 @@ fn a_number_that_is_not_finite_is_named_by_row_and_column() {
     fn check<T: Known>(case: &Case) {
         for (at, word, x) in spoiled(case, &case.data::<T>()) {
             if word == "NaN" && case.method.takes.missing {
-                // `groups` cannot be combined with missing cells.
-                assert_eq!(case.try_fit(&x).is_ok(), case.given.get("groups").is_none(), "{case}");
+                // `groups` and `prior` cannot be combined with missing cells.
+                let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
+                assert_eq!(case.try_fit(&x).is_ok(), alone, "{case}");
                 continue;
             }
             match error_of(case.try_fit(&x), &case.to_string()) {
@@ -73,7 +74,7 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
             if model.code().decodes() {
                 found.push(model.reconstruct(&rows, &run, &mut numbers).map(|done| done.n_rows));
             }
-            if case.method.density.is_some() {
+            if model.check_scores().is_ok() {
                 found.push(model.score_samples(&rows, &run, &mut logs));
             }
             if model.n_codes() > 0 {
@@ -261,7 +262,7 @@ fn rows_of_the_wrong_width_are_refused() {
         if model.code().decodes() {
             assert!(right(model.reconstruct(&rows, &run, &mut sink).map(|done| done.n_rows)), "{case}");
         }
-        if case.method.density.is_some() {
+        if model.check_scores().is_ok() {
             assert!(right(model.score_samples(&rows, &run, &mut sink)), "{case}");
         }
         if !model.code().decodes() {

@@ -94,8 +94,9 @@ fn what_is_said_to_stream_and_no_more_takes_rows_that_come_once() {
             let said = said.map(|_| ()).unwrap_err().to_string();
             assert!(said.contains("load the rows on this machine"), "{case}: {said}");
         }
-        // `groups` cannot be combined with missing cells.
-        let missing = case.method.takes.missing && case.given.get("groups").is_none();
+        // `groups` and `prior` cannot be combined with missing cells.
+        let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
+        let missing = case.method.takes.missing && alone;
         let mut x = case.data::<f64>();
         x[case.p + 1] = f64::NAN;
         assert_eq!(case.try_fit(&x).is_ok(), missing, "{case}");

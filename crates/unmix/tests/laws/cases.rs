@@ -244,6 +244,30 @@ fn of(method: &'static Method) -> Vec<Case> {
                 9,
             ),
             otherwise("BIC", json!({"n_components": "bic"}), 300, 9),
+            otherwise(
+                "sparse loadings",
+                json!({"n_components": 2, "prior": "laplace-loadings", "l1": 0.02, "max_iter": 30}),
+                300,
+                9,
+            ),
+            otherwise(
+                "sparse loadings, overcomplete, wide",
+                json!({"n_components": 14, "prior": "laplace-loadings", "standardize": true, "max_iter": 5}),
+                12,
+                13,
+            ),
+            otherwise(
+                "Laplace factors",
+                json!({"n_components": 2, "prior": "laplace", "max_iter": 8}),
+                60,
+                6,
+            ),
+            otherwise(
+                "Jeffreys factors, wide",
+                json!({"n_components": 3, "prior": "jeffreys", "max_iter": 8, "standardize": true}),
+                20,
+                24,
+            ),
         ],
         "subspace-clustering" => vec![
             otherwise("everything by the data", json!({}), 40, 60),

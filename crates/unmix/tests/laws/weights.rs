@@ -67,7 +67,10 @@ fn counted(case: &super::Case, found: unmix::Result<Model>, plain: &Model, n: us
     if !case.by_variance && model.tensor("mixing").is_some() && by_independence {
         return the_same_sources(case, &model, plain);
     }
-    let name = ["explained_variance", "scale"].into_iter().find(|n| plain.tensor(n).is_some()).unwrap();
+    let name = ["explained_variance", "scale", "component_variance"]
+        .into_iter()
+        .find(|n| plain.tensor(n).is_some())
+        .unwrap();
     let (a, b) = (numbers(&model, name), numbers(plain, name));
     let size = b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     assert!(a.len() == b.len() && apart(&a, &b) <= 1e-6 * size, "{case}: {a:?}\n{b:?}");

@@ -12,7 +12,8 @@ use super::likelihood::{Moments, Point};
 use super::model::Fitted;
 use super::search::{Found, Problem};
 use super::seen::{Incomplete, Seen};
-use super::settings::{FactorAlgorithm, FactorAnalysis, NoiseFloor};
+use super::settings::{FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor};
+use super::sparse;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::method::ppca;
@@ -84,6 +85,9 @@ impl FactorAnalysis {
         by_cells: Option<usize>,
         run: &Run<'_>,
     ) -> Result<Model> {
+        if self.prior != FactorPrior::None {
+            return Err(sparse::needs_cells(self.prior, rows.origin()));
+        }
         let cells = ppca::cells_of("factor-analysis", rows, run)?;
         let most = cells.n_rows.min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
@@ -372,7 +376,7 @@ impl Gaps<'_> {
 }
 
 /// What the log-likelihood can still rise, if it goes on by the ratio of the last two rises: their sum with the last. Below rounding, 0.
-fn residual(value: f64, rise: Option<f64>, before: Option<f64>) -> f64 {
+pub(super) fn residual(value: f64, rise: Option<f64>, before: Option<f64>) -> f64 {
     let Some(rise) = rise.map(f64::abs) else { return f64::INFINITY };
     if rise <= 64.0 * f64::EPSILON * value.abs() {
         return 0.0;

@@ -87,7 +87,7 @@ pub(super) fn goodness(seen: &Seen, found: &Found, q: usize) -> Result<Map<Strin
     Ok(out)
 }
 
-const NAMES: [&str; 9] = [
+pub(super) const NAMES: [&str; 9] = [
     "chi_square",
     "degrees_of_freedom",
     "p_value",

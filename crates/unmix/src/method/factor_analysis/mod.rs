@@ -9,6 +9,8 @@
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
 //!  3. rotation, order, signs (`rotation.rs`);
 //!  4. rows with missing cells: expectation-maximisation over the cells, with a step of Newton's method in each iteration (`gaps.rs`).
+//!  5. with `prior`, a lasso of the loadings (`lasso.rs`), or factors with a Laplace or a Jeffreys prior by a variational bound (`factors.rs`,
+//!     `units.rs`), both by expectation-maximisation.
 //!
 //! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
 //! For no more rows than columns `n^2 p` a step and two copies of the rows.
@@ -16,14 +18,19 @@
 //! rotations of the factors apart, which have the same likelihood; has no finite maximum where a column is a multiple of a factor (Heywood
 //! cases: its uniqueness stays at `noise_floor`, and the report names the column).
 
+mod factors;
 mod gaps;
 mod goodness;
+mod lasso;
 mod likelihood;
 mod model;
+mod posterior;
 mod rotation;
 mod search;
 mod seen;
 mod settings;
+mod sparse;
+mod units;
 
 use super::{Fit, Method, Takes, needs};
 use crate::data::{Features, Rows, check_n_rows, check_total_weight, no_columns};
@@ -41,7 +48,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Automatic, FactorAlgorithm, FactorAnalysis, NoiseFloor, Rotation, Scores};
+pub use settings::{Automatic, FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor, Rotation, Scores};
 
 /// Factor analysis' row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -60,6 +67,9 @@ pub(super) const METHOD: Method = Method {
         "Jöreskog 1967",
         "Rubin & Thayer 1982",
         "Bernaards & Jennrich 2005",
+        "Girolami 2001",
+        "Palmer et al. 2005",
+        "Hirose & Yamamoto 2015",
     ],
     spec: |given| Ok(Box::new(FactorAnalysis::from_settings(given)?)),
     code: model::code,
@@ -148,7 +158,8 @@ impl FactorAnalysis {
         select::best_by_cells(allowed, |q| {
             run.stage(&format!("{q} factors"))?;
             let max_iter = self.max_iter.min(select::ITERATIONS);
-            let spec = Self { n_components: q.into(), rotation: None, max_iter, ..self.clone() };
+            let prior = FactorPrior::None;
+            let spec = Self { n_components: q.into(), rotation: None, prior, max_iter, ..self.clone() };
             hidden.judge(rows, run, |mut left, run| spec.fit(&mut left, run))
         })
     }
@@ -171,7 +182,10 @@ impl FactorAnalysis {
             Components::Rule(Rule::Cells) => by_cells.unwrap_or(0),
             _ => self.count(&seen, most, run)?,
         };
-        self.fit_seen(&seen, q, rows.features(), run)
+        match self.prior {
+            FactorPrior::None => self.fit_seen(&seen, q, rows.features(), run),
+            _ => self.fit_prior(&seen, q, Some(rows), rows.features(), run),
+        }
     }
 
     /// The model that sums over rows give (`partial_fit`, merged models), equal to a fit up to rounding.
@@ -181,6 +195,7 @@ impl FactorAnalysis {
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         METHOD.check(self)?;
+        sparse::needs_rows(self.prior)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
         if n.fract() != 0.0 {
@@ -195,6 +210,9 @@ impl FactorAnalysis {
         let seen = Seen::of_sums(&scatter, sums.dtype())?;
         let solve = || {
             let q = self.count(&seen, (n as u64).min(p as u64) as usize, run)?;
+            if self.prior != FactorPrior::None {
+                return self.fit_prior::<f64>(&seen, q, None, features, run);
+            }
             self.fit_seen(&seen, q, features, run)
         };
         let model = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
@@ -206,8 +224,15 @@ impl FactorAnalysis {
             return Err(no_columns("factor-analysis", origin));
         }
         check_n_rows("factor-analysis", n, origin, "a variance is estimated from differences between rows")?;
-        Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
-            .check(&self.n_components)?;
+        Bounds {
+            n,
+            p,
+            origin,
+            least: METHOD.least_components(),
+            overcomplete: self.prior != FactorPrior::None,
+        }
+        .check(&self.n_components)?;
+        self.check_prior()?;
         match &self.noise_variance_init {
             Some(given) if given.len() != p => Err(Error::setting(
                 "noise_variance_init",

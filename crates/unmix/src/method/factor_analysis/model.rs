@@ -49,7 +49,14 @@ impl FactorAnalysis {
         report.n_constant = seen.n_constant;
         report.tell_rounding();
         report.fit = Some(Value::Object(goodness(seen, found, *q)?));
-        report.warnings.extend(warnings(fitted));
+        report.warnings.extend(warnings(&Warned {
+            seen,
+            features,
+            heywood: &heywood(seen, fitted.problem, found),
+            q: *q,
+            k: found.point.k.min(*q),
+            by_likelihood: true,
+        }));
         if let Some(gaps) = &seen.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
             if gaps.empty > 0.0 {
@@ -181,15 +188,27 @@ fn heywood(seen: &Seen, problem: &Problem<'_>, found: &Found) -> Vec<usize> {
     (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
 }
 
-fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
-    let Fitted { seen, problem, found, q, features } = fitted;
+/// What there may be to warn of.
+pub(super) struct Warned<'a> {
+    pub(super) seen: &'a Seen,
+    pub(super) features: &'a Features,
+    /// Columns whose uniqueness is at the floor.
+    pub(super) heywood: &'a [usize],
+    /// Factors asked for, and those that have loadings.
+    pub(super) q: usize,
+    pub(super) k: usize,
+    /// Whether the likelihood alone determines the loadings.
+    pub(super) by_likelihood: bool,
+}
+
+pub(super) fn warnings(of: &Warned<'_>) -> Vec<String> {
+    let &Warned { seen, features, heywood: at_floor, q, k, by_likelihood } = of;
     let (mut out, p, v) = (Vec::new(), seen.mean.len(), seen.varying.len());
     if seen.n_constant > 0 {
         let (c, columns) =
             (seen.n_constant, if seen.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
     }
-    let at_floor = heywood(seen, problem, found);
     if !at_floor.is_empty() {
         let named: Vec<String> = at_floor
             .iter()
@@ -206,12 +225,11 @@ fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
             named.join(", ")
         ));
     }
-    let k = found.point.k.min(*q);
-    if k < *q {
+    if k < q {
         out.push(format!("{k} of {q} factors have loadings; those of the others are 0, because they would not increase the likelihood"));
     }
-    let (free, all) = (v as f64 - *q as f64, (v + *q) as f64);
-    if *q > 0 && free * free < all {
+    let (free, all) = (v as f64 - q as f64, (v + q) as f64);
+    if by_likelihood && q > 0 && free * free < all {
         out.push(format!(
             "{q} factors of {v} columns that vary are more than the Ledermann bound allows: loadings and uniquenesses are not \
              determined by \
@@ -223,6 +241,9 @@ fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
 
 /// `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores, and back by the loadings.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    if !tensors.contains_key("rotation") {
+        return super::posterior::code(settings, tensors);
+    }
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
@@ -270,6 +291,9 @@ fn axes(tensors: &Tensors) -> Result<Matrix<f64>> {
 
 /// The Gaussian of the rows, `loadings' correlation loadings + diag(psi)`, in units in which the noise is 1.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
+    if !tensors.contains_key("rotation") {
+        return super::posterior::density(tensors);
+    }
     let axes = axes(tensors)?;
     let (k, p) = (axes.rows(), axes.cols());
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();

@@ -22,6 +22,10 @@ pub struct FactorAnalysis {
     pub rotation_normalize: bool,
     /// How the likelihood is maximised.
     pub algorithm: FactorAlgorithm,
+    /// Prior of the loadings, or of the factors.
+    pub prior: FactorPrior,
+    /// Weight of the loadings' prior.
+    pub l1: f64,
     /// The smallest uniqueness.
     pub noise_floor: NoiseFloor,
     /// What codes are.
@@ -40,6 +44,8 @@ impl Default for FactorAnalysis {
             rotation: None,
             rotation_normalize: false,
             algorithm: FactorAlgorithm::Newton,
+            prior: FactorPrior::None,
+            l1: 0.01,
             noise_floor: NoiseFloor::default(),
             scores: Scores::Regression,
             standardize: false,
@@ -56,6 +62,28 @@ pub enum FactorAlgorithm {
     Newton,
     /// Expectation-maximisation.
     Em,
+}
+
+/// Prior that makes loadings or factors sparse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FactorPrior {
+    /// Gaussian factors, and loadings of maximum likelihood.
+    None,
+    /// Gaussian factors, and a Laplace prior of the loadings, at its mode: a lasso of the loadings.
+    LaplaceLoadings,
+    /// Factors of density `exp(-abs(z)) / 2`.
+    Laplace,
+    /// Factors of density proportional to `1 / abs(z)`.
+    Jeffreys,
+}
+
+impl FactorPrior {
+    /// Whether it is a prior of the factors.
+    pub fn of_factors(self) -> bool {
+        matches!(self, FactorPrior::Laplace | FactorPrior::Jeffreys)
+    }
 }
 
 /// Which rotation of the factors is reported: all have the same likelihood.
@@ -182,13 +210,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"newton\"",
         "How the likelihood is maximised: 'newton' on the uniquenesses alone, or 'em', expectation-maximisation, which needs many more \
          iterations.",
+    )
+    .only(&[&[("prior", &["\"none\""])]]),
+    Setting::new(
+        "prior",
+        Kind::Words(&["none", "laplace-loadings", "laplace", "jeffreys"]),
+        "\"none\"",
+        "Prior that makes loadings or factors sparse: 'laplace-loadings', a Laplace prior of the loadings of weight 'l1', many of which are then \
+         0; 'laplace' or 'jeffreys', a prior of the factors of density `exp(-abs(z)) / 2` or proportional to `1 / abs(z)`, with posteriors by a \
+         variational bound; 'none' for maximum likelihood.",
     ),
+    Setting::new(
+        "l1",
+        Kind::NON_NEGATIVE,
+        "0.01",
+        "Weight of the prior of the loadings: the mean log-likelihood of the rows minus `l1` times the sum of the absolute loadings, each in \
+         units of the standard deviation of its column, is maximised.",
+    )
+    .only(&[&[("prior", &["\"laplace-loadings\""])]]),
     Setting::new(
         "noise_floor",
         Kind::AnyOf(&[Kind::Share, Kind::Words(&["auto"])]),
         "\"auto\"",
         "The smallest uniqueness, as a share of the variance of its column; 'auto' for a hundredth of what the other columns leave of the \
-         column, at least 1e-6. Columns at the floor are Heywood cases, which are reported.",
+         column, at least 1e-6, and with a prior of the factors for 0.01. Columns at the floor are Heywood cases, which are reported.",
     )
     .such_as("0.01"),
     Setting::new(

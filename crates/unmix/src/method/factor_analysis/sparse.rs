@@ -1,0 +1,298 @@
+//! Fits with a prior of the loadings or of the factors: from rows or sums to a model.
+
+use super::goodness;
+use super::model::{Warned, warnings};
+use super::rotation::rotate;
+use super::search::Problem;
+use super::seen::Seen;
+use super::settings::{Automatic, FactorAnalysis, FactorPrior, NoiseFloor, Rotation};
+use super::{METHOD, determined, factors::Held};
+use crate::data::{Features, Rows};
+use crate::error::{Error, Result};
+use crate::model::{Arrangement, Described, Model, Report, Tensor, Tensors};
+use crate::num::random::Stream;
+use crate::num::{Matrix, Real, factor};
+use crate::run::{Outcome, Run};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Parameters in units in which columns have variance 1.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Start {
+    /// `q x p`.
+    pub(super) loadings: Matrix<f64>,
+    /// Logarithms of the uniquenesses.
+    pub(super) log_psi: Vec<f64>,
+}
+
+impl Start {
+    /// Loadings over the roots of the uniquenesses.
+    pub(super) fn scaled(&self) -> Matrix<f64> {
+        let (q, p) = (self.loadings.rows(), self.loadings.cols());
+        Matrix::from_fn(q, p, |j, i| self.loadings[(j, i)] * (-0.5 * self.log_psi[i]).exp())
+    }
+
+    /// Loadings over the uniquenesses.
+    pub(super) fn over_psi(&self) -> Matrix<f64> {
+        let (q, p) = (self.loadings.rows(), self.loadings.cols());
+        Matrix::from_fn(q, p, |j, i| self.loadings[(j, i)] * (-self.log_psi[i]).exp())
+    }
+}
+
+/// Where the iterations came to rest.
+pub(super) struct Searched {
+    pub(super) at: Start,
+    /// Mean of `E[z z']` over the rows, of a prior of the factors.
+    pub(super) second: Option<Matrix<f64>>,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    pub(super) residual: f64,
+    pub(super) objective: Vec<f64>,
+    pub(super) log_likelihood: Option<f64>,
+}
+
+impl FactorAnalysis {
+    /// Refuses settings that a prior leaves without meaning.
+    pub(super) fn check_prior(&self) -> Result<()> {
+        let refused = |name: &str, value: Value, why: &str, remedy: &str| {
+            Err(Error::setting(name, value, why, format!("{remedy}, or prior='none'")))
+        };
+        match self.prior {
+            FactorPrior::None => Ok(()),
+            _ if self.rotation.is_some() => refused(
+                "rotation",
+                serde_json::to_value(self.rotation).unwrap_or_default(),
+                "a prior of loadings or factors determines their rotation",
+                "leave rotation out",
+            ),
+            _ if self.scores == super::Scores::Bartlett => refused(
+                "scores",
+                "bartlett".into(),
+                "with a prior codes are posterior means",
+                "choose scores='regression'",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The model of `q` factors under the prior of the settings.
+    pub(super) fn fit_prior<T: Real>(
+        &self,
+        seen: &Seen,
+        q: usize,
+        rows: Option<&Rows<'_, T>>,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let plain = match self.noise_floor {
+            NoiseFloor::Auto(Automatic::Auto) if self.prior.of_factors() => {
+                Self { noise_floor: NoiseFloor::Share(0.01), ..self.clone() }
+            }
+            _ => self.clone(),
+        };
+        let left = seen.moments.left_by_others(seen.dtype.eps());
+        let problem = Problem::new(&plain, &seen.moments, left.as_deref(), seen.n, q, &seen.scales);
+        let held = match rows.filter(|_| self.prior.of_factors()) {
+            Some(rows) => Some(Held::of(rows, seen, q, run)?),
+            None => None,
+        };
+        let start = plain.sparse_start(seen, &problem, (q, held.as_ref()), run)?;
+        let searched = match &held {
+            Some(held) => self.searched_factors(held, seen, &problem, start, run)?,
+            None => self.searched_lasso(seen, &problem, start, run)?,
+        };
+        self.sparse_model(seen, &problem, &searched, features, run)
+    }
+
+    /// A model that was given; the loadings of largest likelihood where they are determined, rotated so that loadings are sparse (varimax), or the white
+    /// codes of the rows that are held (fourth powers), from which the iterations are far where the prior is one of the factors; else random ones.
+    fn sparse_start(
+        &self,
+        seen: &Seen,
+        problem: &Problem<'_>,
+        (q, held): (usize, Option<&Held>),
+        run: &Run<'_>,
+    ) -> Result<Start> {
+        let v = seen.varying.len();
+        let given = match run.initial_components(seen.mean.len(), 0)? {
+            Some(components) if components.rows() == q => {
+                let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i] };
+                Some(Matrix::from_fn(q, v, |j, i| components[(j, seen.varying[i])] / unit(i)))
+            }
+            _ => None,
+        };
+        // A factor of density exp(-|z|) / 2 has variance 2.
+        let size = if self.prior == FactorPrior::Laplace { 0.5f64.sqrt() } else { 1.0 };
+        let draws = Stream::new(run.seed, 0);
+        let random = |j: usize, i: usize| 0.3 * draws.normal((j * v + i) as u64);
+        let loadings = match given {
+            Some(given) => given,
+            None if q > 0 && determined(v as f64, q as f64) => {
+                let (_, found) = self.searched(seen, q, run)?;
+                let loadings = found.point.loadings();
+                let turn = match held {
+                    Some(held) => rotate(&held.white(&found.point), Rotation::Quartimax, false, run.seed)?,
+                    None => rotate(&loadings, Rotation::Varimax, false, run.seed)?,
+                };
+                let turned = factor::multiply(&turn.transposed(), &loadings);
+                let of = |j: usize, i: usize| if j < turned.rows() { turned[(j, i)] } else { random(j, i) };
+                Matrix::from_fn(q, v, |j, i| size * of(j, i))
+            }
+            None => Matrix::from_fn(q, v, random),
+        };
+        let common = |i: usize| (0..q).map(|j| loadings[(j, i)].powi(2)).sum::<f64>() / (size * size);
+        let mut log_psi: Vec<f64> = match (&self.noise_variance_init, q) {
+            (_, 0) => vec![0.0; v],
+            (Some(given), _) => {
+                let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i].powi(2) };
+                (0..v).map(|i| (given[seen.varying[i]] / unit(i)).max(f64::MIN_POSITIVE).ln()).collect()
+            }
+            (None, _) => (0..v).map(|i| (1.0 - common(i)).max(0.2).ln()).collect(),
+        };
+        problem.clip(&mut log_psi);
+        Ok(Start { loadings, log_psi })
+    }
+
+    fn sparse_model(
+        &self,
+        seen: &Seen,
+        problem: &Problem<'_>,
+        found: &Searched,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let settings = super::as_map(self);
+        let q = found.at.loadings.rows();
+        let solver = if self.prior.of_factors() { "variational-em" } else { "lasso-em" };
+        let mut report = Report::closed_form(solver, seen.n, seen.mean.len(), seen.dtype, run.seed);
+        report.outcome = found.outcome;
+        report.n_iter = found.n_iter.max(1);
+        report.objective = found.objective.clone();
+        (report.residual, report.tol) = (Some(found.residual), Some(self.tol));
+        report.n_constant = seen.n_constant;
+        report.tell_rounding();
+        report.fit = Some(Value::Object(self.fit_of_prior(seen, found)));
+        let lengths = |j: &usize| found.at.loadings.row(*j).iter().any(|x| *x != 0.0);
+        let heywood = heywood(seen, problem, found);
+        report.warnings.extend(warnings(&Warned {
+            seen,
+            features,
+            heywood: &heywood,
+            q,
+            k: (0..q).filter(lengths).count(),
+            by_likelihood: false,
+        }));
+        report.settings = settings.clone();
+        report.settings.insert("n_components".into(), q.into());
+        let tensors = self.sparse_tensors(seen, found, &heywood);
+        report.end(run);
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// What is known of the fit: the likelihood of loadings under a prior, with as many parameters as loadings that are not 0. No tests.
+    fn fit_of_prior(&self, seen: &Seen, found: &Searched) -> Map<String, Value> {
+        let kept = found.at.loadings.as_slice().iter().filter(|x| **x != 0.0).count();
+        let parameters = (kept + 2 * seen.varying.len()) as f64;
+        let (mut out, likelihood) = (Map::new(), found.log_likelihood);
+        let mut put =
+            |name: &str, x: Option<f64>| out.insert(name.into(), x.map_or(Value::Null, Value::from));
+        put("log_likelihood", likelihood);
+        put("aic", likelihood.map(|l| -2.0 * l + 2.0 * parameters));
+        put("bic", likelihood.map(|l| -2.0 * l + seen.n.ln() * parameters));
+        goodness::NAMES.iter().for_each(|name| {
+            put(name, None);
+        });
+        out.insert("tests".into(), "none, because a prior was fitted and not the largest likelihood".into());
+        out
+    }
+
+    fn sparse_tensors(&self, seen: &Seen, found: &Searched, heywood: &[usize]) -> Tensors {
+        let (p, q, dtype) = (seen.mean.len(), found.at.loadings.rows(), seen.dtype);
+        // The scale of a factor under Jeffreys' prior is arbitrary: that of codes whose mean square is 1.
+        let root = |j: usize| match (&found.second, self.prior) {
+            (Some(second), FactorPrior::Jeffreys) if second[(j, j)] > 0.0 => second[(j, j)].sqrt(),
+            (Some(_), FactorPrior::Jeffreys) => 0.0,
+            _ => 1.0,
+        };
+        let at = Matrix::from_fn(q, seen.varying.len(), |j, i| found.at.loadings[(j, i)] * root(j));
+        let second = |i: usize, j: usize| match &found.second {
+            Some(second) if root(i) > 0.0 && root(j) > 0.0 => second[(i, j)] / root(i) / root(j),
+            Some(_) => 0.0,
+            None => f64::from(u8::from(i == j)),
+        };
+        let (mut loadings, mut decoder) = (Matrix::zeros(q, p), Matrix::zeros(q, p));
+        for (i, &column) in seen.varying.iter().enumerate() {
+            for j in 0..q {
+                decoder[(j, column)] = at[(j, i)] * seen.scales[i];
+                loadings[(j, column)] = if self.standardize { at[(j, i)] } else { decoder[(j, column)] };
+            }
+        }
+        let variance: Vec<f64> =
+            (0..q).map(|j| second(j, j) * loadings.row(j).iter().map(|x| x * x).sum::<f64>()).collect();
+        let arranged = Arrangement::by_variance(&variance, &decoder, dtype.eps());
+        let psi: Vec<f64> = found.at.log_psi.iter().map(|x| x.exp()).collect();
+        let share = |i: usize| {
+            let across = |j: usize| (0..q).map(|l| second(j, l) * at[(l, i)]).sum::<f64>();
+            let common: f64 = (0..q).map(|j| at[(j, i)] * across(j)).sum();
+            common / (common + psi[i])
+        };
+        let shares: Vec<f64> = (0..psi.len()).map(share).collect();
+        let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i] };
+        let noise: Vec<f64> = psi.iter().enumerate().map(|(i, psi)| psi * unit(i) * unit(i)).collect();
+        let roots: Vec<f64> = psi.iter().zip(&seen.scales).map(|(psi, s)| psi.sqrt() * s).collect();
+        let (components, decoder) = (arranged.rows(&loadings), arranged.rows(&decoder));
+        let identity = Matrix::from_fn(q, q, |i, j| f64::from(u8::from(i == j)));
+        let heywood: Vec<f64> = heywood.iter().map(|j| *j as f64).collect();
+        let described = Described {
+            components: &components,
+            mean: &seen.mean,
+            decoder: Some(&decoder),
+            axes: None,
+            scale: None,
+            noise_scale: Some(&seen.spread(&roots, 0.0)),
+            second_rotation: None,
+        };
+        let own = [
+            ("noise_variance", Tensor::vector(&seen.spread(&noise, 0.0), dtype)),
+            ("communalities", Tensor::vector(&seen.spread(&shares, 0.0), dtype)),
+            ("factor_correlation", Tensor::matrix(&identity, dtype)),
+            ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),
+            ("heywood", Tensor::vector(&heywood, dtype)),
+        ];
+        let mut tensors = described.tensors(dtype, own);
+        if self.prior.of_factors() {
+            let variances: Vec<f64> = (0..q).map(|j| second(j, j)).collect();
+            tensors.insert("factor_variance".into(), Tensor::vector(&arranged.values(&variances), dtype));
+        }
+        tensors
+    }
+}
+
+/// Columns whose uniqueness is at the floor.
+fn heywood(seen: &Seen, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
+    let at_floor = |i: &usize| found.at.log_psi[*i] <= problem.low[*i];
+    (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
+}
+
+/// Refuses sums where the factors have a prior: their posteriors need rows.
+pub(super) fn needs_rows(prior: FactorPrior) -> Result<()> {
+    match prior.of_factors() {
+        false => Ok(()),
+        true => Err(Error::setting(
+            "prior",
+            serde_json::to_value(prior).unwrap_or_default(),
+            "posteriors of the factors are of rows, and the model holds only sums over them, as after incremental fits and merges",
+            "fit the rows at once, or choose prior='laplace-loadings' or 'none'",
+        )),
+    }
+}
+
+/// Refuses missing cells.
+pub(super) fn needs_cells(prior: FactorPrior, origin: &str) -> Error {
+    Error::setting(
+        "prior",
+        serde_json::to_value(prior).unwrap_or_default(),
+        format!("{origin} has missing cells, and with a prior rows are fitted whole"),
+        "choose prior='none', or fill the cells first, as unmix::impute::Imputer does",
+    )
+}
