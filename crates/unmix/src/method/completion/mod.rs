@@ -27,6 +27,7 @@ mod ridge;
 mod settings;
 mod soft;
 mod start;
+mod tree;
 mod variational;
 
 use super::{Fit, Method, Takes, needs};

@@ -48,6 +48,12 @@ impl Cells {
         let ready =
             |of: &LinePosteriors| Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.clone());
         let first = || {
+            let of_rank_one = k == 1 && alpha == 0.0 && !offsets && run.init.is_none();
+            if let Some(v) = of_rank_one.then(|| self.propagated()).flatten() {
+                let table = v.iter().flat_map(|v| [*v, 0.0, 0.0, 0.0]).collect();
+                let columns = LinePosteriors::new(1, table);
+                return Ok(At { columns, mean_square: None, residual: f64::INFINITY });
+            }
             let start = self.first(k, offsets, run)?;
             let mut columns = start.columns;
             let size = Matrix::from_fn(k, k, |a, b| if a == b { start.sizes.factors[a].sqrt() } else { 0.0 });
