@@ -1,5 +1,8 @@
 //! Rows that are low rank plus sparse plus noise: `min m (||L||_* + alpha ||S||_1) + 1/2 ||X - L - S||²` by accelerated proximal
 //! gradients, and then a refit without shrinkage of the singular values.
+//!
+//! The best sparse part of a low-rank one is known, `S = soft(X - L, m alpha)`. What is left to minimise is a function of `L` alone, `m ||L||_*` and Huber's
+//! function of the residuals, whose gradient is `-clip(X - L, ±m alpha)` and has curvature 1: half of that of both parts together, and half of the memory.
 
 use super::cells::{Cells, PART, median, soft, total};
 use super::svd::{Low, Partial};
@@ -44,17 +47,11 @@ pub(super) struct Stable<'a> {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Both {
-    low: Matrix<f64>,
-    sparse: Matrix<f64>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
 struct At {
     low: Low,
-    now: Both,
-    /// Where the next gradient is taken.
-    ahead: Both,
+    /// The low-rank part, and where the next gradient is taken.
+    now: Matrix<f64>,
+    ahead: Matrix<f64>,
     t: f64,
     partial: Partial,
     residual: f64,
@@ -75,22 +72,22 @@ impl Stable<'_> {
         run: &Run<'_>,
     ) -> Result<(Found, f64, Outcome)> {
         let limits = Limits { tol: SETTLED, max_iter: ROUNDS };
-        let (mut steps, mut at) = Steps::begin(run, "noise", limits, || Ok(None::<(Found, Both)>))?;
-        let moved = |at: &Option<(Found, Both)>| {
+        let (mut steps, mut at) = Steps::begin(run, "noise", limits, || Ok(None::<(Found, Matrix<f64>)>))?;
+        let moved = |at: &Option<(Found, Matrix<f64>)>| {
             at.as_ref().map_or(f64::INFINITY, |(f, _)| (f.std / f.used - 1.0).abs())
         };
         let outcome = loop {
             if let (Some(outcome), Some(_)) = (steps.ending(moved(&at)), &at) {
                 break outcome;
             }
-            // A round begins with the parts that the last one ended with, under a little more or less noise.
-            let (std, before, parts) = match at {
-                Some((found, parts)) => (found.std, found.n_iter, Some(parts)),
+            // A round begins with the low-rank part that the last one ended with, under a little more or less noise.
+            let (std, before, low) = match at {
+                Some((found, low)) => (found.std, found.n_iter, Some(low)),
                 None => (self.first_guess(), 0, None),
             };
-            let (found, parts) = self.fitted(std, basis.clone(), parts, run)?;
+            let (found, low) = self.fitted(std, basis.clone(), low, run)?;
             let gone = found.std == 0.0;
-            at = Some((Found { n_iter: found.n_iter + before, ..found }, parts));
+            at = Some((Found { n_iter: found.n_iter + before, ..found }, low));
             steps.counted(&at)?;
             if gone {
                 break Outcome::Stalled;
@@ -115,20 +112,20 @@ impl Stable<'_> {
         Ok(self.fitted(std, basis, None, run)?.0)
     }
 
-    /// The same from parts of other noise, if there are any, and with the parts that the penalties leave.
+    /// The same from the low-rank part of other noise, if there is one, and with that which the penalties leave.
     fn fitted(
         &self,
         std: f64,
         basis: Matrix<f64>,
-        parts: Option<Both>,
+        start: Option<Matrix<f64>>,
         run: &Run<'_>,
-    ) -> Result<(Found, Both)> {
+    ) -> Result<(Found, Matrix<f64>)> {
         let (n, p) = (self.cells.x.rows() as f64, self.cells.x.cols() as f64);
         let weight = MARGIN * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
-        let (at, outcome, n_iter, objective) = self.both(weight, basis, parts, run)?;
+        let (at, outcome, n_iter, objective) = self.penalised(weight, basis, start, run)?;
         let cut = CUT * std;
         let kept: Vec<bool> = {
-            let near = self.cells.x.as_slice().iter().zip(at.now.low.as_slice()).enumerate();
+            let near = self.cells.x.as_slice().iter().zip(at.now.as_slice()).enumerate();
             near.map(|(i, (x, low))| self.cells.has(i) && (x - low).abs() <= cut).collect()
         };
         let At { low, now, partial, residual, .. } = at;
@@ -141,18 +138,18 @@ impl Stable<'_> {
         Ok((Found { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
     }
 
-    /// Both parts, each with weight `weight`.
-    fn both(
+    /// The low-rank part, both parts having the weight `weight`.
+    fn penalised(
         &self,
         weight: f64,
         basis: Matrix<f64>,
-        parts: Option<Both>,
+        start: Option<Matrix<f64>>,
         run: &Run<'_>,
     ) -> Result<(At, Outcome, u64, Vec<f64>)> {
         let (n, p) = (self.cells.x.rows(), self.cells.x.cols());
         let first = || {
             let partial = Partial::new(basis, run.seed);
-            let now = parts.unwrap_or_else(|| Both { low: Matrix::zeros(n, p), sparse: Matrix::zeros(n, p) });
+            let now = start.unwrap_or_else(|| Matrix::zeros(n, p));
             Ok(At { low: Low::none(n, p), ahead: now.clone(), now, t: 1.0, partial, residual: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "stable", self.limits, first)?;
@@ -171,64 +168,50 @@ impl Stable<'_> {
     /// One iteration, and the objective after it.
     fn next(&self, at: At, weight: f64) -> Result<(At, f64)> {
         let At { now: before, mut ahead, t, mut partial, .. } = at;
-        let x = self.cells.x.as_slice();
-        // Half a gradient step for both: the smooth part has curvature 2.
-        let parts = ahead
-            .low
-            .as_mut_slice()
-            .par_chunks_mut(PART)
-            .zip(ahead.sparse.as_mut_slice().par_chunks_mut(PART));
-        let mut place = before.clone();
-        let places = place
-            .low
-            .as_mut_slice()
-            .par_chunks_mut(PART)
-            .zip(place.sparse.as_mut_slice().par_chunks_mut(PART));
-        parts.zip(places).zip(x.par_chunks(PART)).enumerate().for_each(|(part, (((l, s), (pl, ps)), x))| {
-            for i in 0..x.len() {
-                let half = if self.cells.has(part * PART + i) { 0.5 * (l[i] + s[i] - x[i]) } else { 0.0 };
-                (pl[i], ps[i]) = (l[i] - half, s[i] - half);
+        let bound = weight * self.alpha;
+        // A gradient step from `ahead`.
+        let mut place = ahead.clone();
+        let parts = place.as_mut_slice().par_chunks_mut(PART).zip(self.cells.x.as_slice().par_chunks(PART));
+        parts.enumerate().for_each(|(part, (l, x))| {
+            for (i, (l, x)) in l.iter_mut().zip(x).enumerate() {
+                if self.cells.has(part * PART + i) {
+                    *l += (x - *l).clamp(-bound, bound);
+                }
             }
         });
-        let low = partial.shrunk(&place.low, 0.5 * weight, 1)?;
-        let threshold = 0.5 * weight * self.alpha;
-        place.low = low.full();
-        place
-            .sparse
-            .as_mut_slice()
-            .par_chunks_mut(PART)
-            .for_each(|s| s.iter_mut().for_each(|s| *s = soft(*s, threshold)));
-        let now = place;
-        let [change, along, misfit, ones] = self.compared(&now, &before, &ahead);
+        let low = partial.shrunk(&place, weight, 1)?;
+        drop(place);
+        let now = low.full();
+        let [change, along, misfit, ones] = self.compared(&now, &before, &ahead, bound);
         let next_t = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
-        let momentum = (t - 1.0) / next_t;
-        extrapolate(&mut ahead, &now, &before, momentum);
+        extrapolate(&mut ahead, &now, &before, (t - 1.0) / next_t);
         // Restart where the momentum opposes the step (O'Donoghue & Candès 2015).
         let t = if along > 0.0 { 1.0 } else { next_t };
         let value = weight * (low.values.iter().sum::<f64>() + self.alpha * ones) + 0.5 * misfit;
         Ok((At { low, now, ahead, t, partial, residual: change.sqrt() / self.cells.norm }, value))
     }
 
-    /// Squared norm of the change, its inner product with the step from `ahead`, squared norm of the residual, and l1 norm of the sparse part.
-    fn compared(&self, now: &Both, before: &Both, ahead: &Both) -> [f64; 4] {
+    /// Squared norm of the change of both parts, inner product of that of the low-rank one with the step from `ahead`, squared norm of the residual, and
+    /// l1 norm of the sparse part.
+    fn compared(&self, now: &Matrix<f64>, before: &Matrix<f64>, ahead: &Matrix<f64>, bound: f64) -> [f64; 4] {
         fn cut(m: &Matrix<f64>, part: usize) -> &[f64] {
             let all = m.as_slice();
             &all[part * PART..((part + 1) * PART).min(all.len())]
         }
-        let x = &self.cells.x;
-        let parts = x.as_slice().len().div_ceil(PART);
+        let parts = self.cells.x.as_slice().len().div_ceil(PART);
         let sums = (0..parts).into_par_iter().map(|part| {
             let mut sums = [0.0; 4];
-            let (l, s) = (cut(&now.low, part), cut(&now.sparse, part));
-            let (l0, s0) = (cut(&before.low, part), cut(&before.sparse, part));
-            let (la, sa, x) = (cut(&ahead.low, part), cut(&ahead.sparse, part), cut(x, part));
+            let (l, before, ahead, x) =
+                (cut(now, part), cut(before, part), cut(ahead, part), cut(&self.cells.x, part));
             for i in 0..x.len() {
-                let (dl, ds) = (l[i] - l0[i], s[i] - s0[i]);
-                sums[0] += dl * dl + ds * ds;
-                sums[1] += (la[i] - l[i]) * dl + (sa[i] - s[i]) * ds;
+                let change = l[i] - before[i];
+                sums[0] += change * change;
+                sums[1] += (ahead[i] - l[i]) * change;
                 if self.cells.has(part * PART + i) {
-                    sums[2] += (x[i] - l[i] - s[i]).powi(2);
-                    sums[3] += s[i].abs();
+                    let sparse = soft(x[i] - l[i], bound);
+                    sums[0] += (sparse - soft(x[i] - before[i], bound)).powi(2);
+                    sums[2] += (x[i] - l[i] - sparse).powi(2);
+                    sums[3] += sparse.abs();
                 }
             }
             sums
@@ -265,13 +248,9 @@ impl Stable<'_> {
 }
 
 /// `ahead = now + momentum (now - before)`.
-fn extrapolate(ahead: &mut Both, now: &Both, before: &Both, momentum: f64) {
-    let each = |ahead: &mut Matrix<f64>, now: &Matrix<f64>, before: &Matrix<f64>| {
-        let parts = ahead.as_mut_slice().par_chunks_mut(PART).zip(now.as_slice().par_chunks(PART));
-        parts.zip(before.as_slice().par_chunks(PART)).for_each(|((a, n), b)| {
-            a.iter_mut().zip(n).zip(b).for_each(|((a, n), b)| *a = n + momentum * (n - b));
-        });
-    };
-    each(&mut ahead.low, &now.low, &before.low);
-    each(&mut ahead.sparse, &now.sparse, &before.sparse);
+fn extrapolate(ahead: &mut Matrix<f64>, now: &Matrix<f64>, before: &Matrix<f64>, momentum: f64) {
+    let parts = ahead.as_mut_slice().par_chunks_mut(PART).zip(now.as_slice().par_chunks(PART));
+    parts.zip(before.as_slice().par_chunks(PART)).for_each(|((a, n), b)| {
+        a.iter_mut().zip(n).zip(b).for_each(|((a, n), b)| *a = n + momentum * (n - b));
+    });
 }
