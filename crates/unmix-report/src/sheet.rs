@@ -59,6 +59,8 @@ pub enum Content {
         /// The first is drawn first.
         strokes: Vec<Stroke>,
     },
+    /// Named groups of points, each of a colour, on axes of equal scale.
+    Groups(Vec<(String, Vec<(f64, f64)>)>),
     /// Named lines over common axes.
     Lines {
         /// Name and points of each.
@@ -186,6 +188,7 @@ impl Content {
             Content::Courses(courses) => Ok(courses_of(courses)),
             Content::Points(points) => Ok(plane(points, &[])),
             Content::Plane { points, strokes } => Ok(plane(points, strokes)),
+            Content::Groups(groups) => Ok(grouped(groups)),
             Content::Lines { lines, names, log_y, shaded } => Ok(chart(lines, names, *log_y, shaded)),
         }
     }
@@ -255,6 +258,21 @@ fn plane(points: &[(f64, f64)], strokes: &[Stroke]) -> (Markup, f64) {
     };
     let legend = if strokes.is_empty() { 0.0 } else { 8.0 + LINE * strokes.len() as f64 };
     (markup, WIDTH + legend)
+}
+
+fn grouped(groups: &[(String, Vec<(f64, f64)>)]) -> (Markup, f64) {
+    let all = groups.iter().flat_map(|(_, points)| points);
+    let most = all.flat_map(|(x, y)| [x.abs(), y.abs()]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.04;
+    let frame = Frame { width: WIDTH, height: WIDTH, margins: [2.0; 4], x: (-most, most), y: (-most, most) };
+    let style = |i: usize| format!("stroke:{};opacity:.8", CLASSES[i % CLASSES.len()]);
+    let markup = html! {
+        @for (i, (name, points)) in groups.iter().enumerate() {
+            path.points style=(style(i)) d=(frame.dots(points.iter().copied())) {}
+            text x="28" y=(pt(WIDTH + 18.0 + LINE * i as f64)) { (name) }
+            path.points style=(style(i)) d=(format!("M13 {}h0", pt(WIDTH + 14.0 + LINE * i as f64))) {}
+        }
+    };
+    (markup, WIDTH + 8.0 + LINE * groups.len() as f64)
 }
 
 impl Stroke {
@@ -372,6 +390,10 @@ mod tests {
             stroke(StrokeKind::Arrow, (1.0, 0.0)),
             stroke(StrokeKind::Dot, (1.0, 1.0)),
         ];
+        sheet.add(
+            "groups",
+            Content::Groups(vec![("first".into(), vec![(0.0, 1.0)]), ("second".into(), vec![(1.0, 0.5)])]),
+        );
         sheet.add("plane", Content::Plane { points: vec![(0.0, 1.0), (-2.0, 0.5)], strokes });
         let photograph = Matrix::from_fn(1, 4, |_, j| j as f64);
         sheet.add("photograph", Content::Photographs { vectors: photograph, shape: vec![2, 2], columns: 1 });

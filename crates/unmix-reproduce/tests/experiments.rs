@@ -101,6 +101,16 @@ fn a_point_its_projection_and_its_residual() {
 }
 
 #[test]
+fn a_plane_and_two_lines() {
+    holds("union", 2);
+}
+
+#[test]
+fn a_matrix_of_rank_one_from_a_column_and_a_row() {
+    holds("rank-one-mask", 7);
+}
+
+#[test]
 fn norms_on_the_sphere_and_sparse_codes() {
     holds("sphere-norms", 7);
 }

@@ -2,6 +2,7 @@
 
 mod filters;
 mod latent;
+mod mask;
 mod panels;
 mod points;
 mod projection;
@@ -16,6 +17,7 @@ mod sphere;
 mod subspace;
 mod sweep;
 mod transforms;
+mod union;
 
 use crate::Experiment;
 
@@ -39,6 +41,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     rules::NONLINEAR,
     subspace::EXPERIMENT,
     projection::EXPERIMENT,
+    mask::EXPERIMENT,
+    union::EXPERIMENT,
     sphere::EXPERIMENT,
 ];
 
