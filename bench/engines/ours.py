@@ -124,6 +124,27 @@ def completion(job):
     return lambda: unmix.MatrixCompletion(job.k).fit(X), lambda model: {"completed": model.completed_}
 
 
+@engine("ratings", "unmix", needs="unmix")
+def ratings(job):
+    import unmix
+
+    X = job.X
+    return lambda: unmix.MatrixCompletion().fit(X), lambda model: {"completed": model.completed_}
+
+
+@engine("gaps", "unmix", needs="unmix")
+def gaps(job):
+    import unmix
+
+    X = job.X
+
+    def told(model):
+        loadings = model.components_ * model.latent_scale_[:, None]
+        return {"loadings": loadings, "mean": model.mean_, "noise": model.noise_variance_}
+
+    return lambda: unmix.PPCA(job.k).fit(X), told
+
+
 @engine("rpca", "unmix", needs="unmix")
 def rpca(job):
     import unmix

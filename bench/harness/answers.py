@@ -210,6 +210,33 @@ def check_completion(row, answer, path):
     return _judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
 
 
+def check_ratings(row, answer, path):
+    """Root mean square error over the ratings that are hidden, of predictions from 1 to 5."""
+    hidden = np.load(beside(path, ".hidden.npy"))
+    error = np.clip(np.asarray(answer["completed"], dtype=np.float64), 1, 5) - hidden
+    return _judge(row, {"rmse": float(np.sqrt(np.nanmean(error**2)))})
+
+
+def check_gaps(row, answer, path):
+    """By how many nats a row the log-likelihood is below that of expectation-maximisation until nothing rises any more."""
+    from engines.own_numpy import gaps_start, gaps_step
+
+    X, kept = np.load(path), beside(path, f".gaps{row.k}.npy")
+    if not kept.exists():
+        best, found = -np.inf, gaps_start(X, row.k)
+        while True:
+            value, found = gaps_step(X, found)
+            if value <= best + 1e-12 * abs(best):
+                break
+            best = value
+        np.save(kept, best)
+    loadings = np.asarray(answer["loadings"], dtype=np.float64)
+    if loadings.shape != (row.k, X.shape[1]) or not np.isfinite(loadings).all():
+        raise Wrong(f"loadings of shape {loadings.shape}, or numbers that are not finite")
+    parameters = (loadings.T, np.asarray(answer["mean"], dtype=np.float64), float(answer["noise"]))
+    return _judge(row, {"nats": float(np.load(kept) - gaps_step(X, parameters)[0]) / len(X)})
+
+
 def check_rpca(row, answer, path):
     """The relative error of the low-rank part, and by how much its rank differs: singular values above 1e-4 of the first count."""
     truth, low = np.load(beside(path, ".low.npy")), np.asarray(answer["low_rank"], dtype=np.float64)
@@ -318,6 +345,8 @@ CHECKS = {
     "ica": check_ica,
     "fa": check_fa,
     "completion": check_completion,
+    "ratings": check_ratings,
+    "gaps": check_gaps,
     "rpca": check_rpca,
     "msp": check_msp,
     "msp step": check_msp,

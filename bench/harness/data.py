@@ -168,6 +168,32 @@ def some_cells(path, n, p, q, share, noise, dtype):
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
 
 
+def rows_with_gaps(path, n, p, q, share, noise, dtype):
+    """Rows of ``q`` normal factors of falling size, noise of one size, a mean, and a share of the cells missing."""
+    generator = np.random.default_rng(zlib.crc32(f"rows with gaps {n} {p} {q} {share}".encode()))
+    loadings = generator.standard_normal((q, p)) * np.sqrt(np.arange(q, 0, -1) / q)[:, None]
+    X = generator.standard_normal((n, q)) @ loadings + noise * generator.standard_normal((n, p)) + generator.standard_normal(p)
+    X[generator.random((n, p)) < share] = np.nan
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(X, dtype=dtype))
+
+
+def ratings(path, n, p, q, cells, dtype):
+    """Whole ratings of 1 to 5 of some cells, as many of a row and of a column as in tables of films: offsets of both sides, ``q`` normal factors,
+    noise. Beside it: a tenth of the ratings, which are hidden."""
+    generator = np.random.default_rng(zlib.crc32(f"ratings {n} {p} {q} {cells}".encode()))
+    often = generator.gamma(0.8, 1.0, n)[:, None] * generator.gamma(0.5, 1.0, p)
+    known = generator.random((n, p)) < np.minimum(cells * often / often.sum(), 0.9)
+    common = generator.standard_normal((n, q)) @ generator.standard_normal((q, p)) * (0.35 / np.sqrt(q))
+    mean = 3.5 + 0.45 * generator.standard_normal(n)[:, None] + 0.5 * generator.standard_normal(p) + common
+    X = np.clip(np.rint(mean + 0.9 * generator.standard_normal((n, p))), 1, 5)
+    hidden = known & (generator.random((n, p)) < 0.1)
+    hidden &= (known & ~hidden).any(axis=1)[:, None] & (known & ~hidden).any(axis=0)
+    np.save(beside(path, ".hidden.npy"), np.where(hidden, X, np.nan))
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(np.where(known & ~hidden, X, np.nan), dtype=dtype))
+
+
 def corrupted(path, n, p, rank, share, dtype):
     """A matrix of this rank, with entries of about ``sqrt(rank) / n``, and errors of -1 and 1 in a share of its cells. Beside it: the matrix."""
     generator = np.random.default_rng(zlib.crc32(f"corrupted {n} {p} {rank} {share}".encode()))
