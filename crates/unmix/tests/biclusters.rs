@@ -1,5 +1,7 @@
 //! Modules of rectified factor networks: planted ones are found, ranked first, and declared with few false ones.
 
+mod rare;
+
 use unmix::Rows;
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
 use unmix::data::RawArray;

@@ -10,17 +10,18 @@
 //! Modules are in the order of their concentration. S. Hochreiter et al. (2010), FABIA, Bioinformatics 26:1520, for the members' rule of columns;
 //! D.-A. Clevert et al. (2015), NIPS. Cost: `(starts) (1 + permutations) + 2` fits, which run concurrently, one thread each.
 
+mod null;
 mod units;
 
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows};
 use crate::error::{Error, Result};
-use crate::machine::check_memory;
 use crate::model::Model;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::stability::{Fits, deviations, directions, readers};
+use null::{permuted, q_values};
 use serde_json::{Map, Value, json};
 use units::{Unit, groups, units};
 
@@ -65,6 +66,10 @@ pub struct Module {
     pub small: bool,
     /// The units of the module: fit and unit, the one that it is described by first.
     pub units: Vec<(usize, usize)>,
+    /// Code of every row, by the unit that describes the module.
+    pub codes: Vec<f32>,
+    /// Loading of every column in that unit, in the columns' standard deviations; of length 1.
+    pub loadings: Vec<f64>,
 }
 
 /// Modules, the most concentrated first.
@@ -124,8 +129,9 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
     check(model)?;
     crate::with_rows!(rows, rows => {
         readable(rows)?;
-        let found = units(model, rows, 0, &deviations(rows, run)?, run)?;
-        let modules = groups(found).iter().map(|g| module(g, rows)).collect();
+        let (found, codes) = units(model, rows, 0, &deviations(rows, run)?, run)?;
+        let of_unit = |j: usize| column(&codes, model.n_codes(), j);
+        let modules = groups(found).iter().map(|g| module(g, rows, of_unit(g[0].at.1))).collect();
         Ok(Biclusters {
             n_rows: rows.n_rows().unwrap_or(0) as usize,
             n_features: rows.n_features(),
@@ -152,7 +158,7 @@ pub fn biclusters(model: &Model, rows: &AnyRows<'_>, refits: Refits, run: &Run<'
 }
 
 /// The unit that describes a module, with what one fit says of it.
-fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>) -> Module {
+fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>, codes: Vec<f32>) -> Module {
     let few = |n: usize, of: usize| n as f64 <= f64::max(3.0, 0.05 * of as f64);
     let first = &group[0];
     Module {
@@ -167,7 +173,34 @@ fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>) -> Module {
         q_value: None,
         halves: None,
         units: group.iter().map(|u| u.at).collect(),
+        codes,
+        loadings: first.loadings.clone(),
     }
+}
+
+/// Column `j` of `k`, in single precision.
+fn column<T: Real>(codes: &[T], k: usize, j: usize) -> Vec<f32> {
+    codes.iter().skip(j).step_by(k).map(|y| y.to_f64() as f32).collect()
+}
+
+/// Codes of every row by the unit that describes each group; each fit that describes one encodes once more, so that codes of all fits are never
+/// held at once.
+fn described<T: Real>(
+    groups: &[Vec<Unit>],
+    fits: &[Model],
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+) -> Result<Vec<Vec<f32>>> {
+    let mut out = vec![Vec::new(); groups.len()];
+    for (fit, model) in fits.iter().enumerate() {
+        let own: Vec<usize> = (0..groups.len()).filter(|&g| groups[g][0].at.0 == fit).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let codes = model.encode_to_vec(rows, run)?;
+        own.into_iter().for_each(|g| out[g] = column(&codes, model.n_codes(), groups[g][0].at.1));
+    }
+    Ok(out)
 }
 
 fn check(model: &Model) -> Result<()> {
@@ -197,20 +230,22 @@ where
     let source = readable(rows)?;
     let (n, p) = (source.n_rows(), rows.n_features());
     let deviations = deviations(rows, run)?;
-    let found = of_starts(model, rows, source, refits.starts, &deviations, run)?;
+    let (found, fits) = of_starts(model, rows, source, refits.starts, &deviations, run)?;
     let groups = groups(found);
+    let codes = described(&groups, &fits, rows, run)?;
+    drop(fits);
     let mut null = Vec::new();
     for permutation in 0..refits.permutations {
         let numbers = permuted(source, n, p, run.seed, permutation)?;
         let array = RawArray::lent(&numbers, p)?;
         let shuffled = Rows::new(RawArray::lent(&numbers, p)?, rows.features().clone(), rows.origin());
-        let found = of_starts(model, &shuffled, &array, refits.starts, &deviations, run)?;
+        let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &deviations, run)?;
         null.extend(self::groups(found).iter().map(|g| g[0].concentration));
     }
     let (halves, chance) = halves(model, rows, source, &groups, &deviations, run)?;
     let concentrations: Vec<f64> = groups.iter().map(|g| g[0].concentration).collect();
     let q = (refits.permutations > 0).then(|| q_values(&concentrations, &null, refits.permutations));
-    let modules = groups.iter().enumerate().map(|(i, group)| {
+    let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| {
         let mut starts: Vec<usize> = group.iter().map(|u| u.at.0).collect();
         starts.sort_unstable();
         starts.dedup();
@@ -218,7 +253,7 @@ where
             stability: Some(starts.len() as f64 / refits.starts as f64),
             q_value: q.as_ref().map(|q| q[i]),
             halves: halves.as_ref().map(|h| h[i]),
-            ..module(group, rows)
+            ..module(group, rows, codes)
         }
     });
     Ok(Biclusters {
@@ -231,7 +266,7 @@ where
     })
 }
 
-/// Units of fits from several starts: the first from independent components, where the method can begin there, the others from random numbers.
+/// Units of fits from several starts, and the fits: the first from independent components, where the method can begin there, the others from random numbers.
 fn of_starts<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
@@ -239,7 +274,7 @@ fn of_starts<T: Real>(
     starts: usize,
     deviations: &[f64],
     run: &Run<'_>,
-) -> Result<Vec<Unit>>
+) -> Result<(Vec<Unit>, Vec<Model>)>
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
@@ -260,9 +295,9 @@ where
     fitted.extend(all(random, seeds)?);
     let mut out = Vec::new();
     for (fit, model) in fitted.iter().enumerate() {
-        out.extend(units(model, rows, fit, deviations, run)?);
+        out.extend(units(model, rows, fit, deviations, run)?.0);
     }
-    Ok(out)
+    Ok((out, fitted))
 }
 
 /// The model's settings with another start, for methods that have it.
@@ -280,48 +315,8 @@ fn begun_from(model: &Model, init: &str) -> Option<Map<String, Value>> {
     Some(settings)
 }
 
-/// The rows, each column in an order of its own.
-fn permuted<T: Real>(
-    source: &dyn RandomAccess<T>,
-    n: u64,
-    p: usize,
-    seed: u64,
-    permutation: usize,
-) -> Result<Vec<T>> {
-    let bytes = n.saturating_mul((p * size_of::<T>()) as u64);
-    check_memory(
-        "a copy of the rows with permuted columns",
-        bytes,
-        "look for modules without permutations, or in fewer rows",
-    )?;
-    let mut numbers = vec![T::default(); n as usize * p];
-    source.read(0..n, 0..p, &mut numbers, &mut Vec::new())?;
-    let mut column = vec![T::default(); n as usize];
-    for j in 0..p {
-        column.iter_mut().zip(numbers[j..].iter().step_by(p)).for_each(|(c, x)| *c = *x);
-        Stream::new(seed, PERMUTED + (permutation * p + j) as u64).shuffle(0, &mut column);
-        column.iter().zip(numbers[j..].iter_mut().step_by(p)).for_each(|(c, x)| *x = *c);
-    }
-    Ok(numbers)
-}
-
-/// Random streams of permutations, and of loadings in random order, begin so far from others.
-const PERMUTED: u64 = 1 << 40;
+/// Random stream of loadings in random order, far from the others.
 const CHANCE: u64 = 1 << 41;
-
-/// For each concentration of the data, falling: how many of the null are at least as large, a permutation, over how many of the data are; made
-/// monotone from the least concentrated one up, at most 1.
-fn q_values(concentrations: &[f64], null: &[f64], permutations: usize) -> Vec<f64> {
-    let false_ones = |c: f64| null.iter().filter(|x| **x >= c).count() as f64 / permutations as f64;
-    let mut q: Vec<f64> =
-        concentrations.iter().enumerate().map(|(i, c)| false_ones(*c) / (i + 1) as f64).collect();
-    let mut least = 1.0f64;
-    for x in q.iter_mut().rev() {
-        least = least.min(*x);
-        *x = least;
-    }
-    q
-}
 
 /// For each group, the smaller cosine with the nearest unit of a fit to either half of the rows; and the mean of the same for loadings in random
 /// order. None where a half has too few rows.
@@ -407,15 +402,5 @@ mod tests {
         let at: Vec<Vec<(usize, usize)>> = found.iter().map(|g| g.iter().map(|u| u.at).collect()).collect();
         // (2, 7) has a cosine of 0.6 with the first module.
         assert_eq!(at, [vec![(1, 3), (0, 0), (2, 7)], vec![(1, 0)], vec![(2, 0)]]);
-    }
-
-    #[test]
-    fn q_values_are_the_share_of_modules_that_permuted_rows_have_too() {
-        // Two permutations; at 5, 4, 3, 1: 0, 1, 2 and 6 of the null, of 1, 2, 3 and 4.
-        let q = q_values(&[5.0, 4.0, 3.0, 1.0], &[4.5, 3.5, 2.0, 2.0, 1.5, 1.0], 2);
-        assert_eq!(q, [0.0, 0.25, 1.0 / 3.0, 0.75]);
-        // Monotone: what is more concentrated is never less certain.
-        assert_eq!(q_values(&[5.0, 4.0], &[6.0], 1), [0.5, 0.5]);
-        assert_eq!(q_values(&[1.0], &[2.0, 2.0, 2.0], 1), [1.0]);
     }
 }

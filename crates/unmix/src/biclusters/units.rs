@@ -47,14 +47,14 @@ fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
 ///
 /// With `q` the mean square of a unit's codes, its loadings count as `w sqrt(q) / deviation`. Rows whose code is above half of the level
 /// `sqrt(sum y⁴ / sum y²)` are members, and columns whose relative loading is above `2 sqrt(sum of all squared relative loadings / (p k))`
-/// (rfn.md, section 9). `O(n k + p k)` beside the codes, which are held.
+/// (rfn.md, section 9). `O(n k + p k)` beside the codes, which are returned, too.
 pub(super) fn units<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
     fit: usize,
     deviations: &[f64],
     run: &Run<'_>,
-) -> Result<Vec<Unit>> {
+) -> Result<(Vec<Unit>, Vec<T>)> {
     let (n, p, k) = (rows.n_rows().unwrap_or(0) as usize, model.n_features(), model.n_codes());
     check_memory(
         &format!("codes of {n} rows and {k} units"),
@@ -62,7 +62,7 @@ pub(super) fn units<T: Real>(
         "look for modules in a random subset of the rows",
     )?;
     let codes = model.encode_to_vec(rows, run)?;
-    let Some(mixing) = model.code().mixing() else { return Ok(Vec::new()) };
+    let Some(mixing) = model.code().mixing() else { return Ok((Vec::new(), codes)) };
     let noise = model.tensor("noise_variance").map(|t| t.f64s()).filter(|psi| psi.len() == p);
     let sums: Vec<(f64, f64)> =
         (0..k).map(|j| powers(codes.iter().skip(j).step_by(k).map(|y| y.to_f64()))).collect();
@@ -98,7 +98,8 @@ pub(super) fn units<T: Real>(
             positive,
         })
     };
-    Ok(all.into_iter().enumerate().filter_map(unit).collect())
+    let found = all.into_iter().enumerate().filter_map(unit).collect();
+    Ok((found, codes))
 }
 
 /// Groups of like units, each begun by the one of largest concentration: a unit joins the first group whose first one has a cosine above 0.5

@@ -1,6 +1,7 @@
 //! The published tables of the biclustering benchmark, by their acceptance rule.
 
 use crate::made::{cast, decode, encode, on_threads, settings, wide};
+use crate::skipped::skipped;
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
 use unmix::num::{Matrix, factor};
@@ -9,18 +10,18 @@ use unmix::{AnyRows, Model, Rows, Run};
 /// Mean and standard deviation of zeros, errors and covariances.
 type Cell = [(f64, f64); 3];
 
-/// Tables S5 of Clevert et al. (2015), set I, 50 units: with and without normalisation.
-const PUBLISHED: [(&str, Cell, Cell); 3] = [
+/// Data sets of table S5 of Clevert et al. (2015), set I, 50 units: with normalisation and without.
+const PUBLISHED_50: [(&str, Cell, Cell); 3] = [
     ("D1", [(74.0, 0.0), (58.0, 1.0), (5.0, 0.0)], [(73.0, 0.0), (85.0, 3.0), (13.0, 2.0)]),
     ("D3", [(75.0, 0.0), (456.0, 5.0), (253.0, 6.0)], [(75.0, 0.0), (531.0, 6.0), (321.0, 7.0)]),
     ("D7", [(75.0, 0.0), (53.0, 1.0), (4.0, 1.0)], [(73.0, 0.0), (73.0, 3.0), (10.0, 2.0)]),
 ];
 
-/// Tables S7: set I, 150 units.
-const PUBLISHED_150: [(&str, Cell); 3] = [
-    ("D1", [(83.0, 1.0), (7.0, 2.0), (0.0, 1.0)]),
-    ("D3", [(86.0, 2.0), (33.0, 20.0), (18.0, 23.0)]),
-    ("D7", [(84.0, 2.0), (5.0, 3.0), (0.0, 1.0)]),
+/// Those of table S7, set I, 150 units.
+const PUBLISHED_150: [(&str, Cell, Cell); 3] = [
+    ("D1", [(83.0, 1.0), (7.0, 2.0), (0.0, 1.0)], [(79.0, 0.0), (48.0, 3.0), (4.0, 1.0)]),
+    ("D3", [(86.0, 2.0), (33.0, 20.0), (18.0, 23.0)], [(81.0, 0.0), (250.0, 7.0), (80.0, 4.0)]),
+    ("D7", [(84.0, 2.0), (5.0, 3.0), (0.0, 1.0)], [(80.0, 0.0), (37.0, 3.0), (2.0, 0.0)]),
 ];
 
 /// Errors that the public implementation makes on eight instances of set I, 50 units.
@@ -80,31 +81,57 @@ fn accepted(ours: [f64; 3], published: Cell, what: &str) {
     }
 }
 
+/// Data sets of a table, under some normalisations.
+fn table(units: u64, published: &[(&str, Cell, Cell)], normalisations: &[&str]) {
+    for (name, rfn, free) in published {
+        for normalize in normalisations {
+            let want = if *normalize == "none" { free } else { rfn };
+            let ours = cell(name, 1, &json!({"n_components": units, "normalize": normalize}));
+            eprintln!("{name}, {units} units, {normalize}: {ours:.1?}, published {want:?}");
+            accepted(ours, *want, &format!("{name} {units} {normalize}"));
+        }
+    }
+}
+
+fn only_at_length(test: &str) -> bool {
+    let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
+    if !all {
+        skipped(test, "UNMIX_TESTS is not 'all'");
+    }
+    all
+}
+
+#[test]
+fn the_first_cell_of_the_published_tables_is_found_again() {
+    let (name, rfn, _) = PUBLISHED_50[0];
+    accepted(cell(name, 1, &json!({"n_components": 50})), rfn, "D1 50 rms");
+}
+
 #[test]
 fn units_of_the_published_tables_are_found_again() {
-    // Tables S5: set I, 50 units.
-    for (name, rfn, free) in PUBLISHED {
-        let ours = cell(name, 1, &json!({"n_components": 50}));
-        accepted(ours, rfn, &format!("{name} rms"));
-        let ours = cell(name, 1, &json!({"n_components": 50, "normalize": "std"}));
-        accepted(ours, rfn, &format!("{name} std"));
-        let ours = cell(name, 1, &json!({"n_components": 50, "normalize": "none"}));
-        accepted(ours, free, &format!("{name} none"));
+    if only_at_length("published tables, 50 units") {
+        table(50, &PUBLISHED_50, &["rms", "std", "none"]);
     }
 }
 
 #[test]
 fn more_units_than_rows_come_near_the_published_tables() {
-    for (name, rfn) in PUBLISHED_150 {
-        accepted(cell(name, 1, &json!({"n_components": 150})), rfn, &format!("{name} 150 units"));
+    if only_at_length("published tables, 150 units") {
+        // Two data sets under every normalisation; the third, which takes as long, under the paper's own.
+        table(150, &PUBLISHED_150[..2], &["rms", "std", "none"]);
+        table(150, &PUBLISHED_150[2..], &["rms"]);
     }
 }
 
 #[test]
 fn standard_deviations_and_an_absolute_floor_have_the_errors_of_the_public_implementation() {
+    if !only_at_length("errors of the public implementation") {
+        return;
+    }
     for (name, er) in PUBLIC {
         let given = json!({"n_components": 50, "normalize": "std", "psi_min_unit": "absolute"});
         let ours = cell(name, 1, &given)[1];
+        eprintln!("{name}, std, absolute: ER {ours:.2}, public implementation {er}");
         assert!((ours / er - 1.0).abs() < 0.06, "{name}: {ours} {er}");
     }
 }
