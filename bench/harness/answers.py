@@ -327,7 +327,92 @@ def check_rfn(row, answer, path):
     return _judge(row, {"objective": abs(float(answer["objective"]) - value) / abs(value)})
 
 
+def lasso(X, Z, A, alpha):
+    """Objective and duality gap of codes, each summed over rows, in double precision: the gap by ``unmix.metrics.lasso_gap``, whoever found
+    the codes."""
+    import unmix
+    from scipy.sparse import csr_array
+
+    X, A, Z, value, gap = np.asarray(X, np.float64), np.asarray(A, np.float64), csr_array(Z), 0.0, 0.0
+    if Z.shape != (len(X), len(A)) or not np.isfinite(Z.data).all():
+        raise Wrong(f"codes of shape {Z.shape}, or not finite")
+    for start in range(0, len(X), BLOCK):
+        x, z = X[start : start + BLOCK], Z[start : start + BLOCK].toarray().astype(np.float64)
+        value += ((x - z @ A) ** 2).sum() / 2 + alpha * abs(z).sum()
+        gap += unmix.metrics.lasso_gap(x, z, A, alpha).sum()
+    return value, gap
+
+
+def check_lasso(row, answer, path):
+    """The gaps of all codes as a part of their objective."""
+    from .data import ALPHA
+
+    value, gap = lasso(np.load(path), answer["codes"], np.load(beside(path, ".atoms.npy")), ALPHA)
+    return _judge(row, {"gap": gap / value})
+
+
+def check_lasso_wide(row, answer, path):
+    """The gap of the code as a part of half the squared norm of the row."""
+    from engines.coders import PART
+
+    X, A = np.load(path), np.load(beside(path, ".atoms.npy"))
+    _, gap = lasso(X, answer["codes"], A, abs(A @ X[0]).max() / PART)
+    return _judge(row, {"gap": gap / (0.5 * np.square(X).sum())})
+
+
+def check_omp(row, answer, path):
+    """How far the residuals of some rows are from orthogonal to the atoms that their codes use, and how many atoms too many these use; by
+    how much their squared error, of all rows, is above that of a pursuit in numpy."""
+    from engines.coders import N_NONZERO
+    from scipy.sparse import csr_array
+
+    some = 500
+    X, A = np.load(path)[:some].astype(np.float64), np.load(beside(path, ".atoms.npy")).astype(np.float64)
+    Z = csr_array(answer["codes"])[:some].toarray().astype(np.float64)
+    if Z.shape != (len(X), len(A)) or not np.isfinite(Z).all():
+        raise Wrong(f"codes of shape {Z.shape}, or not finite")
+    left, theirs = X - Z @ A, 0.0
+    for x in X:
+        taken, rest = [], x
+        for _ in range(N_NONZERO):
+            taken.append(int(abs(A @ rest).argmax()))
+            rest = x - np.linalg.lstsq(A[taken].T, x, rcond=None)[0] @ A[taken]
+        theirs += np.square(rest).sum()
+    return _judge(row, {
+        "orthogonal": float(abs(left @ A.T * (Z != 0)).max()),
+        "atoms": int((Z != 0).sum(axis=1).max()) - N_NONZERO,
+        "error": float(np.square(left).sum() / theirs - 1),
+    })
+
+
+def check_dictionary(row, answer, path):
+    """By how much the objective of rows that nothing was learnt from is above that of SPAMS's atoms, of scikit-learn's where there is no
+    SPAMS; each row solved to a gap of 1e-6, and the largest norm of an atom above 1."""
+    import unmix
+    from engines import Job, find
+
+    from .data import ALPHA
+
+    held = np.load(beside(path, ".held.npy")).astype(np.float64)
+
+    def objective(atoms):
+        coder = unmix.SparseCoder(np.asarray(atoms, np.float64), alpha=ALPHA).fit(held)
+        return lasso(held, coder.transform(held), atoms, ALPHA)[0]
+
+    name = next(name for name in ("SPAMS", "scikit-learn") if find(row.task, name).installed())
+    kept = beside(path, f".dictionary{row.k}-{name}.npy")
+    if not kept.exists():
+        work, told = find(row.task, name).make(Job(row, path, 1))
+        np.save(kept, objective(told(work())["atoms"]))
+    norms = np.linalg.norm(np.asarray(answer["atoms"], np.float64), axis=1)
+    return _judge(row, {"held": objective(answer["atoms"]) / float(np.load(kept)) - 1, "norm": float(norms.max() - 1)})
+
+
 CHECKS = {
+    "lasso": check_lasso,
+    "lasso wide": check_lasso_wide,
+    "omp": check_omp,
+    "dictionary": check_dictionary,
     "rfn": check_rfn,
     "rfn step": check_rfn,
     "rfn coordinate step": check_rfn,

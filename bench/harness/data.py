@@ -216,6 +216,47 @@ def sparse_codes(path, n, p, share, dtype):
         np.save(file, np.asarray(codes @ atoms, dtype=dtype))
 
 
+#: Weight of the penalty of rows of the tasks "lasso" and "dictionary".
+ALPHA = 0.15
+
+
+def unit_patches(path, n, side, k, dtype):
+    """Patches of a picture of leaves without their means, of length 1, flat ones left out. Beside them 2000 more, held out, and ``k`` atoms
+    of length 1 that scikit-learn learns from the first 20000 in one epoch; the first ``k`` patches are where it begins."""
+    from sklearn.decomposition import MiniBatchDictionaryLearning
+
+    generator, size, held = np.random.default_rng(zlib.crc32(f"unit patches {n} {side}".encode())), 1024, 2000
+    picture, parts = leaves(generator, size, 1)[..., 0], []
+    while sum(map(len, parts)) < n + held:
+        corners = generator.integers(0, size - side, (n + held, 2))
+        X = np.stack([picture[i : i + side, j : j + side].ravel() for i, j in corners]).astype(np.float64)
+        X -= X.mean(axis=1, keepdims=True)
+        X = X[X.std(axis=1) > 0.01 * X.std()]
+        parts.append(X / np.linalg.norm(X, axis=1, keepdims=True))
+    X = np.concatenate(parts)[: n + held]
+    settings = {"alpha": ALPHA, "batch_size": 256, "max_iter": 1, "max_no_improvement": None, "tol": 0.0, "random_state": 0}
+    learnt = MiniBatchDictionaryLearning(k, fit_algorithm="cd", dict_init=X[:k], **settings).fit(X[: min(n, 20_000)])
+    atoms = learnt.components_ / np.linalg.norm(learnt.components_, axis=1, keepdims=True)
+    for name, part in [("atoms", atoms), ("held", X[n:])]:
+        np.save(beside(path, f".{name}.npy"), np.ascontiguousarray(part, dtype=dtype))
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(X[:n], dtype=dtype))
+
+
+def neighbours(path, n, p, correlation):
+    """One row of ``p`` numbers, the sum of 20 of ``n`` atoms of length 1, and noise; atoms beside each other have this correlation."""
+    generator = np.random.default_rng(zlib.crc32(f"neighbours {n} {p}".encode()))
+    atoms = generator.standard_normal((n, p))
+    for j in range(1, n):
+        atoms[j] = correlation * atoms[j - 1] + np.sqrt(1 - correlation**2) * atoms[j]
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    row = generator.standard_normal(20) @ atoms[generator.choice(n, 20, replace=False)]
+    row += 0.01 * generator.standard_normal(p)
+    np.save(beside(path, ".atoms.npy"), atoms)
+    with path.open("wb") as file:
+        np.save(file, row[None])
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
@@ -230,7 +271,7 @@ def rotation(k):
 MAKERS = {
     "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
     "some_cells": some_cells,
-    "corrupted": corrupted, "sparse_codes": sparse_codes,
+    "corrupted": corrupted, "sparse_codes": sparse_codes, "unit_patches": unit_patches, "neighbours": neighbours,
 }
 
 
