@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from unmix import PCA, PPCA, FactorAnalysis, RobustPCA, plot
+from unmix import PCA, PPCA, FactorAnalysis, RobustPCA, SparseCoder, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -134,3 +134,24 @@ def test_affinities_come_by_cluster():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "1"]
     with pytest.raises(ValueError, match="got shape \\(5, 5\\) and 4 labels"):
         plot.affinities(table, labels[:4])
+
+
+def test_atoms_come_by_use_with_histograms_of_use_and_of_rows():
+    draw = np.random.RandomState(0)
+    dictionary = np.eye(6)[:, :4] + 0.01 * draw.rand(6, 4)
+    X = np.repeat(np.eye(4), [1, 5, 2, 9], axis=0)
+    coder = SparseCoder(dictionary, alpha=0.1).fit(X)
+    figure = plot.atoms(coder, X, feature_shape=(2, 2))
+    mosaic = np.asarray(figure.axes[0].images[0].get_array(), dtype=float)
+    # Atom 3 is used by nine rows, and its largest pixel is the last.
+    assert mosaic[2, 2] == 1 and mosaic[1, 1] < 0.1
+    assert [ax.get_xlabel() for ax in figure.axes[1:]] == ["share of rows that use an atom", "atoms of a row"]
+    assert sum(bar.get_height() for bar in figure.axes[1].patches) == 6
+    assert sum(bar.get_height() for bar in figure.axes[2].patches) == len(X)
+    colours = plot.atoms(SparseCoder(draw.randn(600, 12)).fit(draw.randn(5, 12)), feature_shape=(2, 2, 3))
+    assert np.asarray(colours.axes[0].images[0].get_array()).shape[2] == 3 and "512 of 600" in colours.axes[0].get_title()
+    assert len(plot.atoms(coder, n_atoms=3).axes) == 3
+    with pytest.raises(ValueError, match="holds 9 numbers, but the model has 4 features"):
+        plot.atoms(coder, feature_shape=(3, 3))
+    with pytest.raises(ValueError, match="n_atoms=0 is not possible"):
+        plot.atoms(coder, n_atoms=0)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
 from ._figure import axes_or_new
+from ._plot_atoms import atoms
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "affinities",
+    "atoms",
     "biclusters",
     "components",
     "factor_correlations",

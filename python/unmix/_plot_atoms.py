@@ -1,0 +1,131 @@
+"""Figures of dictionaries: all atoms in one mosaic, how often rows use them, and how many a row uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.gridspec import GridSpec
+
+#: Atoms that a mosaic has room for, and panels of curves.
+_MOST_PICTURES, _MOST_CURVES = 512, 32
+
+
+def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | None = None, n_atoms: int | None = None) -> Figure:
+    """Draw the atoms of a dictionary, those that rows use most first.
+
+    As one mosaic of pictures when the features have a shape of two axes (or three, the last of 3 colours), else as curves. One scale for each
+    atom, symmetric about 0.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``components_``
+        As ``DictionaryLearning``, ``SparseCoder`` or ``CompleteDictionary``.
+    X : array-like of shape (n_samples, n_features), or path, optional
+        Rows to code. Atoms come by the number of these that use them, and two histograms are drawn beside: the use of each atom, and the atoms
+        of each row. Without rows atoms come by ``usage_``, or in the order of the model where it has none.
+    feature_shape : tuple of int, optional
+        Shape of one sample, as in ``(8, 8)``; by default that of the model.
+    n_atoms : int, optional
+        Number of atoms to draw, at most 512 pictures or 32 curves, which are the defaults.
+
+    Returns
+    -------
+    matplotlib Figure
+        The mosaic, or a panel for each atom; with rows two histograms more.
+
+    See Also
+    --------
+    components : One panel for each component, with its number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unmix
+    >>> X = np.random.RandomState(0).randn(200, 16)
+    >>> model = unmix.DictionaryLearning(9, max_epochs=1, random_state=0).fit(X)
+    >>> [ax.get_xlabel() for ax in unmix.plot.atoms(model, X, feature_shape=(4, 4)).axes]
+    ['', 'share of rows that use an atom', 'atoms of a row']
+    """
+    check_is_fitted(model)
+    import matplotlib.pyplot as plt
+
+    drawn = np.asarray(model.components_, dtype=np.float64)
+    p = drawn.shape[1]
+    shape = tuple(feature_shape or model._model.feature_shape or (p,))
+    if np.prod(shape) != p:
+        raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {p} features")
+    if n_atoms is not None and n_atoms < 1:
+        raise ValueError(f"n_atoms={n_atoms} is not possible: it must be at least 1")
+    used = None if X is None else _used(model, X)
+    usage = getattr(model, "usage_", None) if used is None else used.mean(axis=0)
+    order = np.arange(len(drawn)) if usage is None else np.argsort(-np.asarray(usage), kind="stable")
+    pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
+    most = _MOST_PICTURES if pictures else _MOST_CURVES
+    drawn = drawn[order[: min(n_atoms or most, most)]]
+    beside = used is not None
+    figure = plt.figure(layout="constrained", figsize=(9.6 if beside else 6.4, 6.4))
+    grid = figure.add_gridspec(2, 3 if beside else 2)
+    if pictures:
+        _mosaic(figure.add_subplot(grid[:, :2]), drawn, shape, f"{len(drawn)} of {len(order)} atoms")
+    else:
+        _curves(figure, grid, drawn)
+    if used is not None:
+        _histograms(figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2]), used)
+    return figure
+
+
+def _used(model: Any, X: Rows) -> Array:
+    """Which atoms the code of each row uses."""
+    codes = model.transform(X)
+    return np.asarray((codes.toarray() if hasattr(codes, "toarray") else np.asarray(codes)) != 0)
+
+
+def _scaled(atom: Array) -> Array:
+    return np.asarray(atom / (np.abs(atom).max() or 1))
+
+
+def _mosaic(ax: Axes, drawn: Array, shape: tuple[int, ...], title: str) -> None:
+    """All pictures in one image, a line of background between them."""
+    height, width = shape[:2]
+    columns = max(1, round(np.sqrt(len(drawn) * height / width)))
+    lines = -(-len(drawn) // columns)
+    colours = shape[2:]
+    whole = np.full((lines * (height + 1) + 1, columns * (width + 1) + 1, *colours), np.nan)
+    for i, atom in enumerate(drawn):
+        y, x = 1 + i // columns * (height + 1), 1 + i % columns * (width + 1)
+        whole[y : y + height, x : x + width] = _scaled(atom).reshape(shape)
+    if colours:
+        ax.imshow(np.where(np.isnan(whole), 1.0, 0.5 + 0.5 * whole), interpolation="nearest")
+    else:
+        ax.imshow(whole, cmap="gray", vmin=-1, vmax=1, interpolation="nearest")
+    ax.set_axis_off()
+    ax.set_title(title, fontsize="medium")
+
+
+def _curves(figure: Figure, grid: GridSpec, drawn: Array) -> None:
+    columns = 4
+    inner = grid[:, :2].subgridspec(-(-len(drawn) // columns), columns)
+    for i, atom in enumerate(drawn):
+        ax = figure.add_subplot(inner[i // columns, i % columns])
+        ax.axhline(0, color="0.8", linewidth=0.5)
+        ax.plot(_scaled(atom), linewidth=0.8)
+        ax.set_ylim(-1.05, 1.05)
+        ax.set_axis_off()
+
+
+def _histograms(above: Axes, below: Axes, used: Array) -> None:
+    share, each = used.mean(axis=0), used.sum(axis=1)
+    above.hist(share, bins=min(30, max(5, len(share) // 4)), color="0.4")
+    above.set(xlabel="share of rows that use an atom", ylabel="atoms", title=f"{np.count_nonzero(share == 0)} atoms without use")
+    low, high = int(each.min()), int(each.max())
+    step = -(-(high - low + 1) // 40)
+    below.hist(each, bins=(np.arange(low, high + step + 1, step) - 0.5).tolist(), color="0.4")
+    below.set(xlabel="atoms of a row", ylabel="rows", title=f"{each.mean():.1f} on average")
