@@ -99,6 +99,25 @@ impl<T: Real> Atoms<T> {
         out.into()
     }
 
+    /// Inner product of two atoms, in double precision.
+    #[inline(always)]
+    pub(super) fn pair(&self, i: usize, j: usize) -> f64 {
+        match &self.gram_wide {
+            Some(gram) => gram[j * self.stride + i],
+            None => self.wide.row(i).iter().zip(self.wide.row(j)).map(|(a, b)| a * b).sum(),
+        }
+    }
+
+    /// Inner products of atom `j` with all of them in the type of the rows, with zeros at the end.
+    pub(super) fn gram_row_of(&self, j: usize) -> Cow<'_, [T]> {
+        if let Some(gram) = &self.gram {
+            return gram[j * self.stride..(j + 1) * self.stride].into();
+        }
+        let mut out = vec![T::default(); self.stride];
+        kernel::product(&mut out, self.narrow.row(j), &self.across, 1, self.n_features(), self.n_atoms());
+        out.into()
+    }
+
     /// At least the largest eigenvalue of `A A'`: exact to rounding where a side is at most 512, else the Frobenius norm of `A' A` or `A A'`.
     pub fn lipschitz(&self) -> f64 {
         const SMALL: usize = 512;

@@ -136,13 +136,6 @@ impl<T: Real> Path<'_, T> {
         self.z.push(0.0);
     }
 
-    fn pair(&self, i: usize, j: usize) -> f64 {
-        match &self.atoms.gram_wide {
-            Some(gram) => gram[i * self.atoms.stride + j],
-            None => self.atoms.wide.row(i).iter().zip(self.atoms.wide.row(j)).map(|(a, b)| a * b).sum(),
-        }
-    }
-
     /// `G_SS^-1 sign`. An atom that came in last and depends on the others is left out for good.
     fn direction(&mut self) -> Option<Vec<f64>> {
         loop {
@@ -152,7 +145,7 @@ impl<T: Real> Path<'_, T> {
                 self.enter(j);
                 continue;
             }
-            let gram = Matrix::from_fn(n, n, |i, j| self.pair(self.active[i], self.active[j]));
+            let gram = Matrix::from_fn(n, n, |i, j| self.atoms.pair(self.active[i], self.active[j]));
             let sign = Matrix::from_vec(1, n, self.sign.clone());
             let solved = factor::Cholesky::new(&gram).map(|of| of.solve_rows(&sign).into_vec());
             // A dependent atom makes a direction that is mostly rounding.

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! repeat:  j = argmax |c_j| / ||a_j||  outside S        c = A r
-//!          w_i = V_i[j],  pivot² = G_jj - w·w           row of the Cholesky factor of G_SS
+//!          L w = G_Sj,  pivot² = G_jj - w·w             row of the Cholesky factor of G_SS
+//!          q = (b_j - q_S·w) / pivot,  ||r||² -= q²     b = A x
 //!          V_n = (G_j - sum w_i V_i) / pivot            L V = G_S:
-//!          q = c_j / pivot,   c -= q V_n,   ||r||² -= q²
+//!          c -= q V_n                                   not for the last atom
 //! z_S = L^-T q
 //! ```
 //!
-//! All of it is in double precision, whatever the type of the rows: an atom that depends on the others is found by its pivot.
+//! Factor and code are in double precision, whatever the type of the rows: an atom that depends on the others is found by its pivot. `c` and `V`,
+//! which only choose the atoms, are of the type of the rows.
 
 use super::Atoms;
 use super::lasso::Row;
@@ -28,14 +30,20 @@ pub struct Omp {
 
 /// What is kept of the atoms that were taken.
 #[derive(Default)]
-pub(super) struct Pursuit {
-    /// `V`, a row of all atoms for each that was taken.
-    v: Vec<f64>,
-    /// Rows of the Cholesky factor, one after the other, `i + 1` numbers each.
-    factor: Vec<f64>,
+pub(super) struct Pursuit<T> {
     taken: Vec<usize>,
+    /// Rows of the Cholesky factor, one after the other, `i + 1` numbers each; in place of a pivot its inverse.
+    factor: Vec<f64>,
     q: Vec<f64>,
-    free: Vec<f64>,
+    z: Vec<f64>,
+    /// `V`, a row of all atoms for each that was taken.
+    v: Vec<T>,
+    /// The last row of the factor, without its pivot.
+    w: Vec<T>,
+    /// Correlations of the residual with the atoms.
+    c: Vec<T>,
+    /// `1 / ||a||` of the atoms that may be taken, else 0.
+    free: Vec<T>,
 }
 
 impl Omp {
@@ -75,119 +83,230 @@ impl Omp {
         code: &mut [T],
         work: &mut RowWork<T>,
     ) -> u64 {
-        let stride = atoms.stride;
-        let RowWork { wide: c, pursuit, .. } = work;
+        let pursuit = &mut work.pursuit;
         code.fill(T::default());
-        c.clear();
-        c.extend(row.b.iter().map(|b| b.to_f64()));
-        pursuit.begin(atoms);
+        pursuit.begin(atoms, row.b);
         // Below this the square of the residual is what is left of rounding; correlations are no less rounded than rows are.
         let rounding = row.norm * (100.0 * T::DTYPE.eps()).powi(2);
         let cancels = row.norm * if T::DTYPE == Dtype::F32 { 1e-5 } else { 1e-8 };
         let goal = self.max_squared_error.max(rounding);
+        // No more atoms than features are independent.
+        let most = self.n_nonzero.min(atoms.n_atoms()).min(atoms.n_features());
         let mut error = row.norm;
-        while pursuit.taken.len() < self.n_nonzero.min(atoms.n_atoms()) && error > goal {
-            let Some(j) = pursuit.best(c) else { break };
-            let drop = pursuit.take(atoms, j, c, stride);
-            error -= drop.unwrap_or(0.0);
+        if most == 0 || error <= goal {
+            return 0;
+        }
+        let mut best = pursuit.best();
+        while let Some(j) = best {
+            let Some(q) = pursuit.take(atoms, j, row.b[j].to_f64()) else {
+                best = pursuit.best();
+                continue;
+            };
+            error -= q * q;
             // What cancels is formed again, from the residual itself.
             if error < cancels {
                 error = pursuit.squared_error(atoms, row.x);
             }
+            if pursuit.taken.len() >= most || error <= goal {
+                break;
+            }
+            best = pursuit.project(atoms, j, q);
         }
-        let z = pursuit.solution();
-        pursuit.taken.iter().zip(&z).for_each(|(&j, z)| code[j] = T::from_f64(*z));
+        pursuit.solve();
+        pursuit.taken.iter().zip(&pursuit.z).for_each(|(&j, z)| code[j] = T::from_f64(*z));
         pursuit.taken.len() as u64
     }
 }
 
-impl Pursuit {
+/// Cells of `V` and `c` that stay in registers.
+const WIDE: usize = 4;
+
+impl<T: Real> Pursuit<T> {
     #[inline(always)]
-    fn begin<T: Real>(&mut self, atoms: &Atoms<T>) {
-        self.v.clear();
-        self.factor.clear();
+    fn begin(&mut self, atoms: &Atoms<T>, b: &[T]) {
         self.taken.clear();
+        self.factor.clear();
         self.q.clear();
+        self.c.clear();
+        self.c.extend_from_slice(b);
         self.free.clear();
-        self.free.extend(atoms.inverse_norm.iter().map(|w| w.to_f64()));
+        self.free.extend_from_slice(&atoms.inverse_norm);
     }
 
     /// The atom of the largest correlation for its length among those that are free, the first of equal ones.
     #[inline(always)]
-    fn best(&self, c: &[f64]) -> Option<usize> {
-        let mut most = [0.0; CELL];
-        for (c, free) in c.as_chunks::<CELL>().0.iter().zip(self.free.as_chunks::<CELL>().0) {
-            for l in 0..CELL {
-                let s = c[l].abs() * free[l];
-                most[l] = if s > most[l] { s } else { most[l] };
-            }
+    fn best(&self) -> Option<usize> {
+        let mut best = Best::default();
+        for (c, free) in self.c.as_chunks::<CELL>().0.iter().zip(self.free.as_chunks::<CELL>().0) {
+            best.see(c, free);
         }
-        let top = most.iter().fold(0.0, |a: f64, b| if *b > a { *b } else { a });
-        if top <= 0.0 {
-            return None;
-        }
-        c.iter().zip(&self.free).position(|(c, free)| c.abs() * free >= top)
+        best.atom()
     }
 
-    /// Takes atom `j`: what the squared error falls by, unless the atom depends on those that were taken.
+    /// Takes atom `j`, whose correlation with the row is `b`: `q`, unless the atom depends on those that were taken.
     #[inline(always)]
-    fn take<T: Real>(&mut self, atoms: &Atoms<T>, j: usize, c: &mut [f64], stride: usize) -> Option<f64> {
-        self.free[j] = 0.0;
-        let n = self.taken.len();
-        let at = self.factor.len();
-        self.factor.extend((0..n).map(|i| self.v[i * stride + j]));
-        let w = &self.factor[at..];
+    fn take(&mut self, atoms: &Atoms<T>, j: usize, b: f64) -> Option<f64> {
+        self.free[j] = T::default();
+        let (n, at, stride) = (self.taken.len(), self.factor.len(), atoms.stride);
+        match T::as_f64s(&self.v) {
+            Some(v) => self.factor.extend((0..n).map(|i| v[i * stride + j])),
+            None => self.factor.extend(self.taken.iter().map(|&i| atoms.pair(i, j))),
+        }
+        let (before, w) = self.factor.split_at_mut(at);
+        if T::DTYPE == Dtype::F32 {
+            substitute(before, w);
+        }
         let whole = atoms.square[j].to_f64();
-        let pivot = whole - w.iter().map(|w| w * w).sum::<f64>();
+        let pivot = w.iter().fold(whole, |pivot, w| (-w).mul_add(*w, pivot));
         if pivot <= 1e-12 * whole {
             self.factor.truncate(at);
             return None;
         }
-        let pivot = pivot.sqrt();
-        let (before, gram) = (n * stride, atoms.gram_row(j));
-        self.v.extend_from_slice(&gram);
-        let (done, new) = self.v.split_at_mut(before);
-        for (w, v) in w.iter().zip(done.chunks_exact(stride)) {
-            add(new, -w, v);
-        }
-        let by = 1.0 / pivot;
-        new.iter_mut().for_each(|v| *v *= by);
-        let q = c[j] * by;
-        add(c, -q, new);
-        self.factor.push(pivot);
+        let inverse = 1.0 / pivot.sqrt();
+        let q = inverse * w.iter().zip(&self.q).fold(b, |b, (w, q)| (-w).mul_add(*q, b));
+        self.w.clear();
+        self.w.extend(w.iter().map(|w| T::from_f64(-w)));
+        self.factor.push(inverse);
         self.taken.push(j);
         self.q.push(q);
-        Some(q * q)
+        Some(q)
+    }
+
+    /// Projects the residual on the complement of atom `j`, which was taken last: `V`, the correlations, and the next atom.
+    #[inline(always)]
+    fn project(&mut self, atoms: &Atoms<T>, j: usize, q: f64) -> Option<usize> {
+        let (n, stride) = (self.w.len(), atoms.stride);
+        if self.v.len() < (n + 1) * stride {
+            self.v.resize((n + 1) * stride, T::default());
+        }
+        let gram = atoms.gram_row_of(j);
+        let (done, rest) = self.v.split_at_mut(n * stride);
+        let (new, inverse) = (&mut rest[..stride], T::from_f64(*self.factor.last().unwrap_or(&0.0)));
+        let (q, mut best) = (T::from_f64(-q), Best::default());
+        let mut at = 0;
+        while at < stride {
+            let (c, free) = (&mut self.c[at..], &self.free[at..]);
+            let of = (&gram[at..], &mut new[at..], done.get(at..).unwrap_or(&[]));
+            at += match stride - at >= WIDE * CELL {
+                true => cells::<T, WIDE>(of, stride, &self.w, (inverse, q), c, free, &mut best),
+                false => cells::<T, 1>(of, stride, &self.w, (inverse, q), c, free, &mut best),
+            };
+        }
+        best.atom()
     }
 
     /// `L' z = q`.
-    fn solution(&self) -> Vec<f64> {
-        let mut z = self.q.clone();
+    #[inline(always)]
+    fn solve(&mut self) {
+        let z = &mut self.z;
+        z.clear();
+        z.extend_from_slice(&self.q);
         let row = |i: usize| i * (i + 1) / 2;
         for i in (0..z.len()).rev() {
-            z[i] /= self.factor[row(i) + i];
+            z[i] *= self.factor[row(i) + i];
             let (value, w) = (z[i], &self.factor[row(i)..row(i) + i]);
             z.iter_mut().zip(w).for_each(|(z, w)| *z -= value * w);
         }
-        z
     }
 
     #[cold]
-    fn squared_error<T: Real>(&self, atoms: &Atoms<T>, x: &[T]) -> f64 {
+    fn squared_error(&mut self, atoms: &Atoms<T>, x: &[T]) -> f64 {
+        self.solve();
         let mut r: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
-        for (z, &j) in self.solution().iter().zip(&self.taken) {
+        for (z, &j) in self.z.iter().zip(&self.taken) {
             r.iter_mut().zip(atoms.wide.row(j)).for_each(|(r, a)| *r -= z * a);
         }
         r.iter().map(|r| r * r).sum()
     }
 }
 
-/// `to += by * from`.
+/// `L w = w`, in place.
 #[inline(always)]
-fn add(to: &mut [f64], by: f64, from: &[f64]) {
-    for (to, from) in to.as_chunks_mut::<CELL>().0.iter_mut().zip(from.as_chunks::<CELL>().0) {
-        for l in 0..CELL {
-            to[l] = by.mul_add(from[l], to[l]);
+fn substitute(factor: &[f64], w: &mut [f64]) {
+    let mut at = 0;
+    for i in 0..w.len() {
+        let (known, rest) = w.split_at_mut(i);
+        let row = &factor[at..at + i];
+        let left = row.iter().zip(known).fold(rest[0], |left, (l, w)| (-l).mul_add(*w, left));
+        rest[0] = left * factor[at + i];
+        at += i + 1;
+    }
+}
+
+/// Numbers of `N` cells: `V` from the Gram matrix and what there is of it, the correlations, and what is largest among them. Returns how many numbers.
+#[inline(always)]
+fn cells<T: Real, const N: usize>(
+    (gram, new, done): (&[T], &mut [T], &[T]),
+    stride: usize,
+    w: &[T],
+    (inverse, q): (T, T),
+    c: &mut [T],
+    free: &[T],
+    best: &mut Best<T>,
+) -> usize {
+    let mut sums = [[T::default(); CELL]; N];
+    // One loop over all numbers of arrays of a known length: it is the one that the compiler makes whole vectors of.
+    let flat = sums.as_flattened_mut();
+    flat.copy_from_slice(&gram[..N * CELL]);
+    for (i, w) in w.iter().enumerate() {
+        let (w, v) = (*w, &done[i * stride..i * stride + N * CELL]);
+        for l in 0..N * CELL {
+            flat[l] = w.times_plus(v[l], flat[l]);
         }
+    }
+    let c = &mut c[..N * CELL];
+    for l in 0..N * CELL {
+        let v = flat[l] * inverse;
+        flat[l] = v;
+        c[l] = q.times_plus(v, c[l]);
+    }
+    new[..N * CELL].copy_from_slice(flat);
+    let free = free[..N * CELL].as_chunks::<CELL>().0;
+    c.as_chunks::<CELL>().0.iter().zip(free).for_each(
+        #[inline(always)]
+        |(c, free)| best.see(c, free),
+    );
+    N * CELL
+}
+
+/// The largest number so far at each place of a cell, and in which cell it was.
+struct Best<T> {
+    most: [T; CELL],
+    cell: [T; CELL],
+    /// Cells that were seen: a number of the same type, so that it is chosen by the same mask.
+    seen: T,
+}
+
+impl<T: Real> Default for Best<T> {
+    fn default() -> Self {
+        let zero = T::default();
+        Self { most: [zero; CELL], cell: [zero; CELL], seen: zero }
+    }
+}
+
+impl<T: Real> Best<T> {
+    #[inline(always)]
+    fn see(&mut self, c: &[T; CELL], free: &[T; CELL]) {
+        // Values, not places, are selected between: otherwise the compiler selects addresses, one by one.
+        let (most, cell, seen) = (self.most, self.cell, self.seen);
+        for l in 0..CELL {
+            let (before, size) = (most[l], c[l].absolute() * free[l]);
+            let more = size > before;
+            self.most[l] = if more { size } else { before };
+            let at = cell[l];
+            self.cell[l] = if more { seen } else { at };
+        }
+        self.seen = seen.plus(T::from_f64(1.0));
+    }
+
+    /// The first atom of the largest number; none where all are 0.
+    #[inline(always)]
+    fn atom(&self) -> Option<usize> {
+        let top = self.most.iter().fold(T::default(), |a, b| if *b > a { *b } else { a });
+        if top <= T::default() {
+            return None;
+        }
+        let place = |l: usize| self.cell[l].to_f64() as usize * CELL + l;
+        (0..CELL).filter(|&l| self.most[l] == top).map(place).min()
     }
 }

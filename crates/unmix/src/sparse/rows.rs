@@ -4,6 +4,7 @@ use super::Atoms;
 use super::gap::Checked;
 use super::lasso::{Row, fast};
 use super::set::Set;
+use crate::num::simd::CELL;
 use crate::num::{Real, kernel};
 use rayon::prelude::*;
 
@@ -25,9 +26,7 @@ pub(super) struct RowWork<T> {
     pub(super) b: Vec<T>,
     pub(super) weight: Vec<T>,
     pub(super) residual: Vec<T>,
-    /// Of pursuit, in double precision.
-    pub(super) wide: Vec<f64>,
-    pub(super) pursuit: super::omp::Pursuit,
+    pub(super) pursuit: super::omp::Pursuit<T>,
     pub(super) steps: super::proximal::Steps<T>,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn blocks<T: Real>(
                 let mut most = 0;
                 let each = rows.chunks_exact(p).zip(codes.chunks_exact_mut(m));
                 for ((x, code), products) in each.zip(work.products.chunks_exact(m)) {
-                    let norm: f64 = x.iter().map(|x| x.to_f64() * x.to_f64()).sum();
+                    let norm = squared_norm(x);
                     if norm == 0.0 {
                         code.fill(T::default());
                         continue;
@@ -82,6 +81,21 @@ pub(super) fn blocks<T: Real>(
         most = most.max(of_block);
     }
     most
+}
+
+/// `||x||²`, in cells that are added up at the end: one sum would wait for each of its additions.
+#[inline(always)]
+fn squared_norm<T: Real>(x: &[T]) -> f64 {
+    let mut sums = [0.0; CELL];
+    let (x, end) = x.as_chunks::<CELL>();
+    for x in x {
+        for l in 0..CELL {
+            let x = x[l].to_f64();
+            sums[l] = x.mul_add(x, sums[l]);
+        }
+    }
+    let end = end.iter().fold(0.0, |sum, x| x.to_f64().mul_add(x.to_f64(), sum));
+    sums.iter().sum::<f64>() + end
 }
 
 /// Runs `code` for parts of the rows on the threads of this pool, each with buffers of its own.
