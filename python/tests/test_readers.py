@@ -430,7 +430,7 @@ def test_settings_that_make_no_sense_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(3))
     for settings, message in [
         (dict(key="a"), "key=a is not possible"),
-        (dict(header=True), "header=true is not possible"),
+        (dict(header=True), "header=True is not possible"),
         (dict(patches=(2, 2)), "patches=2x2 is not possible"),
         (dict(patches=(2,)), "patches must be the length of each axis"),
         (dict(stride=2), "stride=2 applies to patches only"),
