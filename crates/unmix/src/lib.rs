@@ -46,6 +46,8 @@
 
 // Modules that are hidden from the documentation are for the other crates of this workspace and for tests: parts of methods, which change
 // with them. What of them stands in a public signature is re-exported where it is used.
+#[doc(hidden)]
+pub mod autoencoder;
 pub mod biclusters;
 pub mod data;
 pub mod datasets;

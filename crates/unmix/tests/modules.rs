@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "error",
     "machine",
     "num",
@@ -18,6 +18,7 @@ const ORDER: [&str; 24] = [
     "spectrum",
     "learn",
     "sparse",
+    "autoencoder",
     "neural",
     "rectified",
     "ica",

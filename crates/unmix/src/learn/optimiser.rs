@@ -1,6 +1,7 @@
 //! From gradients to steps: stochastic gradient descent with momentum, and Adam.
 
 use crate::num::{Real, widest};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The update rule of the parameters.
@@ -19,6 +20,9 @@ const MOMENTUM: f64 = 0.9;
 const SQUARES: f64 = 0.999;
 /// As in Keras.
 const EPS: f64 = 1e-7;
+
+/// Numbers that one thread moves at a time.
+const PART: usize = 1 << 14;
 
 /// State of an optimiser for one parameter: moving averages of gradients and of their squares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +51,16 @@ impl<T: Real> OptimiserState<T> {
         self.first.is_empty()
     }
 
+    /// Forgets the gradients so far of some of the numbers.
+    pub fn forget(&mut self, places: &[std::ops::Range<usize>]) {
+        for place in places {
+            self.first[place.clone()].fill(T::default());
+            if !self.second.is_empty() {
+                self.second[place.clone()].fill(T::default());
+            }
+        }
+    }
+
     /// One step of length `rate`: moves `w` against `times` the numbers `g`, which together are the gradient. All three are as long as
     /// the parameter, and `how` is what this memory was made for.
     pub fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
@@ -56,15 +70,18 @@ impl<T: Real> OptimiserState<T> {
         match how {
             Optimiser::Sgd => {
                 let (momentum, rate) = (t(MOMENTUM), t(times * rate));
-                widest(
-                    #[inline(always)]
-                    || {
-                        for ((w, g), m) in w.iter_mut().zip(g).zip(&mut self.first) {
-                            *m = momentum * *m - rate * *g;
-                            *w += *m;
-                        }
-                    },
-                );
+                let step = |w: &mut [T], g: &[T], first: &mut [T], _: &mut [T]| {
+                    widest(
+                        #[inline(always)]
+                        || {
+                            for ((w, g), m) in w.iter_mut().zip(g).zip(first) {
+                                *m = momentum * *m - rate * *g;
+                                *w += *m;
+                            }
+                        },
+                    );
+                };
+                self.in_parts(w, g, step);
             }
             Optimiser::Adam => {
                 // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, the factors gathered. Both powers are 0 long before the count ends.
@@ -74,17 +91,35 @@ impl<T: Real> OptimiserState<T> {
                 let eps = t(EPS * bias);
                 let (b1, b2) = (t(MOMENTUM), t(SQUARES));
                 let (c1, c2) = (t(times * (1.0 - MOMENTUM)), t(times * times * (1.0 - SQUARES)));
-                widest(
-                    #[inline(always)]
-                    || {
-                        let moments = self.first.iter_mut().zip(&mut self.second);
-                        for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(moments) {
-                            *m = b1 * *m + c1 * *g;
-                            *v = b2 * *v + c2 * (*g * *g);
-                            *w -= rate * *m / (v.root() + eps);
-                        }
-                    },
-                );
+                let step = |w: &mut [T], g: &[T], first: &mut [T], second: &mut [T]| {
+                    widest(
+                        #[inline(always)]
+                        || {
+                            for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(first.iter_mut().zip(second)) {
+                                *m = b1 * *m + c1 * *g;
+                                *v = b2 * *v + c2 * (*g * *g);
+                                *w -= rate * *m / (v.root() + eps);
+                            }
+                        },
+                    );
+                };
+                self.in_parts(w, g, step);
+            }
+        }
+    }
+
+    /// Calls `step` for parts of the parameter, on all threads of the current pool where there are many numbers: each is moved by itself.
+    fn in_parts(&mut self, w: &mut [T], g: &[T], step: impl Fn(&mut [T], &[T], &mut [T], &mut [T]) + Sync) {
+        if w.len() <= PART || rayon::current_thread_index().is_none() {
+            return step(w, g, &mut self.first, &mut self.second);
+        }
+        let moments = self.first.par_chunks_mut(PART);
+        let parts = w.par_chunks_mut(PART).zip(g.par_chunks(PART)).zip(moments);
+        match self.second.is_empty() {
+            true => parts.for_each(|((w, g), m)| step(w, g, m, &mut [])),
+            false => {
+                let parts = parts.zip(self.second.par_chunks_mut(PART));
+                parts.for_each(|(((w, g), m), v)| step(w, g, m, v));
             }
         }
     }

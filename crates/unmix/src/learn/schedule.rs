@@ -17,6 +17,13 @@ pub enum Schedule {
         /// Steps of the rise.
         steps: u64,
     },
+    /// Rises linearly to 1 at step `rise`, counted from 1, stays, and falls linearly over the last `fall` steps to 0 after the last.
+    Plateau {
+        /// Steps of the rise.
+        rise: u64,
+        /// Steps of the fall.
+        fall: u64,
+    },
 }
 
 impl Schedule {
@@ -26,6 +33,11 @@ impl Schedule {
             Schedule::Constant => 1.0,
             Schedule::Linear => 1.0 - step as f64 / total.max(1) as f64,
             Schedule::WarmUp { steps } if step < steps => (step + 1) as f64 / steps as f64,
+            Schedule::Plateau { rise, fall } => {
+                let risen = (step + 1) as f64 / rise.max(1) as f64;
+                let left = total.saturating_sub(step) as f64 / fall.max(1) as f64;
+                risen.min(left).min(1.0)
+            }
             Schedule::WarmUp { steps } => {
                 1.0 - (step - steps) as f64 / total.saturating_sub(steps).max(1) as f64
             }
@@ -49,6 +61,10 @@ mod tests {
             assert!(shares[..peak].is_sorted() && shares[peak..].is_sorted_by(|a, b| a >= b));
         }
         assert!((0..total).all(|step| Schedule::Constant.share(step, total) == 1.0));
+        let plateau = Schedule::Plateau { rise: 50, fall: 200 };
+        let shares: Vec<f64> = (0..total).map(|step| plateau.share(step, total)).collect();
+        assert_eq!((shares[0], shares[48], shares[999]), (0.02, 0.98, 0.005));
+        assert!(shares[49..=800].iter().all(|s| *s == 1.0) && shares[801] < 1.0);
     }
 
     #[test]

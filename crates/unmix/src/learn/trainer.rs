@@ -92,6 +92,14 @@ impl<T: Real> Updates<'_, T> {
         self.memory.wide.clear();
     }
 
+    /// Forgets the gradients so far of some numbers of the parameter that is handed over next, of `len` numbers in the type of the rows.
+    pub fn forget_some(&mut self, places: &[std::ops::Range<usize>], len: usize) {
+        if !places.is_empty() {
+            let mut moved = self.moved[0];
+            nth(&mut self.memory.own, &mut moved, self.how, len).forget(places);
+        }
+    }
+
     /// Moves a parameter in double precision.
     pub fn take_wide(&mut self, values: &mut [f64], gradient: &[f64]) {
         let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());

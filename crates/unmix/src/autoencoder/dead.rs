@@ -1,0 +1,84 @@
+//! Units that no row activates: which they are, and new beginnings for them.
+
+use super::parameters::{Parameters, norm};
+use super::{Activation, Pass, Penalty, Terms};
+use crate::num::Real;
+use crate::num::random::Stream;
+
+/// A unit is dead after so many rows without a code, or after an epoch of fewer.
+pub(super) const ROWS: u64 = 1_000_000;
+/// Length of the encoder of a unit that begins anew, beside the mean of those of the others.
+const SHARE: f64 = 0.2;
+/// Stream of the rows at which units begin anew.
+const BEGINS: u64 = 0x7361_6532;
+
+/// Rows of `sample`, as many as there are `units`, each drawn with a probability proportional to its squared residual squared, none twice.
+fn drawn(squares: &[f64], units: usize, seed: u64, turn: u64) -> Vec<usize> {
+    let draws = Stream::new(seed, BEGINS ^ (turn << 32));
+    // The smallest of independent exponential times with these rates come in the order of such draws.
+    let time = |i: usize| -draws.uniform(i as u64).ln() / (squares[i] * squares[i]).max(f64::MIN_POSITIVE);
+    let mut rows: Vec<(f64, usize)> = (0..squares.len()).map(|i| (time(i), i)).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    rows.into_iter().take(units).map(|(_, i)| i).collect()
+}
+
+/// Lets the units `dead` begin anew at rows of `sample` that are represented badly: atom and encoder point to the row, biases are 0 and
+/// thresholds `threshold`. Returns those that did, fewer where there are fewer rows.
+pub(super) fn resample<T: Real>(
+    parameters: &mut Parameters<T>,
+    terms: &Terms,
+    dead: &[u32],
+    sample: &[T],
+    threshold: f64,
+    (seed, turn): (u64, u64),
+) -> Vec<u32> {
+    let (p, m) = (parameters.n_features(), parameters.n_units());
+    let mut pass = Pass::default();
+    pass.encode(parameters, terms, sample);
+    let squares = pass.squares(parameters, terms, Penalty::default());
+    let mut is_dead = vec![false; m];
+    dead.iter().for_each(|j| is_dead[*j as usize] = true);
+    let lengths = (0..m).filter(|j| !is_dead[*j]).map(|j| norm(&parameters.encoder[j * p..(j + 1) * p]));
+    let alive = m - dead.len();
+    let length = if alive > 0 { SHARE * lengths.sum::<f64>() / alive as f64 } else { SHARE };
+    let mut begun = Vec::new();
+    for (unit, i) in dead.iter().zip(drawn(&squares, dead.len(), seed, turn)) {
+        let row = sample[i * p..(i + 1) * p].iter().zip(&parameters.mean);
+        let row: Vec<f64> = row.map(|(x, b)| x.to_f64() - b.to_f64()).collect();
+        let size = norm(&row);
+        if size == 0.0 {
+            continue;
+        }
+        let j = *unit as usize;
+        for (c, x) in row.iter().enumerate() {
+            parameters.decoder[j * p + c] = T::from_f64(x / size);
+            parameters.encoder[j * p + c] = T::from_f64(length * x / size);
+        }
+        parameters.bias[j] = T::default();
+        match terms.activation {
+            Activation::Gated => {
+                (parameters.magnitude[j], parameters.log_scale[j]) = (T::default(), T::default());
+            }
+            Activation::Jumprelu => parameters.log_threshold[j] = T::from_f64(threshold.ln()),
+            _ => {}
+        }
+        begun.push(*unit);
+    }
+    begun
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_drawn_as_often_as_their_squares_say() {
+        let squares = [1.0, 2.0, 3.0, 0.0];
+        let mut counts = [0.0; 4];
+        (0..4000).for_each(|turn| counts[drawn(&squares, 1, 5, turn)[0]] += 1.0 / 4000.0);
+        for (count, square) in counts.iter().zip(squares) {
+            assert!((count - square * square / 14.0).abs() < 0.03, "{counts:?}");
+        }
+        assert_eq!(drawn(&squares, 4, 5, 0).len(), 4);
+    }
+}

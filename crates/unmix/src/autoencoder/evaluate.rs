@@ -1,0 +1,147 @@
+//! How well codes represent rows, and how they use the units.
+
+use crate::data::Workspace;
+use crate::model::Encoder;
+use crate::num::{Matrix, Real, kernel};
+use rayon::prelude::*;
+
+/// Sums over rows, of their codes and what these leave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evaluation {
+    /// Rows.
+    pub n: u64,
+    /// Squared lengths of rows about `center`, of their residuals, and of what the codes add up to.
+    pub about: f64,
+    /// See `about`.
+    pub residual: f64,
+    /// See `about`.
+    pub fitted: f64,
+    /// Products of rows about the model's mean and what their codes add up to.
+    pub product: f64,
+    /// Rows that activate each unit, and the sum of its codes.
+    pub fired: Vec<u64>,
+    /// See `fired`.
+    pub size: Vec<f64>,
+    /// Largest code of each unit.
+    pub largest: Vec<f64>,
+}
+
+/// Rows that one thread takes at a time.
+const ROWS: usize = 64;
+
+impl Evaluation {
+    /// Of no rows, for `m` units.
+    pub fn new(m: usize) -> Self {
+        Self { fired: vec![0; m], size: vec![0.0; m], largest: vec![0.0; m], ..Self::default() }
+    }
+
+    /// Adds another one's rows.
+    pub fn merge(&mut self, other: &Self) {
+        self.n += other.n;
+        self.about += other.about;
+        self.residual += other.residual;
+        self.fitted += other.fitted;
+        self.product += other.product;
+        self.fired.iter_mut().zip(&other.fired).for_each(|(a, b)| *a += b);
+        self.size.iter_mut().zip(&other.size).for_each(|(a, b)| *a += b);
+        self.largest.iter_mut().zip(&other.largest).for_each(|(a, b)| *a = a.max(*b));
+    }
+
+    /// Share of the rows' squared lengths about `center` that codes leave.
+    pub fn fvu(&self) -> f64 {
+        self.residual / self.about
+    }
+
+    /// Active units of a row, the mean.
+    pub fn l0(&self) -> f64 {
+        self.fired.iter().sum::<u64>() as f64 / self.n.max(1) as f64
+    }
+
+    /// Share of the rows that activate each unit.
+    pub fn density(&self) -> Vec<f64> {
+        self.fired.iter().map(|fired| *fired as f64 / self.n.max(1) as f64).collect()
+    }
+
+    /// What the fitted part of rows would have to be multiplied by: 1 where codes are not shrunk.
+    pub fn shrinkage(&self) -> f64 {
+        if self.fitted > 0.0 { self.product / self.fitted } else { 1.0 }
+    }
+
+    /// Adds the rows `x` with their codes. `mean` is the model's, `atoms` are its atoms, `center` is the mean of the rows.
+    pub fn add<T: Real>(&mut self, x: &[T], codes: &[T], mean: &[f64], atoms: &Matrix<f64>, center: &[f64]) {
+        let (p, m) = (atoms.cols(), atoms.rows());
+        let mut fitted = vec![0.0; p];
+        for (row, code) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
+            fitted.fill(0.0);
+            for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+                let z = z.to_f64();
+                self.fired[j] += 1;
+                self.size[j] += z.abs();
+                self.largest[j] = self.largest[j].max(z);
+                fitted.iter_mut().zip(atoms.row(j)).for_each(|(f, a)| *f += z * a);
+            }
+            self.n += 1;
+            for (((x, f), mean), center) in row.iter().zip(&fitted).zip(mean).zip(center) {
+                let x = x.to_f64();
+                self.about += (x - center) * (x - center);
+                self.residual += (x - mean - f) * (x - mean - f);
+                self.fitted += f * f;
+                self.product += f * (x - mean);
+            }
+        }
+    }
+}
+
+/// Of the rows `x` by `encoder`, on the threads of the current pool.
+pub fn evaluate<T: Real>(
+    encoder: &dyn Encoder,
+    map: &dyn crate::model::RowMap<T>,
+    x: &[T],
+    (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
+) -> Evaluation {
+    let (p, m) = (encoder.n_features(), encoder.n_codes());
+    let parts: Vec<Evaluation> = x
+        .par_chunks(ROWS * p)
+        .map(|x| {
+            let (mut codes, mut work) = (vec![T::default(); x.len() / p * m], Workspace::default());
+            map.apply(x, &mut codes, &mut work);
+            let mut part = Evaluation::new(m);
+            part.add(x, &codes, mean, atoms, center);
+            part
+        })
+        .collect();
+    let mut all = Evaluation::new(m);
+    parts.iter().for_each(|part| all.merge(part));
+    all
+}
+
+/// Share of atoms that have a cosine of at least `least` with another one, of atoms that are not 0.
+pub fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
+    let (m, p) = (atoms.rows(), atoms.cols());
+    let unit = Matrix::from_vec(
+        m,
+        p,
+        (0..m)
+            .flat_map(|j| {
+                let size = kernel::sum_of_squares(atoms.row(j)).sqrt();
+                let by = if size > 0.0 { 1.0 / size } else { 0.0 };
+                atoms.row(j).iter().map(move |x| x * by).collect::<Vec<f64>>()
+            })
+            .collect(),
+    );
+    let across = unit.transposed();
+    let near: usize = (0..m.div_ceil(ROWS))
+        .into_par_iter()
+        .map(|part| {
+            let rows = part * ROWS..((part + 1) * ROWS).min(m);
+            let mut products = vec![0.0; rows.len() * m];
+            let some = &unit.as_slice()[rows.start * p..rows.end * p];
+            kernel::product(&mut products, some, across.as_slice(), rows.len(), p, m);
+            let near = |(i, row): (usize, &[f64])| {
+                row.iter().enumerate().any(|(j, cosine)| j != rows.start + i && *cosine >= least)
+            };
+            products.chunks_exact(m).enumerate().filter(|each| near(*each)).count()
+        })
+        .sum();
+    near as f64 / m.max(1) as f64
+}

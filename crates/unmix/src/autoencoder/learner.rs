@@ -1,0 +1,234 @@
+//! An autoencoder as a learner: what a step changes beside parameters.
+
+use super::dead::{ROWS, resample};
+use super::parameters::{Parameters, norm};
+use super::pass::{Pass, Penalty, Terms};
+use super::steer::{Steered, Steering};
+use super::{Activation, DeadUnit};
+use crate::data::Batch;
+use crate::error::{Error, Result};
+use crate::learn::{Learner, Updates};
+use crate::num::{Real, widest};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Options of the training.
+#[derive(Clone, Debug)]
+pub struct Training<T> {
+    /// The activation and its numbers.
+    pub terms: Terms,
+    /// How the penalty gets its weight.
+    pub steering: Steering,
+    /// What is done about dead units; not `Auto`.
+    pub dead: DeadUnit,
+    /// The thresholds of `Jumprelu` at the start.
+    pub threshold: f64,
+    /// Rows of an epoch.
+    pub n_rows: u64,
+    /// Batches of an epoch.
+    pub per_epoch: u64,
+    /// Epochs.
+    pub max_epochs: u64,
+    /// The learning rate, for messages.
+    pub learning_rate: f64,
+    /// Half the mean squared length of the rows about their mean: losses that are far above have left all bounds.
+    pub half_square: f64,
+    /// Seed of rows at which units begin anew.
+    pub seed: u64,
+    /// Rows at which units may begin anew.
+    pub sample: Vec<T>,
+}
+
+/// Parameters, and what is stored of the batches so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct AutoencoderState<T: Real> {
+    /// The parameters.
+    pub parameters: Parameters<T>,
+    steered: Steered,
+    /// Rows since each unit fired last.
+    pub since: Vec<u64>,
+    /// Of `BatchTopk`: sum and number of the smallest codes that were kept in this epoch, and their mean in the last.
+    kept: (f64, u64),
+    threshold: Option<f64>,
+    /// Units that began anew: what the optimiser remembers of them is forgotten at the next step.
+    renewed: Vec<u32>,
+    /// Units that began anew so far.
+    pub resampled: u64,
+    /// Sum of active units, and rows, of this epoch.
+    active: (f64, f64),
+    /// Active units of a row in every epoch that has ended.
+    pub l0: Vec<f64>,
+    /// Dead units at the end of each of them.
+    pub dead: Vec<u64>,
+}
+
+impl<T: Real> AutoencoderState<T> {
+    /// Before the first batch; `alpha` is the weight of the penalty, or where it starts.
+    pub fn new(parameters: Parameters<T>, alpha: f64) -> Self {
+        let m = parameters.n_units();
+        Self {
+            parameters,
+            steered: Steered::new(alpha),
+            since: vec![0; m],
+            kept: (0.0, 0),
+            threshold: None,
+            renewed: Vec::new(),
+            resampled: 0,
+            active: (0.0, 0.0),
+            l0: Vec::new(),
+            dead: Vec::new(),
+        }
+    }
+
+    /// The weight of the penalty.
+    pub fn alpha(&self) -> f64 {
+        self.steered.alpha
+    }
+
+    /// Of `BatchTopk`: what a code has to be above, the mean over the batches of the last epoch of the smallest that was kept.
+    pub fn threshold(&self) -> f64 {
+        let now = (self.kept.1 > 0).then(|| self.kept.0 / self.kept.1 as f64);
+        self.threshold.or(now).unwrap_or(0.0)
+    }
+}
+
+/// The learning rate of logarithms of thresholds, beside that of the rest: with the same few units ever cross theirs.
+const FASTER: f64 = 10.0;
+/// Losses that are so many times those of the mean have left all bounds.
+const BOUND: f64 = 1e6;
+/// Share of the epochs after which no unit begins anew.
+const LAST: f64 = 0.7;
+
+/// An autoencoder that is trained, and buffers of one step.
+pub struct AutoencoderLearner<T: Real> {
+    how: Training<T>,
+    pass: Pass<T>,
+    gradient: Parameters<T>,
+    fired: Vec<u64>,
+    dead: Vec<bool>,
+}
+
+impl<T: Real> AutoencoderLearner<T> {
+    /// For parameters of the sizes of `like`.
+    pub fn new(how: Training<T>, like: &Parameters<T>) -> Self {
+        let fired = vec![0; like.n_units()];
+        Self { how, pass: Pass::default(), gradient: like.clone(), fired, dead: Vec::new() }
+    }
+
+    /// Rows without a code after which a unit counts as dead.
+    fn window(&self) -> u64 {
+        self.how.n_rows.min(ROWS)
+    }
+
+    /// Dead units, in their order.
+    pub fn dead_units(&self, state: &AutoencoderState<T>) -> Vec<u32> {
+        let dead = (0..).zip(&state.since).filter(|(_, since)| **since >= self.window());
+        dead.map(|(j, _)| j).collect()
+    }
+
+    /// The error of a training that left all bounds.
+    pub fn diverged(&self, epoch: u64, found: &str) -> Error {
+        let why = format!("{found} in epoch {}", epoch + 1);
+        Error::setting("learning_rate", self.how.learning_rate, why, "choose a lower one")
+    }
+}
+
+impl<T: Real> Learner<T> for AutoencoderLearner<T> {
+    type State = AutoencoderState<T>;
+
+    fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+        let how = &self.how;
+        let n = batch.rows.len() as u64;
+        let coded = self.pass.encode(&state.parameters, &how.terms, batch.x);
+        let step = batch.position.epoch * how.per_epoch + batch.position.batch + 1;
+        let weight = match how.terms.activation.counts() {
+            true => 0.0,
+            false => state.steered.weight(&how.steering, step, coded.l0),
+        };
+        if let Some(least) = coded.least {
+            state.kept = (state.kept.0 + least, state.kept.1 + 1);
+        }
+        self.dead.clear();
+        let window = self.window();
+        if self.how.dead == DeadUnit::Auxk && state.since.iter().any(|since| *since >= window) {
+            self.dead.extend(state.since.iter().map(|since| *since >= window));
+        }
+        let penalty = Penalty { weight };
+        let (parameters, terms) = (&state.parameters, &self.how.terms);
+        let (gradient, fired) = (&mut self.gradient, &mut self.fired);
+        let loss = self.pass.gradient(parameters, terms, penalty, &self.dead, gradient, fired);
+        for (since, fired) in state.since.iter_mut().zip(&self.fired) {
+            *since = if *fired > 0 { 0 } else { *since + n };
+        }
+        state.active = (state.active.0 + coded.l0 * n as f64, state.active.1 + n as f64);
+        if loss.is_finite() && loss <= BOUND * self.how.half_square {
+            return Ok(Some(loss));
+        }
+        Err(self.diverged(batch.position.epoch, &format!("the loss grew to {loss:.1e}")))
+    }
+
+    fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {
+        let (to, by) = (&mut state.parameters, &self.gradient);
+        let p = to.mean.len();
+        let rows: Vec<_> = state.renewed.iter().map(|j| *j as usize * p..(*j as usize + 1) * p).collect();
+        let units: Vec<_> = state.renewed.iter().map(|j| *j as usize..*j as usize + 1).collect();
+        updates.forget_some(&rows, to.decoder.len());
+        updates.take(&mut to.decoder, &by.decoder);
+        updates.forget_some(&rows, to.encoder.len());
+        updates.take(&mut to.encoder, &by.encoder);
+        updates.forget_some(&units, to.bias.len());
+        updates.take(&mut to.bias, &by.bias);
+        updates.take(&mut to.mean, &by.mean);
+        if !to.log_threshold.is_empty() {
+            updates.forget_some(&units, to.log_threshold.len());
+            updates.take_at(FASTER, &mut to.log_threshold, &by.log_threshold);
+        }
+        if !to.magnitude.is_empty() {
+            updates.forget_some(&units, to.magnitude.len());
+            updates.take(&mut to.magnitude, &by.magnitude);
+            updates.forget_some(&units, to.log_scale.len());
+            updates.take(&mut to.log_scale, &by.log_scale);
+        }
+        state.renewed.clear();
+    }
+
+    /// Atoms are divided by their norms.
+    fn project(&mut self, state: &mut Self::State) -> Result<()> {
+        let p = state.parameters.mean.len();
+        state.parameters.decoder.par_chunks_mut(p * 64).for_each(|atoms| {
+            for atom in atoms.chunks_exact_mut(p) {
+                let by = T::from_f64(1.0 / norm(atom));
+                widest(
+                    #[inline(always)]
+                    || atom.iter_mut().for_each(|x| *x *= by),
+                );
+            }
+        });
+        Ok(())
+    }
+
+    fn epoch_ended(&mut self, state: &mut Self::State) -> Result<()> {
+        let epoch = state.l0.len() as u64;
+        if !state.parameters.finite() {
+            return Err(self.diverged(epoch, "parameters are not finite"));
+        }
+        let (active, n) = std::mem::take(&mut state.active);
+        state.l0.push(active / n.max(1.0));
+        if self.how.terms.activation == Activation::BatchTopk {
+            let (sum, count) = std::mem::take(&mut state.kept);
+            state.threshold = (count > 0).then(|| sum / count as f64).or(state.threshold);
+        }
+        let dead = self.dead_units(state);
+        state.dead.push(dead.len() as u64);
+        let early = ((epoch + 1) as f64) < LAST * self.how.max_epochs as f64;
+        if self.how.dead == DeadUnit::Resample && early && !dead.is_empty() {
+            let (how, parameters) = (&self.how, &mut state.parameters);
+            let turn = (how.seed, epoch);
+            state.renewed = resample(parameters, &how.terms, &dead, &how.sample, how.threshold, turn);
+            state.resampled += state.renewed.len() as u64;
+            state.renewed.iter().for_each(|j| state.since[*j as usize] = 0);
+        }
+        Ok(())
+    }
+}

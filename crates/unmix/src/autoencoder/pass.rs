@@ -1,0 +1,203 @@
+//! The gradient of a batch.
+
+use super::Activation;
+use super::parameters::Parameters;
+use super::rows::{Of, Part, Ready, SLICE, Touched};
+use super::select::bound;
+use super::units::{ByUnit, Rows};
+use crate::num::Real;
+use rayon::prelude::*;
+
+/// The penalty on codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Penalty {
+    /// Its weight, `alpha`.
+    pub weight: f64,
+}
+
+/// What a gradient depends on beside parameters and rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// The activation.
+    pub activation: Activation,
+    /// Active units of a row where they are counted.
+    pub l0: usize,
+    /// Width of the kernel of thresholds.
+    pub bandwidth: f64,
+    /// How many dead units have a second code.
+    pub auxk: usize,
+}
+
+/// What a batch has come to before its gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coded {
+    /// Active units of a row, the mean.
+    pub l0: f64,
+    /// Of `BatchTopk`: the smallest code that was kept.
+    pub least: Option<f64>,
+}
+
+/// Buffers of one batch.
+#[derive(Clone, Debug, Default)]
+pub struct Pass<T: Real> {
+    ready: Ready<T>,
+    centred: Vec<T>,
+    u: Vec<T>,
+    residual: Vec<T>,
+    dead_residual: Vec<T>,
+    slices: Vec<Touched<T>>,
+    by_unit: ByUnit<T>,
+    dead_by_unit: ByUnit<T>,
+    n: usize,
+}
+
+/// Columns of the transposed encoder that one thread writes at a time.
+const COLUMNS: usize = 16;
+
+impl<T: Real> Pass<T> {
+    /// Codes of the rows `x`, on the threads of the current pool.
+    pub fn encode(&mut self, parameters: &Parameters<T>, terms: &Terms, x: &[T]) -> Coded {
+        let (p, m) = (parameters.n_features(), parameters.n_units());
+        self.n = x.len() / p;
+        self.prepare(parameters);
+        self.centred.resize(self.n * p, T::default());
+        self.residual.resize(self.n * p, T::default());
+        self.dead_residual.resize(self.n * p, T::default());
+        self.u.resize(self.n * m, T::default());
+        self.slices.resize_with(self.n.div_ceil(SLICE), Touched::default);
+        let ready = std::mem::take(&mut self.ready);
+        let of = of(parameters, &ready, terms, Penalty::default(), &[]);
+        self.each(x, p, m, |touched, x, part| touched.encode(&of, x, part));
+        let least = (terms.activation == Activation::BatchTopk).then(|| self.keep(terms, m));
+        self.ready = ready;
+        let active: u64 = self.slices.iter().map(|s| s.active).sum();
+        Coded { l0: active as f64 / self.n.max(1) as f64, least: least.flatten() }
+    }
+
+    /// The transposed encoder, and thresholds or scales.
+    fn prepare(&mut self, parameters: &Parameters<T>) {
+        let (p, m) = (parameters.n_features(), parameters.n_units());
+        let encoder = &parameters.encoder;
+        self.ready.across.resize(p * m, T::default());
+        self.ready.across.par_chunks_mut(COLUMNS * m).enumerate().for_each(|(number, rows)| {
+            // Tiles of few columns and units stay in the first cache.
+            for first in (0..m).step_by(COLUMNS) {
+                for (c, row) in rows.chunks_exact_mut(m).enumerate() {
+                    let column = number * COLUMNS + c;
+                    let units = row[first..].iter_mut().take(COLUMNS).enumerate();
+                    units.for_each(|(j, to)| *to = encoder[(first + j) * p + column]);
+                }
+            }
+        });
+        let logs =
+            if parameters.log_scale.is_empty() { &parameters.log_threshold } else { &parameters.log_scale };
+        self.ready.exp.clear();
+        self.ready.exp.extend(logs.iter().map(|x| T::from_f64(x.to_f64().exp())));
+    }
+
+    /// Of `BatchTopk`: the largest of all pre-activations, as many as rows times `l0`; the smallest that is kept.
+    fn keep(&mut self, terms: &Terms, m: usize) -> Option<f64> {
+        let wanted = terms.l0 * self.n;
+        let mut tops: Vec<T> = self.slices.iter().flat_map(|s| s.tops.iter().copied()).collect();
+        let least = bound(&mut tops, wanted);
+        self.slices.par_iter_mut().zip(self.u.par_chunks(SLICE * m)).for_each(|(touched, u)| {
+            touched.candidates(u, m, least);
+        });
+        let mut all: Vec<T> = self.slices.iter().flat_map(|s| s.found.iter().map(|f| f.1)).collect();
+        let (mut least, mut quota) = (T::default(), 0);
+        if all.len() > wanted && wanted > 0 {
+            let falling = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
+            least = *all.select_nth_unstable_by(wanted - 1, falling).1;
+            quota = wanted - all.iter().filter(|u| **u > least).count();
+        }
+        self.slices.iter_mut().for_each(|touched| touched.keep(least, &mut quota));
+        let kept = self.slices.iter().flat_map(|s| s.entries.iter().map(|e| e.z.to_f64()));
+        kept.reduce(f64::min)
+    }
+
+    /// The gradient at `parameters` of the batch that was [encoded](Self::encode) last, over `gradient`; how often each unit fired, over
+    /// `fired`. Returns the mean loss of the rows: reconstruction, penalty, and the second loss of `Gated`.
+    ///
+    /// `dead` says which units are; empty where they have no loss of their own.
+    pub fn gradient(
+        &mut self,
+        parameters: &Parameters<T>,
+        terms: &Terms,
+        penalty: Penalty,
+        dead: &[bool],
+        gradient: &mut Parameters<T>,
+        fired: &mut [u64],
+    ) -> f64 {
+        let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
+        let ready = std::mem::take(&mut self.ready);
+        let of = of(parameters, &ready, terms, penalty, dead);
+        self.each(&[], p, m, |touched, _, part| touched.differentiate(&of, n, part));
+        self.ready = ready;
+        self.by_unit.sort(&self.slices, m, false);
+        match dead.is_empty() {
+            true => self.dead_by_unit.clear(),
+            false => self.dead_by_unit.sort(&self.slices, m, true),
+        }
+        let rows = Rows {
+            entries: &self.by_unit,
+            dead: &self.dead_by_unit,
+            centred: &self.centred,
+            residual: &self.residual,
+            dead_residual: &self.dead_residual,
+        };
+        rows.gradient(terms.activation, parameters, gradient, fired);
+        let mut sums = [0.0; 3];
+        for slice in &self.slices {
+            sums.iter_mut().zip(slice.loss).for_each(|(s, x)| *s += x);
+        }
+        // The second loss of dead units is no part of the objective.
+        let second = if terms.activation == Activation::Gated { sums[2] } else { 0.0 };
+        (sums[0] + penalty.weight * sums[1] + second) / n.max(1) as f64
+    }
+
+    /// Squared residuals of the rows that were encoded last.
+    pub(super) fn squares(
+        &mut self,
+        parameters: &Parameters<T>,
+        terms: &Terms,
+        penalty: Penalty,
+    ) -> Vec<f64> {
+        let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
+        let ready = std::mem::take(&mut self.ready);
+        let of = of(parameters, &ready, terms, penalty, &[]);
+        self.each(&[], p, m, |touched, _, part| touched.differentiate(&of, n, part));
+        let scale = (n * n) as f64;
+        self.residual.chunks_exact(p).map(|e| scale * crate::num::kernel::sum_of_squares(e)).collect()
+    }
+
+    /// Runs `work` for every slice, with its rows of `x` where there are some.
+    fn each(
+        &mut self,
+        x: &[T],
+        p: usize,
+        m: usize,
+        work: impl Fn(&mut Touched<T>, &[T], &mut Part<'_, T>) + Sync,
+    ) {
+        let buffers = self.centred.par_chunks_mut(SLICE * p).zip(self.u.par_chunks_mut(SLICE * m));
+        let residuals =
+            self.residual.par_chunks_mut(SLICE * p).zip(self.dead_residual.par_chunks_mut(SLICE * p));
+        self.slices.par_iter_mut().zip(buffers.zip(residuals)).enumerate().for_each(
+            |(number, (touched, ((centred, u), (residual, dead_residual))))| {
+                let rows = centred.len();
+                let x = if x.is_empty() { x } else { &x[number * SLICE * p..][..rows] };
+                work(touched, x, &mut Part { centred, u, residual, dead_residual });
+            },
+        );
+    }
+}
+
+fn of<'p, T: Real>(
+    parameters: &'p Parameters<T>,
+    ready: &'p Ready<T>,
+    terms: &Terms,
+    penalty: Penalty,
+    dead: &'p [bool],
+) -> Of<'p, T> {
+    let Terms { activation, l0, bandwidth, auxk } = *terms;
+    Of { parameters, ready, activation, l0, penalty, bandwidth, dead, auxk }
+}

@@ -1,0 +1,333 @@
+//! Rows of a batch, a slice of them at a time: which units they activate, what is left of them, and what that says about each unit.
+
+use super::parameters::Parameters;
+use super::select::{largest, maxima, reaching};
+use super::{Activation, Penalty};
+use crate::num::simd::CELL;
+use crate::num::{Real, kernel, widest};
+
+/// Rows that one thread takes at a time.
+pub(super) const SLICE: usize = 32;
+
+/// A row and a unit that it touches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry<T> {
+    /// The unit.
+    pub(super) unit: u32,
+    /// Its pre-activation.
+    pub(super) u: T,
+    /// Its code.
+    pub(super) z: T,
+    /// Derivative of the loss by the product of encoder and row.
+    pub(super) slope: T,
+    /// Derivatives by what only some activations have: the threshold; or the bias of the gate, the bias and the scale of the magnitude.
+    pub(super) more: [T; 3],
+}
+
+/// What a slice of rows touches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Touched<T> {
+    /// Where the entries of each row end.
+    pub(super) ends: Vec<usize>,
+    pub(super) entries: Vec<Entry<T>>,
+    /// The same of dead units, of the second loss.
+    pub(super) dead_ends: Vec<usize>,
+    pub(super) dead: Vec<Entry<T>>,
+    /// Codes that are not 0.
+    pub(super) active: u64,
+    /// Half the squared residuals, the penalty without its weight, and the second loss.
+    pub(super) loss: [f64; 3],
+    /// Maxima of groups of pre-activations, and what `largest` needs.
+    pub(super) tops: Vec<T>,
+    pub(super) found: Vec<(u32, T)>,
+    candidate_ends: Vec<usize>,
+    residual: Vec<T>,
+}
+
+/// Numbers for each unit that every row needs, made once for a batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ready<T> {
+    /// The encoder, `n_features x n_units`.
+    pub(super) across: Vec<T>,
+    /// Thresholds, or scales of magnitudes.
+    pub(super) exp: Vec<T>,
+}
+
+/// What is fixed for all rows of a batch.
+pub(super) struct Of<'p, T: Real> {
+    pub(super) parameters: &'p Parameters<T>,
+    pub(super) ready: &'p Ready<T>,
+    pub(super) activation: Activation,
+    /// Active units of a row where they are counted.
+    pub(super) l0: usize,
+    pub(super) penalty: Penalty,
+    pub(super) bandwidth: f64,
+    /// Whether each unit is dead, and how many of the dead have a second code; empty where there is no second loss.
+    pub(super) dead: &'p [bool],
+    pub(super) auxk: usize,
+}
+
+/// `a' b`, in an order that does not depend on where the numbers lie.
+#[inline(always)]
+pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let ((a, ra), (b, rb)) = (a.as_chunks::<CELL>(), b.as_chunks::<CELL>());
+    let mut sums = [T::default(); CELL];
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..CELL {
+            sums[l] = a[l].times_plus(b[l], sums[l]);
+        }
+    }
+    let rest = ra.iter().zip(rb).fold(T::default(), |s, (a, b)| a.times_plus(*b, s));
+    sums.iter().fold(rest, |s, x| s + *x)
+}
+
+/// `to += by * from`.
+#[inline(always)]
+pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
+    let ((to, rt), (from, rf)) = (to.as_chunks_mut::<CELL>(), from.as_chunks::<CELL>());
+    for (to, from) in to.iter_mut().zip(from) {
+        for l in 0..CELL {
+            to[l] = by.times_plus(from[l], to[l]);
+        }
+    }
+    rt.iter_mut().zip(rf).for_each(|(t, f)| *t = by.times_plus(*f, *t));
+}
+
+/// Row-major buffers of one slice.
+pub(super) struct Part<'b, T> {
+    /// Rows less `b`.
+    pub(super) centred: &'b mut [T],
+    /// Pre-activations.
+    pub(super) u: &'b mut [T],
+    /// Derivatives of the loss by the reconstruction.
+    pub(super) residual: &'b mut [T],
+    /// The same of the second loss.
+    pub(super) dead_residual: &'b mut [T],
+}
+
+impl<T: Real> Touched<T> {
+    /// Pre-activations of the rows `x`, and the entries that follow from each row alone; of `BatchTopk` the maxima of groups.
+    pub(super) fn encode(&mut self, of: &Of<'_, T>, x: &[T], part: &mut Part<'_, T>) {
+        let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
+        let n = x.len() / p;
+        for (row, to) in x.chunks_exact(p).zip(part.centred.chunks_exact_mut(p)) {
+            to.iter_mut().zip(row).zip(&of.parameters.mean).for_each(|((t, x), b)| *t = *x - *b);
+        }
+        kernel::product(part.u, part.centred, &of.ready.across, n, p, m);
+        self.ends.clear();
+        self.entries.clear();
+        self.tops.clear();
+        self.active = 0;
+        widest(
+            #[inline(always)]
+            || {
+                for u in part.u.chunks_exact_mut(m) {
+                    if of.activation != Activation::Gated {
+                        u.iter_mut().zip(&of.parameters.bias).for_each(|(u, b)| *u += *b);
+                    }
+                    match of.activation {
+                        Activation::BatchTopk => maxima(u, &mut self.tops),
+                        _ => self.touch(of, u),
+                    }
+                }
+            },
+        );
+    }
+
+    /// Appends the entries of a row by its pre-activations.
+    #[inline(always)]
+    fn touch(&mut self, of: &Of<'_, T>, u: &[T]) {
+        let zero = T::default();
+        let plain = |unit: u32, u: T| Entry { unit, u, z: u, ..Entry::default() };
+        match of.activation {
+            Activation::Relu | Activation::BatchTopk => {
+                let positive = (0..).zip(u).filter(|(_, u)| **u > zero);
+                self.entries.extend(positive.map(|(j, u)| plain(j, *u)));
+            }
+            Activation::Topk => {
+                largest(u, of.l0, &mut self.tops, &mut self.found);
+                self.entries.extend(self.found.iter().map(|(j, u)| plain(*j, *u)));
+            }
+            Activation::Jumprelu => {
+                let half = T::from_f64(of.bandwidth / 2.0);
+                for (j, (u, theta)) in (0..).zip(u.iter().zip(&of.ready.exp)) {
+                    if *u > *theta {
+                        self.entries.push(plain(j, *u));
+                    } else if *theta - *u < half {
+                        self.entries.push(Entry { unit: j, u: *u, ..Entry::default() });
+                    }
+                }
+            }
+            Activation::Gated => {
+                let parameters = of.parameters;
+                for (j, (s, b)) in u.iter().zip(&parameters.bias).enumerate() {
+                    if *s + *b > zero {
+                        let q = of.ready.exp[j].times_plus(*s, parameters.magnitude[j]);
+                        let z = if q > zero { q } else { zero };
+                        self.entries.push(Entry { unit: j as u32, u: *s, z, ..Entry::default() });
+                    }
+                }
+            }
+        }
+        let before = self.ends.last().map_or(0, |end| *end);
+        self.active += self.entries[before..].iter().filter(|e| e.z > zero).count() as u64;
+        self.ends.push(self.entries.len());
+    }
+
+    /// Of `BatchTopk`: the positive pre-activations that are at least `bound`.
+    pub(super) fn candidates(&mut self, u: &[T], m: usize, bound: T) {
+        self.found.clear();
+        self.candidate_ends.clear();
+        widest(
+            #[inline(always)]
+            || {
+                for row in u.chunks_exact(m) {
+                    reaching(row, bound, &mut self.found);
+                    self.candidate_ends.push(self.found.len());
+                }
+            },
+        );
+    }
+
+    /// Of these those above `least`, and as many equal ones, the first, as `quota` has.
+    pub(super) fn keep(&mut self, least: T, quota: &mut usize) {
+        let mut first = 0;
+        for end in &self.candidate_ends {
+            for (unit, u) in &self.found[first..*end] {
+                if *u < least || (*u == least && *quota == 0) {
+                    continue;
+                }
+                *quota -= usize::from(*u == least);
+                self.entries.push(Entry { unit: *unit, u: *u, z: *u, ..Entry::default() });
+                self.active += 1;
+            }
+            self.ends.push(self.entries.len());
+            first = *end;
+        }
+    }
+
+    /// Residuals, losses and derivatives of the rows; `n` rows are in the batch.
+    pub(super) fn differentiate(&mut self, of: &Of<'_, T>, n: usize, part: &mut Part<'_, T>) {
+        let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
+        let over = 1.0 / n as f64;
+        (self.loss, self.active) = ([0.0; 3], 0);
+        self.dead_ends.clear();
+        self.dead.clear();
+        widest(
+            #[inline(always)]
+            || {
+                let mut first = 0;
+                for i in 0..self.ends.len() {
+                    let end = self.ends[i];
+                    let row = i * p..(i + 1) * p;
+                    let (x, e) = (&part.centred[row.clone()], &mut part.residual[row.clone()]);
+                    self.row(of, over, first..end, x, e);
+                    if !of.dead.is_empty() {
+                        let to = &mut part.dead_residual[row];
+                        self.dead_row(of, over, &part.u[i * m..(i + 1) * m], e, to);
+                    }
+                    let scale = T::from_f64(over);
+                    e.iter_mut().for_each(|e| *e *= scale);
+                    first = end;
+                }
+            },
+        );
+    }
+
+    /// One row: `e` becomes its residual, not yet divided by the number of rows.
+    #[inline(always)]
+    fn row(&mut self, of: &Of<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
+        let (parameters, zero) = (of.parameters, T::default());
+        let entries = &mut self.entries[at];
+        e.iter_mut().zip(x).for_each(|(e, x)| *e = zero - *x);
+        for entry in entries.iter().filter(|entry| entry.z > zero) {
+            add(e, entry.z, parameters.atom(entry.unit as usize));
+            self.active += 1;
+        }
+        self.loss[0] += 0.5 * e.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
+        let scale = T::from_f64(over);
+        let weight = T::from_f64(of.penalty.weight * over);
+        match of.activation {
+            Activation::Topk | Activation::BatchTopk => {
+                for entry in entries {
+                    entry.slope = dot(e, parameters.atom(entry.unit as usize)) * scale;
+                }
+            }
+            Activation::Relu => {
+                for entry in entries {
+                    self.loss[1] += entry.z.to_f64();
+                    entry.slope = dot(e, parameters.atom(entry.unit as usize)).times_plus(scale, weight);
+                }
+            }
+            Activation::Jumprelu => {
+                let kernel = T::from_f64(1.0 / of.bandwidth);
+                let half = T::from_f64(of.bandwidth / 2.0);
+                for entry in entries {
+                    let theta = of.ready.exp[entry.unit as usize];
+                    let by_code = dot(e, parameters.atom(entry.unit as usize)) * scale;
+                    self.loss[1] += f64::from(u8::from(entry.z > zero));
+                    entry.slope = if entry.z > zero { by_code } else { zero };
+                    let near = (entry.u - theta).absolute() < half;
+                    let jump = theta.times_plus(by_code, weight) * kernel * theta;
+                    entry.more[0] = if near { zero - jump } else { zero };
+                }
+            }
+            Activation::Gated => {
+                // The second reconstruction, by the rectified gates, whose atoms and mean are held.
+                let gate = |entry: &Entry<T>| entry.u + parameters.bias[entry.unit as usize];
+                self.residual.clear();
+                self.residual.extend(x.iter().map(|x| zero - *x));
+                for entry in entries.iter() {
+                    add(&mut self.residual, gate(entry), parameters.atom(entry.unit as usize));
+                    self.loss[1] += gate(entry).to_f64();
+                }
+                self.loss[2] += 0.5 * self.residual.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
+                for entry in entries {
+                    let (j, scale_of) = (entry.unit as usize, of.ready.exp[entry.unit as usize]);
+                    let atom = parameters.atom(j);
+                    let by_gate = dot(&self.residual, atom).times_plus(scale, weight);
+                    let by_size = if entry.z > zero { dot(e, atom) * scale } else { zero };
+                    entry.slope = scale_of.times_plus(by_size, by_gate);
+                    entry.more = [by_gate, by_size, by_size * scale_of * entry.u];
+                }
+            }
+        }
+    }
+
+    /// The second loss of a row: the largest pre-activations among dead units represent its residual `e`, which is held.
+    #[inline(always)]
+    fn dead_row(&mut self, of: &Of<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
+        let (parameters, zero) = (of.parameters, T::default());
+        let gated = of.activation == Activation::Gated;
+        let each = u.iter().zip(of.dead).enumerate().filter(|(_, (_, dead))| **dead);
+        let each = each.map(|(j, (u, _))| (j, if gated { *u + parameters.bias[j] } else { *u }));
+        self.found.clear();
+        self.found.extend(each.filter(|(_, u)| *u > zero).map(|(j, u)| (j as u32, u)));
+        if self.found.len() > of.auxk {
+            let falling = |a: &(u32, T), b: &(u32, T)| {
+                b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal).then(a.0.cmp(&b.0))
+            };
+            self.found.select_nth_unstable_by(of.auxk - 1, falling);
+            self.found.truncate(of.auxk);
+            self.found.sort_unstable_by_key(|(j, _)| *j);
+        }
+        to.copy_from_slice(e);
+        for (unit, z) in &self.found {
+            add(to, *z, parameters.atom(*unit as usize));
+        }
+        if !self.found.is_empty() {
+            self.loss[2] += 0.5 * AUX * to.iter().map(|e| e.to_f64() * e.to_f64()).sum::<f64>();
+        }
+        let scale = T::from_f64(AUX * over);
+        to.iter_mut().for_each(|e| *e *= scale);
+        for (unit, z) in &self.found {
+            let slope = dot(to, parameters.atom(*unit as usize));
+            let more = if gated { [slope, zero, zero] } else { [zero; 3] };
+            self.dead.push(Entry { unit: *unit, u: *z, z: *z, slope, more });
+        }
+        self.dead_ends.push(self.dead.len());
+    }
+}
+
+/// Weight of the second loss of dead units beside the first.
+pub(super) const AUX: f64 = 1.0 / 32.0;

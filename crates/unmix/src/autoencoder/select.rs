@@ -1,0 +1,93 @@
+//! The largest of many numbers, without sorting them: a bound from maxima of groups, then the few that reach it.
+
+use crate::num::Real;
+use crate::num::simd::CELL;
+use std::cmp::Ordering;
+
+/// Numbers of a group: one lane of so many cells.
+const DEEP: usize = 8;
+
+/// Appends the maxima of groups into which `u` is cut.
+#[inline(always)]
+pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
+    let mut blocks = u.chunks_exact(DEEP * CELL);
+    for block in &mut blocks {
+        let cells = block.as_chunks::<CELL>().0;
+        let mut top = cells[0];
+        for cell in &cells[1..] {
+            for l in 0..CELL {
+                top[l] = if cell[l] > top[l] { cell[l] } else { top[l] };
+            }
+        }
+        tops.extend_from_slice(&top);
+    }
+    tops.extend_from_slice(blocks.remainder());
+}
+
+/// From larger to smaller; numbers that are none come last.
+#[inline(always)]
+fn falling<T: PartialOrd>(a: &T, b: &T) -> Ordering {
+    b.partial_cmp(a).unwrap_or(Ordering::Equal)
+}
+
+/// A number that the `k`-th largest of all reaches, from maxima of groups, which are reordered; 0 where that is not positive.
+pub(super) fn bound<T: Real>(tops: &mut [T], k: usize) -> T {
+    if k == 0 || tops.len() < k {
+        return T::default();
+    }
+    let (_, kth, _) = tops.select_nth_unstable_by(k - 1, falling);
+    if *kth > T::default() { *kth } else { T::default() }
+}
+
+/// Appends the positive numbers that are at least `bound`, with their places.
+#[inline(always)]
+pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
+    let mut first = 0;
+    for part in u.chunks(CELL) {
+        let any = part.iter().fold(false, |any, x| any | (*x >= bound));
+        if any {
+            let each = (first..).zip(part);
+            found.extend(each.filter(|(_, x)| **x >= bound && **x > T::default()).map(|(j, x)| (j, *x)));
+        }
+        first += CELL as u32;
+    }
+}
+
+/// The `k` largest positive numbers of `u` with their places, which rise; of equal ones the first.
+#[inline(always)]
+pub(super) fn largest<T: Real>(u: &[T], k: usize, tops: &mut Vec<T>, found: &mut Vec<(u32, T)>) {
+    tops.clear();
+    maxima(u, tops);
+    let bound = bound(tops, k);
+    found.clear();
+    reaching(u, bound, found);
+    if found.len() > k {
+        found.select_nth_unstable_by(k - 1, |a, b| falling(&a.1, &b.1).then(a.0.cmp(&b.0)));
+        found.truncate(k);
+        found.sort_unstable_by_key(|(j, _)| *j);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn the_largest_are_those_of_a_sort_ties_included() {
+        let draws = Stream::new(3, 0);
+        for (m, k, grain) in [(5, 2, 1.0), (700, 32, 0.05), (2048, 32, 1e-9), (300, 290, 0.2), (129, 1, 0.5)]
+        {
+            let value = |j: u64| (draws.normal(1000 * m as u64 + j) / grain).round() * grain;
+            let u: Vec<f64> = (0..m as u64).map(value).collect();
+            let mut sorted: Vec<u32> = (0..m as u32).filter(|j| u[*j as usize] > 0.0).collect();
+            sorted.sort_by(|a, b| u[*b as usize].total_cmp(&u[*a as usize]).then(a.cmp(b)));
+            sorted.truncate(k);
+            sorted.sort_unstable();
+            let (mut tops, mut found) = (Vec::new(), Vec::new());
+            largest(&u, k, &mut tops, &mut found);
+            assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), sorted, "{m} {k}");
+            assert!(found.iter().all(|(j, x)| u[*j as usize] == *x));
+        }
+    }
+}

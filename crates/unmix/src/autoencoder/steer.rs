@@ -1,0 +1,107 @@
+//! The weight of the penalty that keeps as many units active as were asked for.
+
+use serde::{Deserialize, Serialize};
+
+/// Share of the last batch in the running mean of the number of active units.
+const RATE: f64 = 0.1;
+/// `alpha` follows the error and its change; with the first term alone it oscillates.
+const INTEGRAL: f64 = 0.01;
+const PROPORTIONAL: f64 = 0.5;
+/// Largest change of `log alpha` in a step.
+const LARGEST: f64 = 0.1;
+/// Weight of the relative error of the number of active units of `Jumprelu`.
+const SIGNED: f64 = 5.0;
+/// Share of the steps over which the penalty grows to its weight.
+pub(super) const WARM_UP: f64 = 0.05;
+/// Share of the steps at the end in which `alpha` stays.
+const FROZEN: f64 = 0.2;
+
+/// How the penalty gets its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steering {
+    /// Active units of a row that are wanted; `None`: the weight stays.
+    pub l0: Option<f64>,
+    /// The weight itself is the relative error, and may be negative: of `Jumprelu`.
+    pub signed: bool,
+    /// Steps of the training; `None` for a stream, which has no end.
+    pub steps: Option<u64>,
+}
+
+/// What is stored of the batches so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Steered {
+    /// The weight, without warm-up.
+    pub(super) alpha: f64,
+    /// Running mean of the number of active units.
+    pub(super) l0: Option<f64>,
+    /// Its relative error at the last batch, in logarithms.
+    pub(super) error: f64,
+}
+
+impl Steered {
+    pub(super) fn new(alpha: f64) -> Self {
+        Self { alpha, l0: None, error: 0.0 }
+    }
+
+    /// The weight at step `step`, counted from 1, whose batch has `now` active units in a row.
+    pub(super) fn weight(&mut self, how: &Steering, step: u64, now: f64) -> f64 {
+        let mean = self.l0.map_or(now, |l0| (1.0 - RATE) * l0 + RATE * now);
+        let first = self.l0.is_none();
+        self.l0 = Some(mean);
+        let at = step as f64;
+        let within = |share: f64| how.steps.map(|steps| share * steps as f64);
+        let share = within(WARM_UP).map_or(1.0, |warm| (at / warm.max(1.0)).min(1.0));
+        let Some(wanted) = how.l0 else { return self.alpha * share };
+        if how.signed {
+            self.alpha = SIGNED * (mean / wanted - 1.0);
+            return self.alpha;
+        }
+        let error = (mean.max(1e-3) / wanted).ln();
+        let before = if first { error } else { self.error };
+        let moves = within(WARM_UP).is_none_or(|warm| at > warm)
+            && within(1.0 - FROZEN).is_none_or(|frozen| at < frozen);
+        if moves {
+            let by = INTEGRAL * error + PROPORTIONAL * (error - before);
+            self.alpha *= by.clamp(-LARGEST, LARGEST).exp();
+        }
+        self.error = error;
+        self.alpha * share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Codes whose number falls as a power of the weight: the weight is found.
+    #[test]
+    fn the_number_of_active_units_comes_to_what_is_wanted() {
+        let how = Steering { l0: Some(8.0), signed: false, steps: Some(2000) };
+        let mut steered = Steered::new(0.1);
+        let active = |alpha: f64| 100.0 * (-alpha).exp();
+        let mut weight = 0.1;
+        for step in 1..=2000 {
+            weight = steered.weight(&how, step, active(weight));
+        }
+        assert!((active(weight) / 8.0 - 1.0).abs() < 0.02, "{}", active(weight));
+        let before = steered.alpha;
+        steered.weight(&how, 1900, 50.0);
+        assert_eq!(steered.alpha, before, "frozen in the last fifth");
+    }
+
+    #[test]
+    fn a_given_weight_warms_up_and_stays() {
+        let how = Steering { l0: None, signed: false, steps: Some(100) };
+        let mut steered = Steered::new(2.0);
+        let weights: Vec<f64> = (1..=100).map(|step| steered.weight(&how, step, 50.0)).collect();
+        assert_eq!(weights[..5], [0.4, 0.8, 2.0 * 0.6, 1.6, 2.0]);
+        assert!(weights[5..].iter().all(|w| *w == 2.0));
+    }
+
+    #[test]
+    fn the_weight_of_thresholds_has_the_sign_of_the_error() {
+        let how = Steering { l0: Some(10.0), signed: true, steps: Some(100) };
+        assert_eq!(Steered::new(0.0).weight(&how, 1, 20.0), 5.0);
+        assert_eq!(Steered::new(0.0).weight(&how, 1, 5.0), -2.5);
+    }
+}
