@@ -52,7 +52,7 @@ impl Stamp {
     fn of(path: &Path) -> Result<Self> {
         let found = path.metadata().map_err(|e| Error::io("cannot read", path.to_path_buf(), e))?;
         if !found.is_file() {
-            let remedy = "save its content to a file, or read it once with unmix_io::open";
+            let remedy = "save its content to a file, or read it into memory first";
             return Err(Error::format(
                 path,
                 "it is not a regular file, so it cannot be read more than once",
