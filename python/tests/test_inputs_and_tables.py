@@ -1,5 +1,7 @@
 """Rows as newcomers hold them, and tables and pages as notebooks show them."""
 
+import inspect
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -138,5 +140,6 @@ def test_components_are_drawn_into_given_axes_with_colour_bars(X):
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_estimators_have_html(cls):
-    given = {"dictionary": [[1.0, 2.0]]} if cls is unmix.SparseCoder else {}
+    required = [p.name for p in inspect.signature(cls).parameters.values() if p.default is p.empty]
+    given = dict.fromkeys(required, [[1.0, 2.0]])
     assert cls.__name__ in cls(**given)._repr_html_()

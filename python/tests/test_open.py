@@ -1,5 +1,6 @@
 """`unmix.open`: a handle to rows in files, accepted wherever rows are."""
 
+import inspect
 import json
 import os
 import pickle
@@ -44,15 +45,22 @@ SHORT = {
     "RICA": {"n_components": 2, "max_iter": 20},
     "RobustPCA": {"alpha": 1.0, "noise": 0.0},
     "SigmaPCA": {"n_components": 2, "max_iter": 20},
-    "SparseCoder": {"dictionary": np.random.RandomState(1).randn(6, 4)},
     "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
 }
+
+
+def short(cls):
+    """Parameters with which a class is fitted in little time."""
+    parameters = inspect.signature(cls).parameters
+    required = {p.name: np.random.RandomState(1).randn(6, 4) for p in parameters.values() if p.default is p.empty}
+    few = {"n_components": 2, "max_epochs": 2} if cls.__name__ not in SHORT else SHORT[cls.__name__]
+    return required | {name: value for name, value in few.items() if name in parameters and name not in required}
 
 
 def every_class():
     """An estimator of every class of the registry, and those of other ways to read rows."""
     classes = [getattr(unmix, method["class"]) for method in unmix.methods()]
-    made = [cls(**SHORT.get(cls.__name__, {"n_components": 2})) for cls in classes]
+    made = [cls(**short(cls)) for cls in classes]
     return [*made, PCA(2, svd_solver="full"), NeuralPCA(2, solver="adam", max_epochs=2), RICA(2, batch_size=50, max_epochs=2)]
 
 
