@@ -174,7 +174,7 @@ impl<T: Real> Net<'_, T> {
             if l > from || (self.of.cell == Cell::Lista && l > 0) {
                 let (mut h, t) = (vec![zero; n * p], T::from_f64(self.step(l)));
                 kernel::product(&mut h, &g, self.encoder(l).0, n, m, p);
-                h.iter_mut().for_each(|h| *h = *h * t);
+                h.iter_mut().for_each(|h| *h *= t);
                 slice.h[l] = h;
             }
             if l == from {
@@ -185,7 +185,7 @@ impl<T: Real> Net<'_, T> {
             let mut below = g.clone();
             widest(
                 #[inline(always)]
-                || below.iter_mut().zip(&product).for_each(|(g, h)| *g = *g - *h),
+                || below.iter_mut().zip(&product).for_each(|(g, h)| *g -= *h),
             );
             slice.dv[l] = std::mem::replace(&mut g, below);
         }

@@ -327,7 +327,8 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         let stage = self.stages[learnt.stage];
         learnt.step += 1;
         let over = learnt.step >= stage.len;
-        let goes_on = !(self.fixed.is_some() && (over || learnt.step % EVERY == 0)) || self.look(learnt);
+        let goes_on =
+            !(self.fixed.is_some() && (over || learnt.step.is_multiple_of(EVERY))) || self.look(learnt);
         if over || !goes_on {
             self.end(learnt);
         }

@@ -59,11 +59,14 @@ fn counts(given: &Lista) -> [usize; 3] {
     [matrices, steps, if given.cell == Cell::GregorLecun { 1 } else { l }]
 }
 
+/// The numbers of a tensor, by its name and its shape.
+type Numbers<'a> = &'a dyn Fn(&str, Vec<usize>) -> Result<Vec<f64>>;
+
 /// The parameters of the network of `given` for `m` atoms of `p` numbers, of tensors that `get` has, and the encoder matrix of ALISTA.
 fn read<T: Real>(
     given: &Lista,
     (m, p): (usize, usize),
-    get: &dyn Fn(&str, Vec<usize>) -> Result<Vec<f64>>,
+    get: Numbers<'_>,
 ) -> Result<(Params<T>, Option<Vec<f64>>)> {
     let own = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
     let [n_matrices, n_steps, n_thresholds] = counts(given);

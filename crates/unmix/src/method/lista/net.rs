@@ -179,7 +179,7 @@ impl<'n, T: Real> Net<'n, T> {
                 kernel::product(out, z, &self.params.recurrent, n, m, m);
                 widest(
                     #[inline(always)]
-                    || out.iter_mut().zip(&work.u).for_each(|(v, u)| *v = *v + *u),
+                    || out.iter_mut().zip(&work.u).for_each(|(v, u)| *v += *u),
                 );
             }
             return self.shrink(l, out, work, passed);
@@ -191,7 +191,7 @@ impl<'n, T: Real> Net<'n, T> {
             kernel::product(&mut work.product, z, self.decoder(l).0, n, m, p);
             widest(
                 #[inline(always)]
-                || work.r.iter_mut().zip(&work.product).for_each(|(r, za)| *r = *r - *za),
+                || work.r.iter_mut().zip(&work.product).for_each(|(r, za)| *r -= *za),
             );
         }
         work.u.resize(n * m, T::default());
@@ -229,7 +229,7 @@ impl<'n, T: Real> Net<'n, T> {
                     for (v, theta) in row.iter_mut().zip(&each) {
                         let most = if *v > *theta { *theta } else { *v };
                         let low = if positive { most } else { zero - *theta };
-                        *v = *v - if most < low { low } else { most };
+                        *v -= if most < low { low } else { most };
                     }
                 }
             },
