@@ -9,6 +9,7 @@ use unmix::{Event, Watch};
 /// Listens on the threads that work; shown by the thread that waits.
 pub(crate) struct Progress {
     verbose: u8,
+    began: Instant,
     interrupted: AtomicBool,
     state: Mutex<State>,
 }
@@ -18,6 +19,8 @@ struct State {
     stage: String,
     done: u64,
     total: Option<u64>,
+    /// The last iteration, of a fit that iterates: how far its passes over the rows are would say little about the end.
+    iteration: Option<String>,
     /// Finished lines that have not been shown yet.
     lines: Vec<String>,
     /// What stands on the terminal's last line, or was printed last.
@@ -31,7 +34,7 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 impl Progress {
     /// `verbose` 0 prints nothing, 1 shows the progress of a pass over the rows, 2 adds a line for each step and iteration.
     pub(crate) fn new(verbose: u8) -> Self {
-        Self { verbose, interrupted: AtomicBool::new(false), state: Mutex::default() }
+        Self { verbose, began: Instant::now(), interrupted: AtomicBool::new(false), state: Mutex::default() }
     }
 
     /// Asks the run to stop.
@@ -91,6 +94,9 @@ impl Progress {
 impl State {
     fn describe(&self, bar: bool) -> String {
         const WIDTH: u64 = 30;
+        if let Some(iteration) = &self.iteration {
+            return iteration.clone();
+        }
         match self.total.filter(|&total| total > 0) {
             _ if self.stage.is_empty() => String::new(),
             Some(total) => {
@@ -129,10 +135,25 @@ impl Watch for Progress {
                     state.lines.push(stage.to_string());
                 }
                 (state.stage, state.done, state.total) = (stage.to_string(), 0, None);
+                state.iteration = None;
             }
-            Event::Iteration { n_iter, residual, objective, .. } if self.verbose > 1 => {
+            Event::Iteration { n_iter, residual, objective, max_iter, tol } => {
+                let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
+                let stops = tol
+                    .filter(|tol| *tol > 0.0)
+                    .map_or(String::new(), |tol| format!(" (stops at {tol:.1e})"));
+                // Solvers on mini-batches have no residual.
+                let left = if residual.is_finite() {
+                    format!(", residual {residual:.3e}{stops}")
+                } else {
+                    String::new()
+                };
                 let objective = objective.map(|o| format!(", objective {o:.10e}")).unwrap_or_default();
-                state.lines.push(format!("iteration {n_iter}: residual {residual:.3e}{objective}"));
+                state.iteration =
+                    Some(format!("iteration {n_iter}{most}{left}, {} s", self.began.elapsed().as_secs()));
+                if self.verbose > 1 {
+                    state.lines.push(format!("iteration {n_iter}{most}{left}{objective}"));
+                }
             }
             _ => {}
         }

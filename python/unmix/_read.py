@@ -280,7 +280,7 @@ def open(
     skip_rows : int, default=0
         Lines to skip at the start of a text file.
     delimiter : str, optional
-        Delimiter of a text file: one character, or ``"tab"``; detected by default.
+        Delimiter of a text file: one character, ``"tab"``, or ``"space"`` for runs of blanks; detected by default.
     decimal : {".", ","}, default="."
         Decimal separator of a text file.
     na : str or list of str, default=()

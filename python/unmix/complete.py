@@ -19,7 +19,7 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
         same steps, each orthogonal to those before it in whitened coordinates, ``"l1"`` for one after another by the least sum of
         the sizes of its codes.
     power : int, default=4
-        Power of the sizes of the codes whose sum is maximised: 4, or 3, whose errors are about half as large.
+        Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.
     precondition : bool, default=True
         Whiten the rows first, so that the dictionary may be any matrix of full column rank; False where it is orthogonal and its
         codes have one variance.

@@ -31,7 +31,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         that there may be, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and rows, None for the
         number with the largest Bayesian information criterion.
     algorithm : {"als", "soft-impute", "ppca-em"}, default="als"
-        How factors are found: ``"als"`` by alternating least squares over the cells that are there; ``"soft-impute"`` with a
+        How factors are found: ``"als"`` by alternating least squares over the observed cells; ``"soft-impute"`` with a
         penalty of the nuclear norm, which is convex and finds the number of factors; ``"ppca-em"`` by maximum likelihood where rows
         are a sample, as PPCA.
     alpha : float or "auto", default="auto"

@@ -164,17 +164,16 @@ class PPCA(PPCAParameters, Probabilistic):
         Bayesian information criterion, at least 1.
     algorithm : {"auto", "closed-form", "em"}, default="auto"
         How the likelihood is maximised: ``"closed-form"`` by the spectrum of the covariance, for rows without missing cells;
-        ``"em"`` by expectation-maximisation (PX-EM) over the cells that are there; ``"auto"`` by the first, and by the second where
+        ``"em"`` by expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` by the first, and by the second where
         cells are missing.
     noise_floor : float, default=0.0
-        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are
-        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
         Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
     max_iter : int, default=1000
         Maximum number of iterations.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that results do not depend on units.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
@@ -273,14 +272,13 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
         the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
         scale of its own for every component. Rows with missing cells need None.
     noise_floor : float, default=0.0
-        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are
-        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
         Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
     max_iter : int, default=1000
         Maximum number of iterations.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that results do not depend on units.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -49,10 +49,9 @@ class RFN(RFNParameters, Likelihood, Estimator):
         Unit of ``psi_min`` and of the random start: ``"variance"`` is that of the column, so that the units of columns do not
         matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` that of the data.
     noise : {"diagonal", "full"}, default="diagonal"
-        Noise with a variance for each column, or with a full covariance matrix, which takes up what units would explain.
+        Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
     m_step : {"newton", "inverse-psi", "gradient"}, default="newton"
-        How parameters move: in Newton's direction; the same with the inverse of the noise where that is safe; or along the
-        gradient, in units of its largest safe step.
+        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient, in units of its largest stable step.
     prior_mean : float, default=0.0
         Prior mean of every unit; a negative one makes codes sparser.
     prior_cov : float, default=1.0
@@ -60,13 +59,13 @@ class RFN(RFNParameters, Likelihood, Estimator):
     l1 : float, default=0.0
         Soft threshold of loadings after each iteration, in standard deviations of the column.
     l2 : float, default=0.0
-        Share by which loadings shrink after each iteration.
+        Weight decay: the fraction by which loadings shrink after each iteration.
     w_max : float or None, default=None
         Largest absolute loading, in standard deviations of the column; None for no bound.
     dropout : float, default=0.0
         Probability that a code counts as 0 in an iteration; ``e_step="plain"`` only.
     dropout_place : {"after", "before"}, default="after"
-        Codes are dropped after or before units are scaled.
+        Apply dropout after or before the normalisation of codes.
     input_noise : float, default=0.0
         Rate of the corruption of rows before they are encoded during the fit: probability of ``"mask"`` and ``"salt-pepper"``,
         standard deviation of ``"gaussian"`` in those of the column; ``e_step="plain"`` only.

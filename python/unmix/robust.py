@@ -31,13 +31,11 @@ class RobustPCA(RobustPCAParameters, Estimator):
         Standard deviation of the noise in every cell; 0 for none: rows are then low rank plus sparse exactly. ``"auto"`` takes 0
         where the exact form leaves nothing in most cells, and else estimates it.
     tol : float, default=1e-07
-        Convergence tolerance of the exact form: the norm of rows less both parts, as a share of that of the rows; the change of the
-        sparse part is bounded by 100 times that. With noise, iterations end at a change of 1000 times that.
+        Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.
     max_iter : int, default=500
         Maximum number of iterations, of each convex problem that is solved.
     center : bool, default=False
-        Subtract the median of every column. By default nothing is subtracted: offsets of columns are one more rank of the low-rank
-        part.
+        Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank part.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -45,7 +45,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
     positive_code : bool, default=False
         Codes are at least 0.
     debias : bool, default=False
-        Replace every code by least squares on its atoms, which undoes what the penalty shrinks; signs may change.
+        Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty; signs may change.
     center : bool, default=False
         Subtract the mean of every column.
     max_iter : int, default=1000

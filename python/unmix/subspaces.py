@@ -48,15 +48,13 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         Weight of the fit against sparsity in the coefficients of sparse subspace clustering, above 1: the penalty is a share ``1 /
         alpha`` of the smallest one with which some row has no coefficient.
     n_init : int, default=10
-        Number of random starts; that of the smallest distances is kept.
+        Number of random starts; the one with the smallest sum of squared distances is kept.
     tol : float, default=1e-08
-        Convergence tolerance: the fall of the sum of squared distances in an iteration, as a share of the sum of squares of the
-        rows; of a mixture, the rise of the mean log-likelihood of a row, in nats.
+        Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the rows; for a mixture, the increase of the mean log-likelihood per row, in nats.
     max_iter : int, default=300
         Maximum number of iterations, of each start.
     center : bool, default=False
-        Subtract the mean of every column; parts of a mixture then have means of their own. By default nothing is subtracted:
-        subspaces pass through 0.
+        Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: subspaces pass through the origin.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

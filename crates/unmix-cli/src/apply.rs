@@ -5,6 +5,7 @@ use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
+use crate::score::Scored;
 use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
@@ -42,12 +43,17 @@ pub(crate) fn decode(args: &Apply) -> Done {
 
 /// `unmix reconstruct`: rows to codes and back, without some of the components.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
+    if let Some(folder) = sound::folder(&args.apply) {
+        let (model, files) = (Model::load(&args.apply.model)?, args.apply.input.files()?);
+        let without = model.choose("exclude", &args.exclude)?;
+        return sound::reconstruct(&model, &files, &args.apply, &folder, without);
+    }
     let job = Job::new(&args.apply)?;
     let without = job.model.choose("exclude", &args.exclude)?;
     job.rows(&Map::Reconstruct(without))
 }
 
-/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or as requested about all
+/// `unmix score`: the log-likelihood of each row or its reconstruction error, how far it lies from the centre and off the components, or as requested about all
 /// of them.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
@@ -58,9 +64,11 @@ pub(crate) fn score(args: &Score) -> Done {
         let parts = Parts { components: args.parts, columns: args.parts };
         return job.rows(&Map::Quality(parts));
     }
-    // What the model does not support is refused before anything is read.
-    job.model.check_scores()?;
-    if args.summary { job.summary() } else { job.rows(&Map::Score) }
+    let scored = Scored::of(&job.model);
+    if let Some(note) = scored.note(&job.model).filter(|_| !job.args.running.quiet) {
+        terminal::note(&note);
+    }
+    if args.summary { job.summary(scored) } else { job.rows(&Map::Score(scored)) }
 }
 
 /// What is done with the rows.
@@ -71,7 +79,7 @@ enum Map {
     Decode,
     /// Without these components.
     Reconstruct(Vec<usize>),
-    Score,
+    Score(Scored),
     Quality(Parts),
 }
 
@@ -118,7 +126,7 @@ impl<'a> Job<'a> {
         // The number of rows goes before the numbers of an array.
         input.rows.settle(&run)?;
         let dtype = match map {
-            Map::Labels | Map::Score | Map::Quality(_) => Dtype::F64,
+            Map::Labels | Map::Score(_) | Map::Quality(_) => Dtype::F64,
             _ => input.rows.dtype(),
         };
         let n_rows = input.rows.n_rows().unwrap_or(0);
@@ -144,7 +152,7 @@ impl<'a> Job<'a> {
         match map {
             Map::Encode => (self.model.component_names(), vec![self.model.n_codes()]),
             Map::Labels => (vec!["label".into()], vec![]),
-            Map::Score => (vec!["log_likelihood".into()], vec![]),
+            Map::Score(scored) => (vec![scored.name().into()], vec![]),
             Map::Quality(parts) => {
                 let names = Measures::of(&self.model, *parts).names(&self.model);
                 let width = names.len();
@@ -174,7 +182,7 @@ impl<'a> Job<'a> {
             Map::Reconstruct(without) => return self.model.reconstruct_without(without, rows, run, to),
             Map::Labels => self.model.labels(rows, run, to)?,
             Map::Decode => self.model.decode(rows, run, to)?,
-            Map::Score => self.model.score_samples(rows, run, to)?,
+            Map::Score(scored) => scored.put(&self.model, rows, run, to)?,
             Map::Quality(parts) => self.model.quality(rows, *parts, run, to)?,
         };
         Ok(Encoded::solved(n_rows))
@@ -196,14 +204,14 @@ impl<'a> Job<'a> {
         Ok(writer.finish()?)
     }
 
-    fn summary(&self) -> Done {
+    fn summary(&self, scored: Scored) -> Done {
         let progress = Progress::new(&self.args.running);
         let run = progress.run(&self.args.running);
-        let input = self.open(&Map::Score, &run)?;
+        let input = self.open(&Map::Score(scored), &run)?;
         let mut scores = VecSink(Vec::new());
-        with_rows!(&input.rows, rows => self.model.score_samples(rows, &run, &mut scores))?;
+        with_rows!(&input.rows, rows => scored.put(&self.model, rows, &run, &mut scores))?;
         progress.clear();
-        terminal::text(&summary(&mut scores.0))
+        terminal::text(&summary(scored.words(), &mut scores.0))
     }
 }
 
@@ -212,21 +220,22 @@ pub(crate) fn warn_unsolved(encoded: &Encoded) {
     encoded.notes().iter().for_each(|note| terminal::warning(note));
 }
 
-/// A few lines about `scores`, which are sorted on the way.
-fn summary(scores: &mut [f64]) -> String {
+/// A few lines about `scores`, each a `what`; they are sorted on the way.
+fn summary(what: &str, scores: &mut [f64]) -> String {
     // In the order of the rows, so that it is the same sum whatever the ranks are.
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     scores.sort_by(f64::total_cmp);
     let n = scores.len();
     let median = 0.5 * (scores[(n - 1) / 2] + scores[n / 2]);
     let lines = [
-        ("rows", n.to_string()),
-        ("mean log-likelihood", format!("{mean:?}")),
-        ("lowest", format!("{:?}", scores[0])),
-        ("median", format!("{median:?}")),
-        ("highest", format!("{:?}", scores[n - 1])),
+        ("rows".to_string(), n.to_string()),
+        (format!("mean {what}"), format!("{mean:?}")),
+        ("lowest".into(), format!("{:?}", scores[0])),
+        ("median".into(), format!("{median:?}")),
+        ("highest".into(), format!("{:?}", scores[n - 1])),
     ];
-    lines.iter().map(|(name, value)| format!("{name:20} {value}\n")).collect()
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
 }
 
 #[cfg(test)]
@@ -235,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_mean_range_and_median() {
-        let text = summary(&mut [-1.0, -7.0, -4.0, 0.0]);
+        let text = summary("log-likelihood", &mut [-1.0, -7.0, -4.0, 0.0]);
         let value = |name: &str| {
             let line = text.lines().find(|l| l.starts_with(name)).unwrap();
             line.split_whitespace().last().unwrap().parse::<f64>().unwrap()

@@ -84,28 +84,32 @@ Examples:
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
-  unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
+  unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
+  unmix reconstruct voices.ica.safetensors left.wav right.wav --exclude 0 -o clean/   cleaned sound files")]
     Reconstruct(Deferred<Reconstruct>),
     /// Fill missing cells by a model of rows with gaps
     #[command(after_help = "\
 Examples:
   unmix fit ppca data.csv                                           empty cells, NA and NaN are missing
-  unmix impute data.ppca.safetensors data.csv -o full.csv           cells that are there stay as they are
+  unmix impute data.ppca.safetensors data.csv -o full.csv           observed cells are left unchanged
   unmix impute data.ppca.safetensors data.csv -o full.csv --std errors.csv
   unmix impute data.ppca.safetensors data.csv -o full.csv --draws 5     also full.1.csv to full.5.csv
 
-Standard errors are those of a new observation of the cell. For the rows of the fit they count what the
-parameters of the model are uncertain by, from refits to resampled rows.")]
+Standard errors are those of a new observation of the cell. For the rows of the fit they include the uncertainty
+of the model's parameters, by the bootstrap: refits to resampled rows.")]
     Impute(Deferred<Impute>),
-    /// Score rows: log-likelihood, or Hotelling's T2 and reconstruction error
+    /// Score rows: log-likelihood, or reconstruction error where the model has no likelihood
     #[command(after_help = "\
 Examples:
-  unmix score data.pca.safetensors new.csv              one number per row: low ones are outliers
+  unmix score data.pca.safetensors new.csv              one number per row: its log-likelihood
   unmix score data.pca.safetensors new.csv --summary    their mean and range
   unmix score data.pca.safetensors new.npy -o scores.npy
   unmix score data.pca.safetensors new.csv --quality            two numbers per row: T2 and Q
   unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
   unmix score eeg.ica.safetensors eeg.csv --reference eog       which sources are like a recorded channel
+
+Models without a likelihood (ica, rica, dictionary, ...) give the squared error of the reconstruction of each row.
+To encode rows (what PCA users call scores) use 'unmix encode'.
 
 T2 (Hotelling): squared distance from the mean along the components, each in its standard deviations.
 Q: squared distance from the subspace of the components. With --parts, also what they are made of:
@@ -155,7 +159,8 @@ Rules of the methods with a likelihood (ppca, linear-eigengan, factor-analysis):
 Examples:
   unmix report data.pca.safetensors                               the model alone: report.html
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
-  unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
+  unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html
+  unmix report genes.pca.safetensors genes.npy --color patients.csv:diagnosis")]
     Report(Deferred<Report>),
     /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\

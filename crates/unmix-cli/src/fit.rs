@@ -279,7 +279,7 @@ fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
 fn is_text(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    [".csv", ".tsv", ".txt"].iter().any(|e| name.ends_with(e))
+    [".csv", ".tsv", ".txt", ".dat"].iter().any(|e| name.ends_with(e))
 }
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ mod biclusters;
 mod demo;
 mod failure;
 mod fit;
+mod hints;
 mod impute;
 mod input;
 mod interrupt;
+mod labels;
 mod merge;
 mod methods;
 mod names;
@@ -22,6 +24,7 @@ mod progress;
 mod reference;
 mod report;
 mod reproduce;
+mod score;
 mod select;
 mod show;
 mod sound;
@@ -43,7 +46,7 @@ const GRACE: Duration = Duration::from_millis(700);
 
 /// Runs the command `args`, the first of which is the program's name, and returns the exit code.
 ///
-/// Never ends the process and never panics. The work is done on a thread of its own, so that Ctrl-C is answered within a
+/// Never ends the process and never panics. The work is done on a thread of its own, so that Ctrl-C is handled within a
 /// second whatever the work is doing; what is then still running ends with the process.
 ///
 /// ```
@@ -56,7 +59,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(cli) => cli,
         Err(e) => {
             let shown = e.print().map_err(terminal::standard_output);
-            if e.use_stderr()
+            if let Some(hint) = hints::hint(&args, &e).filter(|_| e.use_stderr()) {
+                terminal::note(&hint);
+            } else if e.use_stderr()
                 && let Some(example) = example(&args)
             {
                 terminal::note(&format!("for example: {example}"));

@@ -5,7 +5,7 @@ use crate::{interrupt, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use unmix::{Event, Run, Watch};
 
 /// When the bar appears: work that ends sooner shows none.
@@ -16,6 +16,8 @@ const LINES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs
 /// Shows the progress of a run, and handles Ctrl-C.
 pub(crate) struct Progress {
     shared: Option<Arc<Shared>>,
+    /// When the run began.
+    began: Instant,
 }
 
 #[derive(Default)]
@@ -37,12 +39,14 @@ struct LastEvent {
     stage: String,
     done: u64,
     total: Option<u64>,
+    /// The last iteration, of a fit that iterates: how far its passes over the rows are would say little about the end.
+    iteration: Option<String>,
 }
 
 impl Progress {
     pub(crate) fn new(running: &Running) -> Self {
         if running.quiet {
-            return Self { shared: None };
+            return Self { shared: None, began: Instant::now() };
         }
         let shared = Arc::<Shared>::default();
         let teller = shared.clone();
@@ -50,7 +54,7 @@ impl Progress {
         // A thread of its own: a long factorisation reports nothing until it has ended. Without it there is no progress to
         // see, and nothing else is missing.
         let _ = std::thread::Builder::new().name("unmix-progress".into()).spawn(move || tell(&teller));
-        Self { shared: Some(shared) }
+        Self { shared: Some(shared), began: Instant::now() }
     }
 
     /// A run that reports here.
@@ -103,6 +107,8 @@ impl Shared {
 /// The looks of the bar at a stage.
 fn dress(bar: &ProgressBar, now: &LastEvent) {
     let template = match (now.total, now.done) {
+        _ if now.iteration.is_some() => "{spinner} {msg}",
+        (Some(0), _) => "{msg:15} {spinner} {elapsed}",
         (Some(_), _) => "{msg:15} {wide_bar} {percent:>3} %  {human_pos} of {human_len} rows  {eta} left",
         (None, 0) => "{msg:15} {spinner} {elapsed}",
         (None, _) => "{msg:15} {spinner} {human_pos} rows",
@@ -110,32 +116,54 @@ fn dress(bar: &ProgressBar, now: &LastEvent) {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("━╸─"));
     bar.reset();
-    bar.set_message(now.stage.clone());
+    bar.set_message(now.iteration.clone().unwrap_or_else(|| now.stage.clone()));
     now.total.map_or_else(|| bar.unset_length(), |total| bar.set_length(total));
     bar.set_position(now.done);
 }
 
 fn line(now: &LastEvent) -> String {
-    match (now.total, now.done) {
-        (Some(total), done) => format!("{}: {done} of {total} rows", now.stage),
-        (None, 0) => format!("{} ...", if now.stage.is_empty() { "reading" } else { &now.stage }),
-        (None, done) => format!("{}: {done} rows", now.stage),
+    if let Some(iteration) = &now.iteration {
+        return iteration.clone();
     }
+    match (now.total, now.done) {
+        (Some(total), done) if total > 0 => format!("{}: {done} of {total} rows", now.stage),
+        (_, 0) => format!("{} ...", if now.stage.is_empty() { "reading" } else { &now.stage }),
+        (_, done) => format!("{}: {done} rows", now.stage),
+    }
+}
+
+/// As in "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s".
+fn iteration(n_iter: u64, max_iter: Option<u64>, residual: f64, tol: Option<f64>, seconds: u64) -> String {
+    let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
+    let stops = tol.filter(|tol| *tol > 0.0).map_or(String::new(), |tol| format!(" (stops at {tol:.1e})"));
+    let residual =
+        if residual.is_finite() { format!(", residual {residual:.1e}{stops}") } else { String::new() };
+    format!("iteration {n_iter}{most}{residual}, {seconds} s")
 }
 
 impl Watch for Progress {
     fn event(&self, event: Event<'_>) {
         let Some(shared) = &self.shared else { return };
+        let mut state = shared.lock();
+        let last = state.now.iteration.clone();
         let now = match event {
-            Event::Sweep { stage, done, total } => LastEvent { stage: stage.into(), done, total },
+            Event::Sweep { stage, done, total } => {
+                LastEvent { stage: stage.into(), done, total, iteration: last.clone() }
+            }
+            // A step after the iterations, or before those of another solver.
             Event::Stage(stage) => LastEvent { stage: stage.into(), ..LastEvent::default() },
-            Event::Iteration { n_iter, residual, .. } => {
-                LastEvent { stage: format!("iteration {n_iter}, {residual:.1e}"), ..LastEvent::default() }
+            Event::Iteration { n_iter, residual, max_iter, tol, .. } => {
+                let seconds = self.began.elapsed().as_secs();
+                let text = iteration(n_iter, max_iter, residual, tol, seconds);
+                LastEvent { iteration: Some(text), ..LastEvent::default() }
             }
             _ => return,
         };
-        let mut state = shared.lock();
-        if let Some(bar) = &state.bar {
+        if let (Some(bar), Some(text)) = (&state.bar, &now.iteration)
+            && last.is_some()
+        {
+            bar.set_message(text.clone());
+        } else if let Some(bar) = &state.bar {
             let counting = |now: &LastEvent| now.total.is_none() && now.done > 0;
             let same = (&now.stage, now.total, counting(&now))
                 == (&state.now.stage, state.now.total, counting(&state.now));
@@ -161,9 +189,39 @@ mod tests {
 
     #[test]
     fn lines_say_what_is_known() {
-        let now = |stage: &str, done, total| line(&LastEvent { stage: stage.into(), done, total });
+        let now =
+            |stage: &str, done, total| line(&LastEvent { stage: stage.into(), done, total, iteration: None });
         assert_eq!(now("covariance", 5, Some(9)), "covariance: 5 of 9 rows");
         assert_eq!(now("reading", 5, None), "reading: 5 rows");
         assert_eq!(now("eigenvectors", 0, None), "eigenvectors ...");
+        assert_eq!(now("features", 0, Some(0)), "features ...");
+    }
+
+    #[test]
+    fn iterations_say_what_ends_them() {
+        assert_eq!(
+            iteration(33, Some(1000), 0.027, Some(1e-6), 12),
+            "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"
+        );
+        assert_eq!(iteration(2, None, 0.5, Some(0.0), 3), "iteration 2, residual 5.0e-1, 3 s");
+        assert_eq!(iteration(2, None, f64::INFINITY, None, 3), "iteration 2, 3 s");
+    }
+
+    #[test]
+    fn passes_over_the_rows_do_not_hide_the_iteration() {
+        let progress = Progress { shared: Some(Arc::default()), began: Instant::now() };
+        let shown = || line(&progress.shared.as_ref().unwrap().lock().now);
+        let sweep = |done| progress.event(Event::Sweep { stage: "sources", done, total: Some(9) });
+        sweep(4);
+        assert_eq!(shown(), "sources: 4 of 9 rows");
+        // The variant of the library's may get more fields, so it comes from a fit.
+        let rows = unmix::Rows::from_slice(&[1.0, 2.0, 0.5, 3.0, 9.0, 2.0, 1.0, 7.0], 2).unwrap();
+        let run = Run { watch: &progress, threads: 1, ..Run::default() };
+        let given = serde_json::json!({"svd_solver": "power", "n_components": 1});
+        unmix::fit("pca", given.as_object().unwrap(), &mut unmix::AnyRows::F64(rows), &run).unwrap();
+        sweep(5);
+        assert!(shown().starts_with("iteration ") && shown().contains("residual"), "{}", shown());
+        progress.event(Event::Stage("done"));
+        assert_eq!(shown(), "done ...");
     }
 }

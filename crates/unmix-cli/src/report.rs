@@ -1,16 +1,15 @@
 //! `unmix report`: one page about a model, and about rows seen through it.
 
-use crate::args::{Reading, Report};
+use crate::args::Report;
 use crate::failure::{Done, Failure};
+use crate::labels::{LabelFile, Labels};
 use crate::progress::Progress;
 use crate::terminal::{self, TYPED, paint};
 use crate::{input, output, positions};
 use std::path::{Path, PathBuf};
-use unmix::{AnyRows, Error, Model, Run};
+use unmix::biclusters::{Refits, biclusters};
+use unmix::{AnyRows, Model, Run};
 use unmix_report::Options;
-
-/// A label for each row: the name of the column, and the values.
-type Labels = (String, Vec<String>);
 
 /// Writes the page, which shows `typed_command`, the command line that requested it.
 pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
@@ -52,6 +51,10 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
         true => None,
         false => Some(rows_of(&files, &model, args, &mut options, &run)?),
     };
+    if let (Some(starts), Some(rows)) = (args.starts, &rows) {
+        let refits = Refits { starts, permutations: args.permutations.unwrap_or(2) };
+        options.modules = Some(biclusters(&model, rows, refits, &Run { seed: model.report().seed, ..run })?);
+    }
     let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;
     progress.clear();
     output::write_whole(&place, page.as_bytes())?;
@@ -76,7 +79,7 @@ fn rows_of(
     let n = input.rows.n_rows().unwrap_or(0);
     options.labels = match color {
         None => None,
-        Some(Color::File(file)) => Some(labels_of(file, n, run)?),
+        Some(Color::File(file)) => Some(file.read(n, run)?),
         Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
             Some(kept) => kept,
             None => column(files, &name, model, args, run)?,
@@ -110,7 +113,7 @@ fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
 
 /// Where the colours come from.
 enum Color<'a> {
-    File(&'a Path),
+    File(LabelFile<'a>),
     Column {
         name: String,
         /// Whether the model needs it as well.
@@ -121,15 +124,8 @@ enum Color<'a> {
 impl<'a> Color<'a> {
     /// A file when there is one; a name that can only be a file's and is not there is an error.
     fn of(text: &'a str) -> Result<Self, Failure> {
-        let path = Path::new(text);
-        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        let like_a_file =
-            text.contains('/') || matches!(ending.as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz"));
-        match std::fs::metadata(path) {
-            Ok(meta) if meta.is_file() => Ok(Color::File(path)),
-            Err(e) if like_a_file => Err(Error::io("cannot read", path, e).into()),
-            _ => Ok(Color::Column { name: text.into(), feature: false }),
-        }
+        let file = LabelFile::of(text)?;
+        Ok(file.map_or_else(|| Color::Column { name: text.into(), feature: false }, Color::File))
     }
 
     /// A column by the name that the file has for it, where it has names, and whether it is a feature of the model.
@@ -201,82 +197,4 @@ fn column(
     let mut input = unmix_io::open_many(files, &reading, run)?;
     let origin = input.rows.origin().to_string();
     input.kept.pop().ok_or_else(|| Failure::Said(format!("{origin} has no column '{name}' to colour by")))
-}
-
-/// One value a row from a file of its own.
-fn labels_of(path: &Path, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
-    let name = crate::fit::stem(path);
-    let text = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let delimiter = match text.as_deref() {
-        Some("tsv") => Some(b'\t'),
-        Some("csv" | "txt") => Some(b','),
-        _ => None,
-    };
-    let (name, values) = match delimiter {
-        Some(delimiter) => words(path, delimiter, n, name)?,
-        None => (name, numbers(path, run)?),
-    };
-    if values.len() as u64 == n {
-        return Ok((name, values));
-    }
-    Err(Failure::Said(format!(
-        "--color {} is not possible: it has {} values, and the input has {n} rows; give one value for each row",
-        path.display(),
-        values.len()
-    )))
-}
-
-/// Lines of text; one more than there are rows means that the first is a header.
-fn words(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
-    let wrong = |found: String| Error::format(path, found, "give a text file with one value per line");
-    let reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
-    let mut values = Vec::new();
-    for (i, record) in reader.map_err(|e| wrong(e.to_string()))?.into_records().enumerate() {
-        let record = record.map_err(|e| wrong(e.to_string()))?;
-        match record.len() {
-            1 => values.push(record[0].to_string()),
-            k => return Err(wrong(format!("line {} has {k} values", i + 1)).into()),
-        }
-    }
-    let header = values.len() as u64 == n + 1;
-    let name = if header { values.remove(0) } else { name };
-    Ok((name, values))
-}
-
-/// Numbers of an array with one column; whole ones are written as such.
-fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
-    let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
-    if input.rows.n_features() != 1 {
-        let found = format!("each of its rows has {} values", input.rows.n_features());
-        return Err(Error::format(path, found, "give a file with one value per row").into());
-    }
-    input.rows.settle(run)?;
-    let n = input.rows.n_rows().unwrap_or(0);
-    let values: Vec<f64> = match &input.rows {
-        unmix::AnyRows::F32(rows) => rows.some(0..n)?.into_iter().map(f64::from).collect(),
-        unmix::AnyRows::F64(rows) => rows.some(0..n)?,
-    };
-    Ok(values.iter().map(f64::to_string).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_are_read_with_and_without_a_header() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("kind.csv");
-        let labels = |text: &str, n| {
-            std::fs::write(&path, text).unwrap();
-            labels_of(&path, n, &Run::default())
-        };
-        let abc = || vec!["a".to_string(), "b, c".into()];
-        assert_eq!(labels("a\n\"b, c\"\n", 2).unwrap(), ("kind".to_string(), abc()));
-        assert_eq!(labels("group\na\n\"b, c\"\n", 2).unwrap(), ("group".to_string(), abc()));
-        let Err(Failure::Said(message)) = labels("a\nb\n", 5) else { panic!("five rows need five labels") };
-        assert!(message.contains("it has 2 values, and the input has 5 rows"), "{message}");
-        assert!(labels("a,b\nc,d\n", 2).is_err());
-    }
 }

@@ -1,4 +1,4 @@
-//! Sources of sound as sound: a file for each.
+//! Sources of sound, and cleaned channels, as sound: a file for each.
 
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
@@ -22,42 +22,112 @@ pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
 
 /// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
 pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path) -> Done {
+    write(model, files, args, folder, &Made::Sources)
+}
+
+/// Writes the channels, reconstructed without some of the components, into `folder` under their own names. They keep their level; where
+/// one would be clipped, all are scaled by one number.
+pub(crate) fn reconstruct(
+    model: &Model,
+    files: &[PathBuf],
+    args: &Apply,
+    folder: &Path,
+    without: Vec<usize>,
+) -> Done {
+    write(model, files, args, folder, &Made::Channels(without))
+}
+
+/// What is written.
+enum Made {
+    Sources,
+    /// Without these components.
+    Channels(Vec<usize>),
+}
+
+impl Made {
+    /// Numbers for each row, and the name of each of them.
+    fn names(&self, model: &Model) -> Vec<String> {
+        match self {
+            Made::Sources => model.component_names(),
+            Made::Channels(_) => match &model.features().names {
+                Some(names) => names.iter().map(|name| name.replace(std::path::is_separator, "_")).collect(),
+                None => (0..model.n_features()).map(|j| format!("channel{j}")).collect(),
+            },
+        }
+    }
+
+    /// What samples are multiplied by: each source fills the range, channels keep their levels.
+    fn gains(&self, columns: &[Vec<f64>]) -> Vec<f64> {
+        let loudest = |column: &Vec<f64>| column.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let peaks: Vec<f64> = columns.iter().map(loudest).collect();
+        match self {
+            Made::Sources => peaks.iter().map(|peak| if *peak > 0.0 { PEAK / peak } else { 1.0 }).collect(),
+            Made::Channels(_) => {
+                let peak = peaks.iter().copied().fold(0.0, f64::max);
+                vec![if peak > 1.0 { PEAK / peak } else { 1.0 }; peaks.len()]
+            }
+        }
+    }
+}
+
+fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &Made) -> Done {
+    let rate = common_rate(files)?;
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
+    let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
+        let mut sink = VecSink(Vec::new());
+        let encoded = match made {
+            Made::Sources => model.encode(rows, &run, &mut sink)?,
+            Made::Channels(without) => model.reconstruct_without(without, rows, &run, &mut sink)?,
+        };
+        crate::apply::warn_unsolved(&encoded);
+        sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
+    });
+    let names = made.names(model);
+    let k = names.len();
+    let columns: Vec<Vec<f64>> =
+        (0..k).map(|i| numbers.iter().skip(i).step_by(k).copied().collect()).collect();
+    for name in &names {
+        let path = folder.join(format!("{name}.wav"));
+        if files.iter().any(|file| same_file(file, &path)) {
+            let message = format!(
+                "writing to {} is not possible: it is read by the same command; choose another folder",
+                path.display()
+            );
+            return Err(Failure::Said(message));
+        }
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
+    progress.clear();
+    let _guard = WritingGuard::new();
+    for ((name, column), gain) in names.iter().zip(&columns).zip(made.gains(&columns)) {
+        let samples: Vec<f64> = column.iter().map(|x| x * gain).collect();
+        unmix_io::write_wav(&folder.join(format!("{name}.wav")), rate, &samples)?;
+    }
+    let what = if k == 1 { "file" } else { "files" };
+    terminal::note(&format!("{k} {what} of {rate} samples per second in {}", folder.display()));
+    Ok(0)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The sampling rate of the files, which are sound.
+fn common_rate(files: &[PathBuf]) -> Result<u32, Failure> {
     let no_sound = |found: String| {
-        let message = format!(
-            "a folder of sound files is not possible: {found}; give .wav files, or the name of a file for the codes, such as \
-             codes.npy"
-        );
-        Err(Failure::Said(message))
+        Failure::Said(format!(
+            "a folder of sound files is not possible: {found}; give .wav files, or the name of a file for the numbers, such as \
+             out.npy"
+        ))
     };
     let mut rate = None;
     for file in files {
         match unmix_io::sample_rate(file)? {
             Some(own) => rate = Some(own),
-            None => return no_sound(format!("{} is not a .wav file", file.display())),
+            None => return Err(no_sound(format!("{} is not a .wav file", file.display()))),
         }
     }
-    let Some(rate) = rate else { return no_sound("nothing was read".into()) };
-    let progress = Progress::new(&args.running);
-    let run = progress.run(&args.running);
-    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
-    let k = model.n_codes();
-    let codes: Vec<f64> = with_rows!(&input.rows, rows => {
-        let mut sink = VecSink(Vec::new());
-        crate::apply::warn_unsolved(&model.encode(rows, &run, &mut sink)?);
-        sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
-    });
-    std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
-    progress.clear();
-    let _guard = WritingGuard::new();
-    for (i, name) in model.component_names().iter().enumerate() {
-        let mut source: Vec<f64> = codes.iter().skip(i).step_by(k).copied().collect();
-        let loudest = source.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        if loudest > 0.0 {
-            source.iter_mut().for_each(|x| *x *= PEAK / loudest);
-        }
-        unmix_io::write_wav(&folder.join(format!("{name}.wav")), rate, &source)?;
-    }
-    let what = if k == 1 { "file" } else { "files" };
-    terminal::note(&format!("{k} {what} of {rate} samples per second in {}", folder.display()));
-    Ok(0)
+    rate.ok_or_else(|| no_sound("nothing was read".into()))
 }

@@ -11,6 +11,8 @@ pub const ENDINGS: &[&str] = &[
     ".npz",
     ".csv",
     ".tsv",
+    ".txt",
+    ".dat",
     ".idx",
     "-ubyte",
     ".parquet",
@@ -87,7 +89,7 @@ impl Kind {
             "png" | "jpg" | "jpeg" | "bmp" | "pnm" | "pbm" | "pgm" | "ppm" | "tif" | "tiff" => {
                 Some(Kind::Image)
             }
-            "csv" => Some(Kind::Text(b',')),
+            "csv" | "txt" | "dat" | "asc" => Some(Kind::Text(b',')),
             "tsv" => Some(Kind::Text(b'\t')),
             "idx" => Some(Kind::Idx),
             _ if name.ends_with("ubyte") => Some(Kind::Idx),

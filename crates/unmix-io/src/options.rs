@@ -120,7 +120,7 @@ impl Pixels {
 }
 
 impl Options {
-    /// A delimiter as the user writes it: one character, or `tab`.
+    /// A delimiter as the user writes it: one character, `tab`, or `space` for runs of blanks.
     ///
     /// # Errors
     ///
@@ -128,10 +128,11 @@ impl Options {
     pub fn delimiter_of(text: &str) -> Result<u8> {
         match text.as_bytes() {
             b"tab" | b"\\t" => Ok(b'\t'),
+            b"space" | b"whitespace" => Ok(b' '),
             [one] if one.is_ascii() => Ok(*one),
             _ => {
                 let why = "must be one ASCII character";
-                Err(Error::setting("delimiter", text, why, "choose one such as ',' or ';', or tab"))
+                Err(Error::setting("delimiter", text, why, "choose one such as ',' or ';', or tab, or space"))
             }
         }
     }

@@ -22,6 +22,7 @@ mod colour;
 mod facts;
 mod figure;
 mod missing;
+mod modules;
 mod moments;
 mod number;
 mod page;
@@ -60,4 +61,6 @@ pub struct Options {
     pub positions: Option<Vec<(f64, f64)>>,
     /// Another model of the same columns, and its name, to show beside this one.
     pub beside: Option<(String, unmix::Model)>,
+    /// Modules of these rows, pooled over fits, in place of the units of the model alone.
+    pub modules: Option<unmix::biclusters::Biclusters>,
 }

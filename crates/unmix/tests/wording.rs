@@ -10,6 +10,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("leave open", "uncertainty of"),
     ("leaves open", "uncertainty of"),
     ("going on with", "continuing"),
+    ("How often all rows are visited", "number of epochs"),
 ];
 
 /// Text literals of Rust code with the numbers of their lines, without comments and unit tests.

@@ -76,7 +76,7 @@ pub(crate) struct Reading {
     /// Lines to skip at the start of a text file
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) skip_rows: usize,
-    /// Delimiter of a text file: one character, or tab [default: detected]
+    /// Delimiter of a text file: one character, or tab, or space for runs of blanks [default: detected]
     #[arg(long, value_name = "CHARACTER", allow_hyphen_values = true)]
     pub(crate) delimiter: Option<String>,
     /// Decimal separator of a text file: a point or a comma [default: .]

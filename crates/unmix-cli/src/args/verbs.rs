@@ -164,7 +164,7 @@ pub(crate) struct Score {
     /// Print the mean and the range instead of one number per row
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
-    /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its log-likelihood
+    /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its score
     #[arg(long, conflicts_with = "summary")]
     pub(crate) quality: bool,
     /// With --quality: also the contribution of each component and of each column
@@ -266,9 +266,15 @@ pub(crate) struct Report {
     /// Another model of the same columns, whose components are paired with this one's
     #[arg(long, value_name = "MODEL")]
     pub(crate) beside: Option<PathBuf>,
-    /// Colour points by a column of INPUT (name or number), or by a file with one value per row
-    #[arg(long, value_name = "FILE|COLUMN", requires = "input")]
+    /// Colour points by a column of INPUT (name or number), by a file with one value per row, or by a column of another table
+    #[arg(long, value_name = "COLUMN|FILE|FILE:COLUMN", requires = "input")]
     pub(crate) color: Option<String>,
+    /// Fits from different starts whose units are pooled into modules [default: the units of MODEL alone]
+    #[arg(long, value_name = "N", requires = "input")]
+    pub(crate) starts: Option<usize>,
+    /// Copies of the rows with permuted columns, for q-values of pooled modules; each is fitted as often [default: 2]
+    #[arg(long, value_name = "N", requires = "starts")]
+    pub(crate) permutations: Option<usize>,
     /// Title of the page
     #[arg(long)]
     pub(crate) title: Option<String>,

@@ -52,3 +52,40 @@ fn the_printed_command_makes_the_same_file() {
             .contains("unmix merge one.safetensors one.safetensors -o both.safetensors")
     );
 }
+
+/// The text of a page as its reader sees it.
+fn unescaped(html: &str) -> String {
+    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    pairs.iter().fold(html.to_string(), |text, (entity, c)| text.replace(entity, c))
+}
+
+#[test]
+fn the_printed_line_makes_the_same_page() {
+    let b = Bench::new();
+    b.both("d", 60, 4);
+    b.write(
+        "my labels.csv",
+        format!("id,kind\n{}", (0..60).map(|i| format!("r{i},{}\n", i % 3)).collect::<String>()),
+    );
+    let places: String = (0..4).map(|i| format!("{},{}\n", i % 2, i / 2)).collect();
+    b.write("places.csv", format!("x,y\n{places}"));
+    b.ok("fit pca d.csv -k 2 -o m.safetensors --quiet");
+    b.ok("fit ica d.csv -k 2 -o other.safetensors --quiet");
+    for report in [
+        "unmix report m.safetensors -o page.html",
+        "unmix report m.safetensors d.csv -o page.html --color c1 --title 'one & \"two\"' --rows 3:50",
+        "unmix report m.safetensors d.npy -o page.html --color 'my labels.csv:kind' --beside other.safetensors",
+        "unmix report other.safetensors d.csv -o page.html --rate 20 --positions places.csv --quiet",
+    ] {
+        let made = b.shell(report);
+        assert_eq!(made.code, 0, "{report}: {}", made.err);
+        let page = String::from_utf8(b.read("page.html")).unwrap();
+        let (_, after) = page.split_once("The page was made by:").unwrap();
+        let printed = unescaped(after.split_once("<code>").unwrap().1.split_once("</code>").unwrap().0);
+        assert!(printed.starts_with("unmix report "), "{printed}");
+        std::fs::remove_file(b.path("page.html")).unwrap();
+        let again = b.shell(&printed);
+        assert_eq!(again.code, 0, "{printed}: {}", again.err);
+        assert!(page.as_bytes() == b.read("page.html"), "{printed}");
+    }
+}

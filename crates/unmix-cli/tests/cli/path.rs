@@ -91,6 +91,53 @@ fn scores_are_one_number_a_row_and_their_mean_is_the_summary() {
 }
 
 #[test]
+fn every_method_scores_rows() {
+    let b = Bench::new();
+    b.both("d", 60, 4);
+    b.both("atoms", 3, 4);
+    for method in unmix::METHODS {
+        let given = match method.key {
+            "sparse-coder" => "--dictionary atoms.npy",
+            "subspace-clustering" => "--set n_clusters=2 --set n_components=1",
+            "rfn" => "--set n_components=2 --set max_iter=5",
+            "robust-pca" => "--set alpha=1.0 --set noise=0.0",
+            _ => "-k 2",
+        };
+        b.run(&format!("fit {} d.npy {given} -o m.safetensors --quiet --force", method.key));
+        let scored = b.ok("score m.safetensors d.npy");
+        let (names, scores) = csv(&scored.out);
+        assert_eq!(scores.len(), 60, "{}", method.key);
+        assert!(scores.concat().iter().all(|x| x.is_finite()), "{}", method.key);
+        let likely = names == ["log_likelihood"];
+        assert_eq!(
+            likely,
+            unmix::Model::load(&b.path("m.safetensors")).unwrap().check_scores().is_ok(),
+            "{}",
+            method.key
+        );
+        assert_eq!(!likely, scored.err.contains("has no likelihood"), "{}: {}", method.key, scored.err);
+        if !likely {
+            let expected =
+                if method.key == "subspace-clustering" { "squared_distance" } else { "squared_error" };
+            assert!(
+                names == [expected] && scores.concat().iter().all(|x| *x >= 0.0),
+                "{}: {names:?}",
+                method.key
+            );
+        }
+        assert!(b.ok("score m.safetensors d.npy --summary -q").out.contains("mean "), "{}", method.key);
+    }
+    // The error is that of the reconstruction.
+    let data = read_npy(&b.path("d.npy")).0;
+    b.ok("fit ica d.npy -k 2 -o m.safetensors --quiet");
+    b.ok("reconstruct m.safetensors d.npy -o r.npy");
+    let back = read_npy(&b.path("r.npy")).0;
+    let error = |i: usize| (0..4).map(|j| (data[4 * i + j] - back[4 * i + j]).powi(2)).sum::<f64>();
+    let (_, scores) = csv(&b.ok("score m.safetensors d.npy -q").out);
+    close(&scores.concat(), &(0..60).map(error).collect::<Vec<f64>>(), 1e-9);
+}
+
+#[test]
 fn quality_is_t2_and_q_and_on_request_their_parts() {
     let b = Bench::new();
     b.both("d", 50, 3);

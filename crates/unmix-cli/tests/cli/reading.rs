@@ -1,6 +1,6 @@
 //! Notes about how files were read, and which output file is written where.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, read_npy};
 use unmix::Model;
 use unmix_io::write_wav;
 
@@ -49,6 +49,20 @@ fn recordings_in_another_order_give_the_same_codes() {
     assert_eq!(missing.code, 1);
     assert!(missing.err.contains("the model needs column 'mix3'"), "{}", missing.err);
     b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o sources/");
+    // With both components kept the channels come back, at their level.
+    b.ok("fit ica mix1.wav mix2.wav mix3.wav -k 2 -o all.safetensors");
+    b.ok("reconstruct all.safetensors mix1.wav mix2.wav mix3.wav -o same/");
+    b.ok("encode all.safetensors same/mix1.wav same/mix2.wav same/mix3.wav -o again.npy");
+    b.ok("encode all.safetensors mix1.wav mix2.wav mix3.wav -o first.npy");
+    let both = ["again.npy", "first.npy"].map(|name| read_npy(&b.path(name)).0);
+    assert!(both[0].iter().zip(&both[1]).all(|(a, b)| (a - b).abs() < 1e-2));
+    b.ok("reconstruct all.safetensors mix1.wav mix2.wav mix3.wav --exclude 0 -o clean/");
+    b.ok("encode all.safetensors clean/mix1.wav clean/mix2.wav clean/mix3.wav -o without.npy");
+    let (codes, _) = read_npy(&b.path("without.npy"));
+    let spread = |i: usize| codes.iter().skip(i).step_by(2).fold(0.0f64, |m, x| m.max(x.abs()));
+    assert!(spread(0) < 0.05 && spread(1) > 1.0, "{} {}", spread(0), spread(1));
+    let refused = b.run("reconstruct all.safetensors mix1.wav mix2.wav mix3.wav -o ./");
+    assert!(refused.code == 1 && refused.err.contains("is read by the same command"), "{}", refused.err);
     assert!(b.ok("reconstruct m.safetensors mix2.wav mix3.wav mix1.wav").out.starts_with("mix1,mix2,mix3\n"));
     for (i, name) in ["left", "right", "far"].iter().enumerate() {
         b.write(&format!("{name}.wav"), b.read(&format!("mix{}.wav", i + 1)));
@@ -157,19 +171,54 @@ fn links_are_written_through_and_read_only_files_stay() {
 }
 
 #[test]
+fn text_is_read_whatever_separates_its_cells_and_whatever_its_ending() {
+    let b = Bench::new();
+    let data = b.both("d", 30, 3);
+    b.ok("fit pca d.csv -k 2 -o d.safetensors --quiet");
+    let expected = b.ok("encode d.safetensors d.npy").out;
+    let lines = |between: &str, width: usize| {
+        let line = |row: &[f64]| row.iter().map(|x| format!("{x:>width$}")).collect::<Vec<_>>().join(between);
+        data.chunks(3).map(|row| line(row) + "\n").collect::<String>()
+    };
+    let head = "# made by a program\n";
+    for (name, text) in [
+        ("savetxt.csv", lines(" ", 0)),
+        ("savetxt.txt", lines(" ", 0)),
+        ("named.txt", format!("{head}# c0 c1 c2\n{}", lines(" ", 0))),
+        ("fixed.dat", format!("c0 c1 c2\n{}", lines("", 26))),
+        ("commas.txt", format!("c0,c1,c2\n{}", lines(",", 0))),
+        ("tabs.dat", lines("\t", 0)),
+        ("tail.txt", format!("{head}{}", lines("  ", 0).replace('\n', " \n\n# end\n"))),
+    ] {
+        b.write(name, text);
+        let made = b.ok(&format!("fit pca {name} -k 2 -o m.safetensors --quiet"));
+        assert!(made.err.is_empty(), "{name}: {}", made.err);
+        assert_eq!(b.ok("encode m.safetensors d.npy").out, expected, "{name}");
+        let named = b.ok("show m.safetensors").out.contains("Columns  c0, c1, c2");
+        assert_eq!(named, matches!(name, "named.txt" | "fixed.dat" | "commas.txt"), "{name}");
+    }
+    b.write("text.txt", "c0 c1 c2\n1 2 3\n4 x 6\n7 8 1\n");
+    let refused = b.run("fit pca text.txt");
+    assert!(refused.err.contains("row 1, column 1 ('c1') is the text 'x' (line 3)"), "{}", refused.err);
+    b.write("decimals.txt", "a  b\n1,5  2,25\n 3,0 14,5\n7,1 8,0\n");
+    b.ok("fit pca decimals.txt --decimal , -k 1 -o m.safetensors --quiet");
+}
+
+#[test]
 fn messages_about_tables_say_what_would_work() {
     let b = Bench::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.csv -k 2 -o d.pca.safetensors");
     let row = "1.2573e-01 -1.3210e-01 6.4042e-01\n";
-    b.write("savetxt.csv", row.repeat(5));
+    b.write("uneven.csv", format!("{}1 2\n", row.repeat(5)));
     b.write("marks.csv", "a,b\n1,2\n3,?\n5,6\n");
     b.write("preamble.csv", "Instrument,X\nDate,today\nrun,7a\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("names.npy", [0x93, 0xff, 0]);
     for (command, said) in [
-        ("fit pca savetxt.csv", "cells must be separated by commas, tabs, semicolons or bars, not by blanks"),
+        ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
+        ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
         ("fit pca marks.csv", "add --na '?' if that marks a missing cell, or write NA"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),

@@ -105,6 +105,12 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("encoed m.safetensors d.csv", "encode"),
         ("fit pca", "INPUT"),
         ("fit", "for example: unmix fit pca data.csv -k 10\n"),
+        ("pca d.npy", "a model is fitted by: unmix fit pca FILE\n"),
+        ("help fit", "help is shown by: unmix fit --help\n"),
+        ("fit pca d.npy --k 3", "the number of components is given as in: -k 10\n"),
+        ("fit pca d.npy -n 3", "the number of components is given as in: -k 10\n"),
+        ("fit pca d.npy --whiten", "whiten is a setting of pca, given as in: --set whiten=VALUE\n"),
+        ("fit ica d.npy --max-iter 3", "given as in: --set max_iter="),
         ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
         (
             "fit pca d.npy --set n_components=true",

@@ -1,5 +1,7 @@
 //! What is between cells.
 
+use super::blanks;
+
 /// Characters that may.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 
@@ -7,7 +9,7 @@ const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 const LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that
-/// every line has equally often and most, else the one that the first line has most, else the ending's. Commas in numbers are none.
+/// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the first line has most, else the ending's. Commas in numbers are none.
 pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
     let mut lines = counts(head);
     if decimal_comma {
@@ -21,6 +23,10 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
         (0..CANDIDATES.len()).rev().filter(|&c| which(c)).max_by_key(|&c| first[c])
     };
     let best = if even(own) { Some(own) } else { most(&even) };
+    // A tab in all lines is a delimiter already; blanks are one where nothing else is even.
+    if best.is_none() && blanks::separate(head) {
+        return blanks::DELIMITER;
+    }
     let best = best.or_else(|| if first[own] > 0 { Some(own) } else { most(&|c| first[c] > 0) });
     CANDIDATES[best.unwrap_or(own)]
 }
@@ -77,6 +83,9 @@ mod tests {
         assert_eq!(sniffed("1,2,3\n1,2\n", b','), ',');
         assert_eq!(sniffed("1;2;3\n1;2\n", b','), ';');
         assert_eq!(sniffed("a;b\r\n1;2\r\n", b','), ';');
+        assert_eq!(sniff(b"1 2\n3 4\n", b',', false), blanks::DELIMITER);
+        assert_eq!(sniff(b" 1,5  2,5\n 3,5 14,5\n", b';', true), blanks::DELIMITER);
+        assert_eq!(sniffed("a b,c d\n1 2,3 4\n", b','), ',');
         assert_eq!(sniffed("", b'\t'), '\t');
         assert_eq!(sniffed("1;2\n3;4\n5", b','), ';');
     }

@@ -1,6 +1,6 @@
 //! Records of a text file, and where they are.
 
-use super::{cells, delimiter};
+use super::{blanks, cells, delimiter};
 use crate::stored::{FromStart, head, read_failed};
 use crate::{Options, gz};
 use std::cell::Cell;
@@ -124,13 +124,22 @@ impl<'a> Lines<'a> {
             return Err(too_long(bytes, gz, start, LONGEST)?);
         }
         let sniffed = || delimiter::sniff(&head, dialect.by_ending, dialect.decimal_comma);
-        let delimiter = dialect.delimiter.unwrap_or_else(sniffed);
+        let delimiter = match dialect.delimiter {
+            Some(b' ') => blanks::DELIMITER,
+            Some(given) => given,
+            None => sniffed(),
+        };
+        let by_blanks = delimiter == blanks::DELIMITER;
         let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
-        let text: Box<dyn Read> = Box::new(Cursor::new(head).chain(text));
+        let layout = blanks::layout(&head);
+        let text = Cursor::new(head).chain(text);
+        let text: Box<dyn Read> =
+            if by_blanks { Box::new(blanks::Blanks::new(text, layout)) } else { Box::new(text) };
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
+            .comment(by_blanks.then_some(blanks::COMMENT))
             .buffer_capacity(1 << 17)
             .from_reader(Guard { text, read: 0, line: 0, bounds: bounds.clone() });
         Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter })
@@ -150,6 +159,9 @@ impl<'a> Lines<'a> {
                 let length = self.reader.position().byte() - at;
                 if at == 0 {
                     self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
+                }
+                if more && self.delimiter == blanks::DELIMITER {
+                    record.trim();
                 }
                 if more && !self.dialect.is_plain() {
                     self.dialect.rewrite(record);

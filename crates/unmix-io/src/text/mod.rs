@@ -1,5 +1,6 @@
 //! Text files: lines of cells, decoded once into doubles. Blank lines are no rows, also where there is one column only.
 
+mod blanks;
 mod cells;
 mod delimiter;
 mod guess;
@@ -137,7 +138,8 @@ impl Table<'_> {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
         };
-        let only_numbers = kept.is_empty() && !self.count_text && !self.gz && self.dialect.is_plain();
+        let plain = self.dialect.is_plain() && lines.delimiter() != blanks::DELIMITER;
+        let only_numbers = kept.is_empty() && !self.count_text && !self.gz && plain;
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
             if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
@@ -287,10 +289,7 @@ impl Table<'_> {
                 self.wording.plain("decimal", ",", true)
             )
         } else if cells::has_blanks_between_numbers(cell) {
-            "cells must be separated by commas, tabs, semicolons or bars, not by blanks: write such a file, as numpy.savetxt does \
-             with \
-             delimiter=','"
-                .into()
+            format!("add {} if cells are separated by blanks", self.wording.plain("delimiter", "space", true))
         } else if cells::is_mark(cell) {
             format!(
                 "add {} if that marks a missing cell, or write NA; or {out}",

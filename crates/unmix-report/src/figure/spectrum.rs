@@ -65,8 +65,8 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
     })
 }
 
-/// The objective over the iterations.
-pub(crate) fn objective(values: &[f64]) -> Markup {
+/// The objective over the iterations; of one that should rise (`falls`), marks where it falls.
+pub(crate) fn objective(values: &[f64], falls: bool) -> Markup {
     let range = padded(extent(values.iter().copied()), 0.05);
     let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);
     let frame = Frame { margins: [76.0, 10.0, 10.0, 36.0], ..frame };
@@ -78,8 +78,15 @@ pub(crate) fn objective(values: &[f64]) -> Markup {
         html! {
             (frame.axes("iteration", "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
+            @if falls { g.points stroke-width="3" { path.falls d=(frame.dots(fallen(values))) {} } }
         },
     )
+}
+
+/// Iterations after which the objective is lower than before them, as numbered on the axis.
+fn fallen(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    let falls = values.windows(2).enumerate().filter(|(_, pair)| pair[1] < pair[0]);
+    falls.map(|(i, pair)| (i as f64 + 2.0, pair[1]))
 }
 
 /// Share of the rows that use each component, from the most used.

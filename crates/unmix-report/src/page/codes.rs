@@ -23,8 +23,7 @@ struct Term {
 /// The section of models whose codes are mostly zeros; empty for others, and without rows.
 pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
     let sample = context.sample.as_ref().filter(|s| !s.index.is_empty());
-    let Some(sample) = sample.filter(|_| context.model.code().codes().sparse && context.model.n_codes() > 0)
-    else {
+    let Some(sample) = sample.filter(|_| clamped(context) && context.model.n_codes() > 0) else {
         return Ok(html! {});
     };
     let n = sample.index.len() as u64;
@@ -51,13 +50,20 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
+/// Whether codes have exact zeros: those of sparse methods, and non-negative ones.
+fn clamped(context: &Context<'_>) -> bool {
+    let codes = context.model.code().codes();
+    codes.sparse || codes.non_negative
+}
+
 fn caption(sample: &Sample, most: u32) -> Markup {
     let (n, k) = (sample.index.len(), sample.uses.len());
     let total: u64 = sample.nonzeros.iter().map(|x| u64::from(*x)).sum();
     let unused = sample.uses.iter().filter(|u| **u == 0).count();
+    let zeros = 1.0 - total as f64 / (n * k).max(1) as f64;
     html! {
         "Over " (count(n as u64)) " rows, a code has " strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64))
-        " on average, at most " (count(u64::from(most))) ". "
+        " on average, at most " (count(u64::from(most))) ". " strong { (percent(zeros)) } " of all entries are 0. "
         @match unused {
             0 => "Every component is used by some of these rows.",
             1 => "One component is used by none of these rows.",

@@ -8,6 +8,7 @@ mod components;
 mod factors;
 mod gaps;
 mod head;
+mod modules;
 mod rows;
 mod settings;
 mod sources;
@@ -17,6 +18,7 @@ mod variance;
 
 use crate::Options;
 use crate::facts::Spectrum;
+use crate::modules::{self as found, Shown};
 use crate::sample::Sample;
 use crate::window::Window;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -31,6 +33,8 @@ struct Context<'a> {
     sample: Option<Sample>,
     /// Consecutive rows, where these are informative.
     window: Option<Window>,
+    /// Modules, of models whose units are modules.
+    modules: Option<Shown>,
     /// What the input is called.
     input: Option<String>,
 }
@@ -90,8 +94,14 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
             remedy: "give one name for each row".into(),
         });
     }
+    let modules = match (rows, &sample) {
+        (Some(rows), Some(sample)) => {
+            found::shown(model, rows, options.modules.as_ref(), &sample.spread, run)?
+        }
+        _ => None,
+    };
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
-    let context = Context { model, options, spectrum: Spectrum::of(model), sample, window, input };
+    let context = Context { model, options, spectrum: Spectrum::of(model), sample, window, modules, input };
     Ok(document(&context, run)?.into_string())
 }
 
@@ -122,6 +132,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (variance::section(context))
                     (stability::section(context))
                     (codes::of_sparse(context)?)
+                    (modules::of_units(context)?)
                     (gaps::map(context)?)
                     (rows::scores(context))
                     (rows::reconstructions(context)?)

@@ -18,7 +18,10 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
         "How it was fitted",
         html! {
             @if report.objective.len() > 1 {
-                div.panels { figure { figcaption { b { "objective" } } (figure::objective(&report.objective)) } }
+                div.panels { figure {
+                    figcaption { b { "objective" } @if let Some(text) = falls(model) { span { (text) } } }
+                    (figure::objective(&report.objective, report.facts.contains_key("decreases")))
+                } }
             }
             div.columns {
                 div.scroll {
@@ -40,6 +43,22 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
             }
         },
     )
+}
+
+/// How often the objective fell, of methods that count it.
+fn falls(model: &Model) -> Option<String> {
+    let report = model.report();
+    let decreases = report.facts.get("decreases")?;
+    let (times, of) = (decreases["count"].as_u64()?, report.objective.len().saturating_sub(1) as u64);
+    Some(match times {
+        0 => "it never falls".into(),
+        _ => format!(
+            "it falls in {} of {} iterations (marked), by {} at most",
+            count(times),
+            count(of),
+            number(decreases["largest"].as_f64()?)
+        ),
+    })
 }
 
 fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {

@@ -4,6 +4,7 @@ mod codes;
 mod colours;
 mod factors;
 mod methods;
+mod modules;
 mod reproduced;
 mod weights;
 

@@ -97,21 +97,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Number of atoms, at most columns and rows; null for as many as there are directions along which the rows vary.",
+        "Number of atoms, at most the number of columns and of rows; null for the rank of the rows.",
     )
     .by_rows(),
     Setting::new(
         "algorithm",
         Kind::Words(&["msp", "l1", "deflation"]),
         "\"msp\"",
-        "'msp' searches for all atoms at once (matching, stretching and projection), 'deflation' for one after another by the same steps, \
-         each orthogonal to those before it in whitened coordinates, 'l1' for one after another by the least sum of the sizes of its codes.",
+        "'msp' estimates all atoms at once (matching, stretching and projection), 'deflation' one after another by the same steps, \
+         each orthogonal to the previous ones in whitened coordinates, 'l1' one after another by minimising the sum of absolute codes.",
     ),
     Setting::new(
         "power",
         Kind::between(3, 4),
         "4",
-        "Power of the sizes of the codes whose sum is maximised: 4, or 3, whose errors are about half as large.",
+        "Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.",
     )
     .only(BY_POWER),
     Setting::new(
@@ -125,22 +125,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "polish",
         Kind::Bool,
         "true",
-        "Then minimise the sum of `log cosh` of the codes, from there and without a step that raises it: errors are 2 to 5 times smaller.",
+        "Then minimise the sum of `log cosh` of the codes by a monotone descent from the result of the search: errors are 2 to 5 times \
+         smaller.",
     )
     .only(BY_POWER),
     Setting::new(
         "refine",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Then minimise the sum of sizes of the codes of each atom, which finds the atoms of rows without noise to rounding; 'auto' keeps \
-         the result for atoms whose codes then are near 0 often enough (in more than `n_features + 0.04 n_samples` rows).",
+        "Then minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; \
+         'auto' keeps the result for atoms with codes near 0 in more than `n_features + 0.04 n_samples` rows.",
     )
     .only(BY_POWER),
     Setting::new(
         "batch_size",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Rows of a mini-batch in the first epoch, for many rows: at least 20 times the number of atoms; null for all rows in every step.",
+        "Mini-batch size in the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in \
+         every step.",
     )
     .such_as("2000")
     .only(&[&[("algorithm", &["\"msp\""])]]),

@@ -43,7 +43,7 @@ pub enum Completion {
     Als,
     /// The penalty of the nuclear norm.
     SoftImpute,
-    /// Expectation-maximisation of probabilistic PCA over the cells that are there.
+    /// Expectation-maximisation of probabilistic PCA over the observed cells.
     PpcaEm,
 }
 
@@ -89,41 +89,44 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
-        "Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets alone; \
-         null to begin with 10 and double the number while all of them are supported. With 'soft-impute' the most factors that there may be, null for \
-         as many as the cells determine; with 'ppca-em' fewer than columns and rows, null for the number with the largest Bayesian information \
-         criterion.",
+        "Number of factors, at most the number of rows and of columns; factors that the observed cells do not support are dropped. 0 \
+         for offsets alone; null to start with 10 and double the number while all of them are supported. With 'soft-impute' the \
+         maximum number, null for as many as the cells determine; with 'ppca-em' fewer than columns and rows, null for the number with \
+         the largest Bayesian information criterion.",
     )
     .by_rows(),
     Setting::new(
         "algorithm",
         Kind::Words(&["als", "soft-impute", "ppca-em"]),
         "\"als\"",
-        "How factors are found: 'als' by alternating least squares over the cells that are there; 'soft-impute' with a penalty of the nuclear \
-         norm, which is convex and finds the number of factors; 'ppca-em' by maximum likelihood where rows are a sample, as PPCA.",
+        "The algorithm: 'als' for alternating least squares over the observed cells; 'soft-impute' for the convex problem with a \
+         nuclear norm penalty, which selects the number of factors; 'ppca-em' for maximum likelihood of probabilistic PCA, with rows \
+         as samples.",
     ),
     Setting::new(
         "alpha",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Weight of the penalty of the factors: 'auto' for variational alternating least squares, which has noise, sizes of factors and of \
-         offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a column, 0 for none. With \
-         'soft-impute', 'auto' for the best of 20 values by a tenth of the cells that is held out, from where variational least squares then \
-         begin; or the weight of the nuclear norm beside half the squares of the residuals. 'ppca-em' has no penalty.",
+        "Weight of the penalty on the factors: 'auto' for variational alternating least squares, which estimates the noise, the scales \
+         of factors and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for each cell \
+         of a row and of a column, 0 for none. With 'soft-impute', 'auto' for the value of 20 with the smallest error on a held-out \
+         tenth of the cells, from which variational least squares then start; or the weight of the nuclear norm against half the sum \
+         of squared residuals. 'ppca-em' has no penalty.",
     )
     .such_as("0.1"),
     Setting::new(
         "offsets",
         Kind::Bool,
         "true",
-        "Fit an offset for every row and every column beside the factors; false for a model without mean and offsets.",
+        "Fit an offset for every row and every column in addition to the factors; false for a model without mean and offsets.",
     ),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "0.001",
-        "Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for `alpha` of the mean square of the \
-         residuals; with 'soft-impute' of the cost; with 'ppca-em' the rise of the mean log-likelihood of a row, in nats.",
+        "Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for `alpha` of the mean \
+         square of the \
+         residuals; with 'soft-impute' of the cost; with 'ppca-em' the increase of the mean log-likelihood per row, in nats.",
     )
     .such_as("1e-4"),
     Setting::new("max_iter", Kind::at_least(1), "100", "Maximum number of iterations."),

@@ -129,15 +129,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["online", "alternating", "palm", "ipalm", "layerwise", "ksvd"]),
         "\"online\"",
-        "How atoms are learnt: 'online' from batches, in memory that does not depend on the number of rows. With rows and codes in memory: \
-         'alternating' by steps on all codes and then on all atoms; 'palm' by one step each, 'ipalm' with inertia; 'layerwise' as 'palm', and \
-         rows are coded by replaying the steps; 'ksvd' by matching pursuit and rank-1 fits.",
+        "The algorithm: 'online' learns from mini-batches, in memory that does not depend on the number of rows. With rows and codes \
+         in memory: 'alternating' takes steps on all codes and then on all atoms; 'palm' one step each, 'ipalm' with inertia; \
+         'layerwise' is 'palm', with new rows coded by the same sequence of steps; 'ksvd' is matching pursuit and rank-1 updates.",
     ),
     Setting::new(
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Weight of the penalty `||Z||_1` against `1/2 ||X - Z A||²`, as in scikit-learn. 'auto' is a tenth of the mean over rows of the largest \
+        "Weight of the penalty `||Z||_1` against `1/2 ||X - Z A||²`, as in scikit-learn. 'auto' is a tenth of the mean over rows of \
+         the largest \
          product of the row and an initial atom, so that rows in other units have the same atoms.",
     )
     .such_as("0.1"),
@@ -145,21 +146,23 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_nonzero_coefs",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Atoms of a code of 'ksvd', and of `coder` 'omp'; null for a tenth of the columns, at least 1.",
+        "Maximum number of nonzero entries in a code of 'ksvd' and of `coder` 'omp'; null for a tenth of the number of columns, at \
+         least 1.",
     )
     .only(PURSUIT),
     Setting::new(
         "init",
         Kind::Words(&["data", "k-means++", "dct", "random"]),
         "\"data\"",
-        "Initial atoms: 'data' random rows, 'k-means++' rows whose directions are far from each other, 'dct' cosines (products of them where \
-         rows are pictures), 'random' Gaussian numbers.",
+        "Initial atoms: 'data' for random rows, 'k-means++' for rows of distant directions, 'dct' for a cosine basis (two-dimensional \
+         where rows are pictures), 'random' for Gaussian vectors.",
     ),
     Setting::new(
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
-        "Initial atoms in place of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or of an array: \
+        "Initial atoms in place of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or \
+         of an array: \
          its components.",
     )
     .tensor(),
@@ -167,34 +170,38 @@ pub(super) const SETTINGS: &[Setting] = &[
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
         "\"ball\"",
-        "Norm of the atoms: 'ball' at most 1, 'sphere' exactly 1, as 'ksvd' always has it. At a minimum atoms that are used have norm 1 in both.",
+        "Norm of the atoms: 'ball' for at most 1, 'sphere' for exactly 1 (always so with 'ksvd'). At a minimum, atoms in use have norm \
+         1 in both cases.",
     )
     .only(BOUNDED),
     Setting::new(
         "dead_unit",
         Kind::Words(&["residual", "data", "keep"]),
         "\"residual\"",
-        "What replaces an atom that no code used for an epoch: 'residual' the row represented worst, 'data' a random row, 'keep' nothing. Never \
-         in the last fifth of the epochs. With all codes in memory: for 20 blocks; of 'ksvd' each time, and one of two atoms with a cosine above .99.",
+        "Replacement of atoms that no code used for an epoch: 'residual' by the row with the largest residual, 'data' by a random row, \
+         'keep' for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are replaced when unused \
+         for 20 blocks; with 'ksvd' in every iteration, and so is one of two atoms with a cosine above 0.99.",
     ),
     Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0."),
     Setting::new("positive_dict", Kind::Bool, "false", "Entries of atoms are at least 0."),
-    Setting::new("batch_size", Kind::at_least(1), "256", "Rows of a batch of 'online'.").only(ONLINE),
-    Setting::new("max_epochs", Kind::at_least(1), "5", "How often all rows are visited by 'online'.").only(ONLINE),
+    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size of 'online'.").only(ONLINE),
+    Setting::new("max_epochs", Kind::at_least(1), "5", "Number of epochs of 'online'.").only(ONLINE),
     Setting::new(
         "forgetting",
         Kind::NON_NEGATIVE,
         "5.0",
-        "How fast batches of long ago are forgotten: sums over codes are multiplied by `(1 - 1/t)^forgetting` at batch `t`. 0 forgets nothing.",
+        "Forgetting factor of past batches: the sums over codes are multiplied by `(1 - 1/t)^forgetting` at batch `t`; with 0 all \
+         batches have equal weight.",
     )
     .only(ONLINE),
-    Setting::new("code_steps", Kind::at_least(1), "10", "Steps on codes in a block of 'alternating'.").only(BLOCKS),
-    Setting::new("atom_steps", Kind::at_least(1), "10", "Steps on atoms in a block of 'alternating'.").only(BLOCKS),
+    Setting::new("code_steps", Kind::at_least(1), "10", "Number of steps on the codes in a block of 'alternating'.").only(BLOCKS),
+    Setting::new("atom_steps", Kind::at_least(1), "10", "Number of steps on the atoms in a block of 'alternating'.").only(BLOCKS),
     Setting::new(
         "warm_start_codes",
         Kind::Bool,
         "true",
-        "Codes of a block of 'alternating' begin where those before ended; otherwise at 0, which needs `code_steps` of 5 at least.",
+        "Start the codes of each block of 'alternating' from those of the previous block; otherwise from 0, which needs `code_steps` \
+         of at least 5.",
     )
     .only(BLOCKS),
     Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of blocks, or of iterations of 'ksvd'.").only(IN_MEMORY),
@@ -202,7 +209,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten blocks; null \
+        "Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten \
+         blocks; null \
          for 1e-4.",
     )
     .such_as("1e-4")
@@ -211,7 +219,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "coder",
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
-        "How rows are coded by the atoms that were learnt: the `algorithm` of `SparseCoder`. Rows of 'layerwise' are coded by its layers.",
+        "Algorithm that codes new rows, as `algorithm` of `SparseCoder`. With 'layerwise' its layers code them.",
     )
     .only(SOLVED),
     Setting::new(

@@ -52,7 +52,8 @@ pub(crate) const N_COMPONENTS: Setting = Setting::new(
     "n_components",
     Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
     "null",
-    "Number of components, at most one fewer than columns and than rows; 0 for noise alone; null for the number with the largest Bayesian \
+    "Number of components, at most one fewer than columns and than rows; 0 for noise alone; null for the number with the largest \
+     Bayesian \
      information criterion, at least 1.",
 )
 .by_rows();
@@ -61,8 +62,8 @@ pub(crate) const NOISE_FLOOR: Setting = Setting::new(
     "noise_floor",
     Kind::NON_NEGATIVE,
     "0.0",
-    "Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are refused, because \
-     their likelihood is unbounded; 1e-8 keeps it finite.",
+    "Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are \
+     refused, because their likelihood is unbounded; 1e-8 keeps it finite.",
 )
 .such_as("1e-8");
 
@@ -81,7 +82,7 @@ pub(crate) const STANDARDIZE: Setting = Setting::new(
     "standardize",
     Kind::Bool,
     "false",
-    "Divide every column by its standard deviation first, so that none counts more for its unit.",
+    "Divide every column by its standard deviation first, so that results do not depend on units.",
 );
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -90,8 +91,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["auto", "closed-form", "em"]),
         "\"auto\"",
-        "How the likelihood is maximised: 'closed-form' by the spectrum of the covariance, for rows without missing cells; 'em' by \
-         expectation-maximisation (PX-EM) over the cells that are there; 'auto' by the first, and by the second where cells are missing.",
+        "Algorithm that maximises the likelihood: 'closed-form' from the spectrum of the covariance, for rows without missing cells; \
+         'em' for expectation-maximisation (PX-EM) over the observed cells; 'auto' for the first, and for the second where cells are \
+         missing.",
     ),
     NOISE_FLOOR,
     TOL,

@@ -25,7 +25,7 @@ pub struct Rfn {
     pub init: Init,
     /// Starts, of which the best is kept.
     pub n_init: u64,
-    /// What is subtracted from the columns.
+    /// Subtracted from the columns.
     pub center: Center,
     /// Least noise variance.
     pub psi_min: f64,
@@ -233,7 +233,7 @@ impl Default for LearningRate {
     }
 }
 
-/// What is subtracted from the columns.
+/// Subtracted from the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -267,21 +267,22 @@ pub(super) const SETTINGS: &[Setting] = &[
         "e_step",
         Kind::Words(&["plain", "cascade", "coordinate"]),
         "\"plain\"",
-        "How codes are found: 'plain' clamps posterior means at 0 and scales them, as the published tables were made, and the objective can \
-         fall; 'coordinate' is exact for each unit, and 'cascade' tries steps until one lowers the divergence, so that the objective never \
-         falls; both hold the codes of all rows in memory.",
+        "Algorithm of the E-step: 'plain' clamps posterior means at 0 and normalises them, as in the published tables, and the \
+         objective can decrease; 'coordinate' is exact for each unit, and 'cascade' tries steps until one lowers the divergence, so \
+         that the objective is monotone; both hold the codes of all rows in memory.",
     ),
     Setting::new(
         "normalize",
         Kind::Words(&["rms", "std", "none"]),
         "\"rms\"",
-        "What the codes of a unit are divided by: 'rms' for second moment 1, 'std' for standard deviation 1, 'none' for nothing.",
+        "Normalisation of the codes of each unit: 'rms' to second moment 1, 'std' to standard deviation 1, or 'none'.",
     ),
     Setting::new(
         "learning_rate",
         Kind::AnyOf(&[Kind::Number { from: Bound::Excluded(0.0), to: Bound::Included(1.0) }, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Share of the way to the new parameters that an iteration goes; 'auto' is 0.1 with `e_step='plain'`, else 1.",
+        "Learning rate: parameters move by this fraction of the full update in an iteration; 'auto' is 0.1 with `e_step='plain'`, else \
+         1.",
     )
     .such_as("0.1"),
     Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations; with `batch_size`, of passes over the rows."),
@@ -297,8 +298,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "init",
         Kind::Words(&["random", "ica"]),
         "\"random\"",
-        "Initial loadings: 'random' are normal numbers of 0.01 standard deviations of each column, 'ica' the mixing columns of \
-         independent components, each with the sign of positive skewness.",
+        "Initial loadings: 'random' for normal numbers with 0.01 times the standard deviation of each column, 'ica' for the mixing \
+         columns of independent components, each with the sign of positive skewness.",
     ),
     Setting::new("n_init", Kind::at_least(1), "1", "Number of starts, of which the one with the largest objective is kept."),
     Setting::new(
@@ -311,28 +312,28 @@ pub(super) const SETTINGS: &[Setting] = &[
         "psi_min",
         Kind::POSITIVE,
         "0.01",
-        "Least noise variance of a column, in units of `psi_min_unit`.",
+        "Lower bound of the noise variance of a column, in units of `psi_min_unit`.",
     )
     .such_as("0.01"),
     Setting::new(
         "psi_min_unit",
         Kind::Words(&["variance", "mean", "absolute"]),
         "\"variance\"",
-        "Unit of `psi_min` and of the random start: 'variance' is that of the column, so that the units of columns do not matter; 'mean' the \
-         mean variance of the columns, for pictures; 'absolute' that of the data.",
+        "Unit of `psi_min` and of the random start: 'variance' is the variance of the column, so that the units of columns do not \
+         matter; 'mean' the mean variance of the columns, for pictures; 'absolute' the unit of the data.",
     ),
     Setting::new(
         "noise",
         Kind::Words(&["diagonal", "full"]),
         "\"diagonal\"",
-        "Noise with a variance for each column, or with a full covariance matrix, which takes up what units would explain.",
+        "Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.",
     ),
     Setting::new(
         "m_step",
         Kind::Words(&["newton", "inverse-psi", "gradient"]),
         "\"newton\"",
-        "How parameters move: in Newton's direction; the same with the inverse of the noise where that is safe; or along the gradient, in \
-         units of its largest safe step.",
+        "Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient, \
+         in units of its largest stable step.",
     ),
     Setting::new(
         "prior_mean",
@@ -351,7 +352,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "l2",
         Kind::Number { from: Bound::Included(0.0), to: Bound::Included(1.0) },
         "0.0",
-        "Share by which loadings shrink after each iteration.",
+        "Weight decay: the fraction by which loadings shrink after each iteration.",
     ),
     Setting::new(
         "w_max",
@@ -360,19 +361,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Largest absolute loading, in standard deviations of the column; null for no bound.",
     )
     .such_as("10.0"),
-    Setting::new("dropout", RATE, "0.0", "Probability that a code counts as 0 in an iteration; `e_step='plain'` only."),
+    Setting::new("dropout", RATE, "0.0", "Dropout rate: the probability that a code is set to 0 in an iteration; `e_step='plain'` only."),
     Setting::new(
         "dropout_place",
         Kind::Words(&["after", "before"]),
         "\"after\"",
-        "Codes are dropped after or before units are scaled.",
+        "Apply dropout after or before the normalisation of codes.",
     ),
     Setting::new(
         "input_noise",
         RATE,
         "0.0",
-        "Rate of the corruption of rows before they are encoded during the fit: probability of 'mask' and 'salt-pepper', standard \
-         deviation of 'gaussian' in those of the column; `e_step='plain'` only.",
+        "Amount of corruption of rows before they are encoded during the fit: probability for 'mask' and 'salt-pepper', standard \
+         deviation for 'gaussian', relative to that of the column; `e_step='plain'` only.",
     ),
     Setting::new(
         "input_noise_kind",
@@ -384,16 +385,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "accept",
         Kind::Words(&["mean", "kl"]),
         "\"mean\"",
-        "What a candidate of `e_step='cascade'` must lower: 'mean' the divergence of the codes, 'kl' that with the covariance of the \
-         iteration before on the old side.",
+        "Criterion that a step of `e_step='cascade'` must decrease: 'mean' for the divergence of the codes, 'kl' for that with the \
+         covariance of the previous iteration for the old codes.",
     )
     .only(&[&[("e_step", &["\"cascade\""])]]),
     Setting::new(
         "dead_unit",
         Kind::Words(&["auto", "zero", "onehot"]),
         "\"auto\"",
-        "What becomes of a unit that is 0 in every row: it stays 0, or is put at the row where it is nearest to positive; 'auto' is 'onehot' \
-         where the objective must not fall and units are scaled, else 'zero'.",
+        "Treatment of units that are 0 in every row: 'zero' keeps them, 'onehot' activates each at the row where it is closest to \
+         positive; 'auto' is 'onehot' where the objective is monotone and codes are normalised, else 'zero'.",
     ),
     Setting::new(
         "batch_size",

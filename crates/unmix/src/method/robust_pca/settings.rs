@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RobustPca {
-    /// Weight of the sparse part; `1 / sqrt(max(n, p) f)` by default, `f` the share of cells that are there.
+    /// Weight of the sparse part; `1 / sqrt(max(n, p) f)` by default, `f` the share of observed cells.
     pub alpha: Option<f64>,
     /// Standard deviation of the noise.
     pub noise: Noise,
@@ -48,24 +48,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Weight of the sparse part against the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, n_features) f)`, `f` the \
-         share of cells that are not missing.",
+        "Weight of the l1 norm of the sparse part against the nuclear norm of the low-rank part; null for `1 / sqrt(max(n_samples, \
+         n_features) f)`, where `f` is the share of observed cells.",
     )
     .such_as("0.05"),
     Setting::new(
         "noise",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Standard deviation of the noise in every cell; 0 for none: rows are then low rank plus sparse exactly. 'auto' takes 0 where the \
-         exact form leaves nothing in most cells, and else estimates it.",
+        "Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. 'auto' is 0 if most \
+         cells have no residual in the exact decomposition, and is estimated otherwise.",
     )
     .such_as("0.1"),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "1e-07",
-        "Convergence tolerance of the exact form: the norm of rows less both parts, as a share of that of the rows; the change of the sparse \
-         part is bounded by 100 times that. With noise, iterations end at a change of 1000 times that.",
+        "Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the \
+         sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.",
     )
     .such_as("1e-7"),
     Setting::new("max_iter", Kind::at_least(1), "500", "Maximum number of iterations, of each convex problem that is solved."),
@@ -73,6 +73,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "center",
         Kind::Bool,
         "false",
-        "Subtract the median of every column. By default nothing is subtracted: offsets of columns are one more rank of the low-rank part.",
+        "Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank \
+         part.",
     ),
 ];

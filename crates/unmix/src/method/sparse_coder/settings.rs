@@ -112,22 +112,23 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dictionary",
         Kind::Table("(n_components, n_features)"),
         "",
-        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its components.",
+        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its \
+         components.",
     )
     .tensor(),
     Setting::new(
         "algorithm",
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
-        "'cd' for coordinate descent on working sets, 'fista' and 'ista' for proximal gradient steps, 'lars' for the homotopy in alpha: one optimum. \
-         'omp' for orthogonal matching pursuit, which takes a number of atoms, or as many as an error needs.",
+        "'cd' for coordinate descent on working sets, 'fista' and 'ista' for proximal gradient steps, 'lars' for the homotopy in \
+         alpha: these have the same minimum. 'omp' for orthogonal matching pursuit, up to a number of atoms or an error.",
     ),
     Setting::new(
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto", "cv"])]),
         "\"auto\"",
-        "Weight of the l1 penalty beside half the squared error. 'auto' for a tenth of the mean over rows of the largest correlation with an atom; 'cv' for the \
-         least error of entries that are held out.",
+        "Weight of the l1 penalty against half the squared error. 'auto' for a tenth of the mean over rows of the largest product with \
+         an atom; 'cv' for the smallest error on held-out entries.",
     )
     .such_as("0.1")
     .only(LASSO),
@@ -135,14 +136,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_nonzero_coefs",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Of 'omp': the most atoms of a code; null for a tenth of `n_features`, at least 1, where `max_squared_error` is not given.",
+        "Maximum number of nonzero entries in a code of 'omp'; null for a tenth of `n_features`, at least 1, unless \
+         `max_squared_error` is given.",
     )
     .only(OMP),
     Setting::new(
         "max_squared_error",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Of 'omp': a code is done where its squared error is at most this; null for `n_nonzero_coefs` alone.",
+        "Squared error of a row at which 'omp' stops; null to stop at `n_nonzero_coefs` only.",
     )
     .such_as("0.01")
     .only(OMP),
@@ -151,11 +153,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "debias",
         Kind::Bool,
         "false",
-        "Replace every code by least squares on its atoms, which undoes what the penalty shrinks; signs may change.",
+        "Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty; \
+         signs may change.",
     )
     .only(LASSO),
     Setting::new("center", Kind::Bool, "false", "Subtract the mean of every column."),
-    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations of each row: passes, steps, or breakpoints of 'lars'.").only(LASSO),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations of each row: passes, steps, or breakpoints of \
+    'lars'.").only(LASSO),
     Setting::new(
         "tol",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),

@@ -88,14 +88,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_clusters",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Number of clusters; null for the largest gap between eigenvalues of the normalized affinities, up to 20, or 1 where the Bayesian information \
+        "Number of clusters; null for the largest gap between eigenvalues of the normalized affinities, up to 20, or 1 where the \
+         Bayesian information \
          criterion of one subspace is better.",
     ),
     Setting::new(
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::List(&Kind::at_least(1)), Kind::Null]),
         "null",
-        "Dimension of the subspaces: a number for all of them, or a list of one for each cluster; null for the number with the largest Bayesian \
+        "Dimension of the subspaces: a number for all of them, or a list of one for each cluster; null for the number with the largest \
+         Bayesian \
          information criterion in each cluster, at least 1 and, of several clusters, below the number of columns.",
     )
     .by_rows(),
@@ -103,9 +105,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]),
         "\"ssc+k-subspaces\"",
-        "How clusters are found: 'ssc', spectral clustering of the sparse coefficients with which rows represent each other; 'k-subspaces', \
-         rows assigned to the nearest subspace and subspaces fitted to their rows, in turn; 'ssc+k-subspaces', the second from the clusters of \
-         the first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
+        "The algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternating \
+         between assignment of rows to the nearest subspace and refits of the subspaces; 'ssc+k-subspaces', the second started from the clusters of the first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
          probabilistic PCA from the clusters of 'ssc+k-subspaces', or of 'k-subspaces' where both numbers are given for more than 2000 rows: \
          rows then have probabilities and a likelihood.",
     ),
@@ -113,18 +114,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::Number { from: std::ops::Bound::Excluded(1.0), to: std::ops::Bound::Unbounded },
         "20.0",
-        "Weight of the fit against sparsity in the coefficients of sparse subspace clustering, above 1: the penalty is a share `1 / alpha` of \
-         the smallest one with which some row has no coefficient.",
+        "Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the \
+         smallest one at which all coefficients of some row are 0.",
     )
     .such_as("50"),
-    Setting::new("n_init", Kind::at_least(1), "10", "Number of random starts; that of the smallest distances is kept.")
+    Setting::new("n_init", Kind::at_least(1), "10", "Number of random starts; the one with the smallest sum of squared distances is \
+    kept.")
         .only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "1e-08",
-        "Convergence tolerance: the fall of the sum of squared distances in an iteration, as a share of the sum of squares of the rows; of a \
-         mixture, the rise of the mean log-likelihood of a row, in nats.",
+        "Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the \
+         rows; for a mixture, the increase of the mean log-likelihood per row, in nats.",
     )
     .such_as("1e-6")
     .only(&[&[("algorithm", ITERATED)]]),
@@ -134,7 +136,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "center",
         Kind::Bool,
         "false",
-        "Subtract the mean of every column; parts of a mixture then have means of their own. By default nothing is subtracted: subspaces pass \
-         through 0.",
+        "Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: \
+         subspaces pass through the origin.",
     ),
 ];

@@ -1,0 +1,30 @@
+//! What a person may have meant who typed what the program does not know: a method in place of a verb, a setting in place of an option.
+
+use clap::error::{ContextKind, ContextValue};
+use std::ffi::OsString;
+
+/// A sentence about the command line `args`, which `error` refuses.
+pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
+    let word = |i: usize| args.get(i).and_then(|word| word.to_str());
+    let first = word(1)?;
+    if unmix::METHODS.iter().any(|method| method.key == first) {
+        return Some(format!("a model is fitted by: unmix fit {first} FILE"));
+    }
+    if first == "help" {
+        return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("VERB")));
+    }
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = unknown.trim_start_matches('-').replace('-', "_");
+    if first != "fit" {
+        return None;
+    }
+    match name.as_str() {
+        "k" | "n" | "n_components" | "components" => {
+            return Some("the number of components is given as in: -k 10".into());
+        }
+        _ => {}
+    }
+    let method = word(2).and_then(|key| unmix::METHODS.iter().find(|method| method.key == key))?;
+    method.settings.iter().find(|setting| setting.name == name)?;
+    Some(format!("{name} is a setting of {}, given as in: --set {name}=VALUE", method.key))
+}

@@ -1,0 +1,204 @@
+//! Labels of rows from a file of their own: one value a line, an array, or a column of a table.
+
+use crate::args::Reading;
+use crate::failure::Failure;
+use std::path::Path;
+use unmix::{Error, Run};
+
+/// A label for each row: the name of the column, and the values.
+pub(crate) type Labels = (String, Vec<String>);
+
+/// A file of labels, and the column of it that was requested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LabelFile<'a> {
+    pub(crate) path: &'a Path,
+    /// Its name, or its number from 0; `None` where the file has one column.
+    pub(crate) column: Option<&'a str>,
+}
+
+impl<'a> LabelFile<'a> {
+    /// `FILE` or `FILE:COLUMN`; `None` where no such file is there and the name is not like that of one.
+    pub(crate) fn of(text: &'a str) -> Result<Option<Self>, Failure> {
+        let whole = Path::new(text);
+        if is_file(whole) {
+            return Ok(Some(Self { path: whole, column: None }));
+        }
+        // The last colon at which there is a file before it: names of files may hold colons, and so may those of columns.
+        let cuts = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let found = cuts.rev().find(|(path, column)| !column.is_empty() && is_file(Path::new(path)));
+        if let Some((path, column)) = found {
+            return Ok(Some(Self { path: Path::new(path), column: Some(column) }));
+        }
+        let path = text.split_once(':').map_or(whole, |(path, _)| Path::new(path));
+        match std::fs::metadata(path) {
+            Err(e) if text.contains('/') || is_named_like_a_file(path) => {
+                Err(Error::io("cannot read", path, e).into())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// One value for each of the `n` rows.
+    pub(crate) fn read(self, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
+        let name = crate::fit::stem(self.path);
+        let (name, values) = match (delimiter(self.path)?, self.column) {
+            (Some(delimiter), None) => lines(self.path, delimiter, n, name)?,
+            (Some(delimiter), Some(column)) => of_table(self.path, delimiter, column, n)?,
+            (None, None) => (name, numbers(self.path, run)?),
+            (None, Some(column)) => kept(self.path, column, run)?,
+        };
+        if values.len() as u64 == n {
+            return Ok((name, values));
+        }
+        let suffix = self.column.map_or(String::new(), |column| format!(":{column}"));
+        Err(Failure::Said(format!(
+            "--color {}{suffix} is not possible: it has {} values, and the input has {n} rows; give one value for each row",
+            self.path.display(),
+            values.len()
+        )))
+    }
+}
+
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+fn ending(path: &Path) -> Option<String> {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+}
+
+fn is_named_like_a_file(path: &Path) -> bool {
+    matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz" | "parquet"))
+}
+
+/// The delimiter of a text file: that of its ending, or a semicolon where its first line has these and no other.
+fn delimiter(path: &Path) -> Result<Option<u8>, Failure> {
+    use std::io::BufRead;
+    let usual = match ending(path).as_deref() {
+        Some("tsv") => return Ok(Some(b'\t')),
+        Some("csv" | "txt" | "dat") => b',',
+        _ => return Ok(None),
+    };
+    let file = std::fs::File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let mut first = Vec::new();
+    // Bytes: the text may be in another encoding than UTF-8, which the reader reports.
+    let mut limited = std::io::Read::take(std::io::BufReader::new(file), 1 << 16);
+    limited.read_until(b'\n', &mut first).map_err(|e| Error::io("cannot read", path, e))?;
+    let other = [b';', b'\t'].into_iter().find(|d| first.contains(d));
+    Ok(Some(other.filter(|_| !first.contains(&usual)).unwrap_or(usual)))
+}
+
+fn records(path: &Path, delimiter: u8) -> Result<Vec<csv::StringRecord>, Failure> {
+    let wrong =
+        |e: csv::Error| Error::format(path, e.to_string(), "give a text file with one value per line");
+    let reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
+    let records = reader.map_err(wrong)?.into_records().collect::<Result<_, _>>();
+    Ok(records.map_err(wrong)?)
+}
+
+/// Lines of text; one more than there are rows means that the first is a header.
+fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
+    let mut values = Vec::new();
+    for (i, record) in records(path, delimiter)?.iter().enumerate() {
+        match record.len() {
+            1 => values.push(record[0].to_string()),
+            k => {
+                let found = format!("line {} has {k} values", i + 1);
+                let remedy = format!("choose one of its columns, as in --color {}:COLUMN", path.display());
+                return Err(Error::format(path, found, remedy).into());
+            }
+        }
+    }
+    let header = values.len() as u64 == n + 1;
+    let name = if header { values.remove(0) } else { name };
+    Ok((name, values))
+}
+
+/// A column of a table of text with a header, or by its number of one without.
+fn of_table(path: &Path, delimiter: u8, column: &str, n: u64) -> Result<Labels, Failure> {
+    let records = records(path, delimiter)?;
+    let mut head: Vec<String> =
+        records.first().map(|r| r.iter().map(|name| name.trim().to_string()).collect()).unwrap_or_default();
+    if let Some(first) = head.first_mut() {
+        *first = first.trim_start_matches('\u{feff}').into();
+    }
+    let number = column.parse::<usize>().ok().filter(|j| *j < head.len());
+    let Some(j) = head.iter().position(|name| name == column).or(number) else {
+        let known: Vec<&str> = head.iter().map(String::as_str).collect();
+        return Err(Error::unknown("column", column, known).into());
+    };
+    let header = head[j] == column || records.len() as u64 == n + 1;
+    let rows = &records[usize::from(header)..];
+    let values = rows.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
+    Ok((if header { head[j].clone() } else { format!("column {j}") }, values))
+}
+
+/// A column of a file of another format.
+fn kept(path: &Path, column: &str, run: &Run<'_>) -> Result<Labels, Failure> {
+    let options = unmix_io::Options { count_text: true, ..Reading::default().options()? };
+    let options = unmix_io::Options { keep: Some(crate::input::column_word(column)), ..options };
+    let mut input = unmix_io::open_with(path, &options, run)?;
+    input
+        .kept
+        .pop()
+        .ok_or_else(|| Failure::Said(format!("{} has no column '{column}' to colour by", path.display())))
+}
+
+/// Numbers of an array with one column; whole ones are written as such.
+fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
+    let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
+    if input.rows.n_features() != 1 {
+        let found = format!("each of its rows has {} values", input.rows.n_features());
+        let remedy = format!("choose one of its columns, as in --color {}:COLUMN", path.display());
+        return Err(Error::format(path, found, remedy).into());
+    }
+    input.rows.settle(run)?;
+    let n = input.rows.n_rows().unwrap_or(0);
+    let values: Vec<f64> = match &input.rows {
+        unmix::AnyRows::F32(rows) => rows.some(0..n)?.into_iter().map(f64::from).collect(),
+        unmix::AnyRows::F64(rows) => rows.some(0..n)?,
+    };
+    Ok(values.iter().map(f64::to_string).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read_with_and_without_a_header() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("kind.csv");
+        let labels = |text: &str, n| {
+            std::fs::write(&path, text).unwrap();
+            LabelFile { path: &path, column: None }.read(n, &Run::default())
+        };
+        let abc = || vec!["a".to_string(), "b, c".into()];
+        assert_eq!(labels("a\n\"b, c\"\n", 2).unwrap(), ("kind".to_string(), abc()));
+        assert_eq!(labels("group\na\n\"b, c\"\n", 2).unwrap(), ("group".to_string(), abc()));
+        let Err(Failure::Said(message)) = labels("a\nb\n", 5) else { panic!("five rows need five labels") };
+        assert!(message.contains("it has 2 values, and the input has 5 rows"), "{message}");
+        assert!(labels("a,b\nc,d\n", 2).is_err());
+    }
+
+    #[test]
+    fn a_column_of_a_table_is_chosen_by_name_or_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("patients.csv");
+        let labels = |text: &str, column: &str| {
+            std::fs::write(&path, text).unwrap();
+            let text = format!("{}:{column}", path.display());
+            let file = LabelFile::of(&text).unwrap().unwrap();
+            assert_eq!(file, LabelFile { path: &path, column: Some(column) });
+            file.read(2, &Run::default())
+        };
+        let bt = || ("BT".to_string(), vec!["B".to_string(), "T".into()]);
+        assert_eq!(labels("id,BT,age\nx,B,3\ny,T,4\n", "BT").unwrap(), bt());
+        assert_eq!(labels("id;BT;age\nx;B;3,5\ny;T;4,0\n", "1").unwrap(), bt());
+        assert_eq!(labels("x,B\ny,T\n", "1").unwrap(), ("column 1".to_string(), bt().1));
+        let Err(Failure::Library(e)) = labels("id,BT\nx,B\ny,T\n", "TB") else { panic!("no such column") };
+        assert!(e.to_string().contains("there is no column named 'TB'"), "{e}");
+        assert!(e.to_string().contains("id, BT"), "{e}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Modules on the page: their numbers, a map of their rows and columns, and a panel for each, whose rows are read by number.
+
+use crate::{made, rows, section};
+use unmix::biclusters::{Refits, biclusters, of_model};
+use unmix::datasets::{PlantedBiclusters, RareModules, rare_modules};
+use unmix::{AnyRows, Features, Matrix, Model, Rfn, Run};
+use unmix_report::Options;
+
+fn planted(n_samples: usize) -> PlantedBiclusters {
+    let of = RareModules {
+        n_samples,
+        n_features: 60,
+        n_modules: 2,
+        shift: 8.0,
+        n_factors: 2,
+        ..RareModules::default()
+    };
+    rare_modules(&of, 1).unwrap()
+}
+
+fn named() -> Features {
+    Features { names: Some((0..60).map(|j| format!("<gene {j}>")).collect()), shape: None }
+}
+
+fn fitted(x: &Matrix<f64>, features: Features) -> Model {
+    let spec = Rfn { n_components: 6, psi_min: 0.3, max_iter: 60, ..Rfn::default() };
+    unmix::with_rows!(&mut rows(x, features), rows => spec.fit(rows, &Run::default())).unwrap()
+}
+
+#[test]
+fn modules_are_listed_mapped_and_drawn_by_class() {
+    let made_rows = planted(200);
+    let model = fitted(&made_rows.x, named());
+    let given = rows(&made_rows.x, named());
+    let labels = (0..200).map(|i| if made_rows.rows[0][i] { "ill" } else { "well" }.to_string()).collect();
+    let options = Options { labels: Some(("state".into(), labels)), ..Options::default() };
+    let html = made(&model, Some(&given), &options);
+    let text = section(&html, "modules");
+    let found = of_model(&model, &given, &Run::default()).unwrap();
+    assert!(text.contains(&format!("<strong>{}</strong> module", found.modules.len())), "{text}");
+    assert!(text.contains(&format!("<td>{:.2}</td>", found.modules[0].concentration)));
+    // A map with as many frames as modules that have rows and columns of their own, and a panel for each module.
+    assert_eq!(text.matches("<image ").count(), 1);
+    assert!(text.matches("<rect class=\"frame\"").count() >= 2);
+    assert_eq!(text.matches("aria-label=\"Module ").count(), found.modules.len().min(12));
+    assert!(text.contains("ill") && text.contains("sorted by class"));
+    // Names of columns are shown as text.
+    assert!(text.contains("&lt;gene"));
+    // Stability and q are of refits.
+    assert!(!text.contains("<th scope=\"col\">stability</th>") && text.contains("--starts"));
+    let pooled = biclusters(&model, &given, Refits { starts: 2, permutations: 1 }, &Run::default()).unwrap();
+    let html = made(&model, Some(&given), &Options { modules: Some(pooled), ..Options::default() });
+    if let Some(path) = std::env::var_os("DUMP_PAGE") {
+        std::fs::write(path, &html).unwrap();
+    }
+    let text = section(&html, "modules");
+    for word in ["stability", "q", "halves"] {
+        assert!(text.contains(&format!("<th scope=\"col\">{word}</th>")), "{word}");
+    }
+    // Codes and the objective are counted, too.
+    assert!(section(&html, "codes").contains("of all entries are 0"));
+    assert!(
+        section(&html, "fit").contains("it falls in") || section(&html, "fit").contains("it never falls")
+    );
+}
+
+#[test]
+fn members_of_a_rare_module_are_drawn_however_many_rows_there_are() {
+    // Of 12,000 rows the page's own sample has every third.
+    let made_rows = planted(12_000);
+    let model = fitted(&made_rows.x, Features::default());
+    let html = made(&model, Some(&rows(&made_rows.x, Features::default())), &Options::default());
+    let text = section(&html, "modules");
+    let found = of_model(&model, &rows(&made_rows.x, Features::default()), &Run::default()).unwrap();
+    let truth: Vec<u32> = (0..12_000).filter(|i| made_rows.rows[0][*i as usize]).collect();
+    let near = found.modules.iter().position(|m| {
+        m.rows.len() < 40 && truth.iter().filter(|i| m.rows.binary_search(i).is_ok()).count() >= 7
+    });
+    let at = near.expect("a module of few rows");
+    // Its panel has all members and 140 or so others.
+    let panel = text.split("<figure>").nth(1 + at).unwrap();
+    assert!(panel.contains("of 12,000 rows"), "{panel}");
+    let shown: usize =
+        panel.split(" of 12,000 rows").next().unwrap().rsplit('>').next().unwrap().trim().parse().unwrap();
+    assert!(
+        (found.modules[at].rows.len() + 100..found.modules[at].rows.len() + 160).contains(&shown),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_has_no_modules_has_no_such_section() {
+    let made_rows = planted(60);
+    let model = fitted(&made_rows.x, Features::default());
+    assert!(!made(&model, None, &Options::default()).contains("id=\"modules\""));
+    // Units of pictures are shown as pictures.
+    let features = Features { names: None, shape: Some(vec![6, 10]) };
+    let model = fitted(&made_rows.x, features.clone());
+    assert!(
+        !made(&model, Some(&rows(&made_rows.x, features)), &Options::default()).contains("id=\"modules\"")
+    );
+    let AnyRows::F64(weighted) = rows(&made_rows.x, Features::default()) else {
+        unreachable!("double precision")
+    };
+    let weighted = AnyRows::F64(weighted.weighted(vec![2.0; 60]).unwrap());
+    let model = fitted(&made_rows.x, Features::default());
+    assert!(!made(&model, Some(&weighted), &Options::default()).contains("id=\"modules\""));
+}
