@@ -13,26 +13,25 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of atoms, at most columns and rows; None for as many as there are directions along which the rows vary.
+        Number of atoms, at most the number of columns and of rows; None for the rank of the rows.
     algorithm : {"msp", "l1", "deflation"}, default="msp"
-        ``"msp"`` searches for all atoms at once (matching, stretching and projection), ``"deflation"`` for one after another by the
-        same steps, each orthogonal to those before it in whitened coordinates, ``"l1"`` for one after another by the least sum of
-        the sizes of its codes.
+        ``"msp"`` estimates all atoms at once (matching, stretching and projection), ``"deflation"`` one after another by the same
+        steps, each orthogonal to the previous ones in whitened coordinates, ``"l1"`` one after another by minimising the sum of
+        absolute codes.
     power : int, default=4
-        Power p of the maximised sum of `|code|^p`: 4, or 3, with which errors are about half as large.
+        Power p of the maximised sum of ``|code|^p``: 4, or 3, with which errors are about half as large.
     precondition : bool, default=True
         Whiten the rows first, so that the dictionary may be any matrix of full column rank; False where it is orthogonal and its
         codes have one variance.
     polish : bool, default=True
-        Then minimise the sum of ``log cosh`` of the codes, from there and without a step that raises it: errors are 2 to 5 times
-        smaller.
+        Then minimise the sum of ``log cosh`` of the codes by a monotone descent from the result of the search: errors are 2 to 5
+        times smaller.
     refine : bool or "auto", default="auto"
-        Then minimise the sum of sizes of the codes of each atom, which finds the atoms of rows without noise to rounding;
-        ``"auto"`` keeps the result for atoms whose codes then are near 0 often enough (in more than ``n_features + 0.04 n_samples``
-        rows).
+        Then minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise;
+        ``"auto"`` keeps the result for atoms with codes near 0 in more than ``n_features + 0.04 n_samples`` rows.
     batch_size : int or None, default=None
-        Rows of a mini-batch in the first epoch, for many rows: at least 20 times the number of atoms; None for all rows in every
-        step.
+        Mini-batch size in the first epoch, for large numbers of rows: at least 20 times the number of atoms; None for all rows in
+        every step.
     n_init : int, default=1
         Number of random starts, of which the one with the largest objective at its end is kept.
     center : bool, default=False

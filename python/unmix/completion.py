@@ -26,25 +26,25 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets
-        alone; None to begin with 10 and double the number while all of them are supported. With ``"soft-impute"`` the most factors
-        that there may be, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and rows, None for the
-        number with the largest Bayesian information criterion.
+        Number of factors, at most the number of rows and of columns; factors that the observed cells do not support are dropped. 0
+        for offsets alone; None to start with 10 and double the number while all of them are supported. With ``"soft-impute"`` the
+        maximum number, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and rows, None for the number
+        with the largest Bayesian information criterion.
     algorithm : {"als", "soft-impute", "ppca-em"}, default="als"
-        How factors are found: ``"als"`` by alternating least squares over the observed cells; ``"soft-impute"`` with a
-        penalty of the nuclear norm, which is convex and finds the number of factors; ``"ppca-em"`` by maximum likelihood where rows
-        are a sample, as PPCA.
+        The algorithm: ``"als"`` for alternating least squares over the observed cells; ``"soft-impute"`` for the convex problem
+        with a nuclear norm penalty, which selects the number of factors; ``"ppca-em"`` for maximum likelihood of probabilistic PCA,
+        with rows as samples.
     alpha : float or "auto", default="auto"
-        Weight of the penalty of the factors: ``"auto"`` for variational alternating least squares, which has noise, sizes of
-        factors and of offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a
-        column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the best of 20 values by a tenth of the cells that is held out,
-        from where variational least squares then begin; or the weight of the nuclear norm beside half the squares of the residuals.
-        ``"ppca-em"`` has no penalty.
+        Weight of the penalty on the factors: ``"auto"`` for variational alternating least squares, which estimates the noise, the
+        scales of factors and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for
+        each cell of a row and of a column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the value of 20 with the smallest
+        error on a held-out tenth of the cells, from which variational least squares then start; or the weight of the nuclear norm
+        against half the sum of squared residuals. ``"ppca-em"`` has no penalty.
     offsets : bool, default=True
-        Fit an offset for every row and every column beside the factors; False for a model without mean and offsets.
+        Fit an offset for every row and every column in addition to the factors; False for a model without mean and offsets.
     tol : float, default=0.001
         Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for ``alpha`` of the mean
-        square of the residuals; with ``"soft-impute"`` of the cost; with ``"ppca-em"`` the rise of the mean log-likelihood of a
+        square of the residuals; with ``"soft-impute"`` of the cost; with ``"ppca-em"`` the increase of the mean log-likelihood per
         row, in nats.
     max_iter : int, default=100
         Maximum number of iterations.

@@ -34,55 +34,55 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     n_components : int or None, default=None
         Number of atoms, at most that of the rows; None for as many as columns, or as rows where these are fewer.
     algorithm : {"online", "alternating", "palm", "ipalm", "layerwise", "ksvd"}, default="online"
-        How atoms are learnt: ``"online"`` from batches, in memory that does not depend on the number of rows. With rows and codes
-        in memory: ``"alternating"`` by steps on all codes and then on all atoms; ``"palm"`` by one step each, ``"ipalm"`` with
-        inertia; ``"layerwise"`` as ``"palm"``, and rows are coded by replaying the steps; ``"ksvd"`` by matching pursuit and rank-1
-        fits.
+        The algorithm: ``"online"`` learns from mini-batches, in memory that does not depend on the number of rows. With rows and
+        codes in memory: ``"alternating"`` takes steps on all codes and then on all atoms; ``"palm"`` one step each, ``"ipalm"``
+        with inertia; ``"layerwise"`` is ``"palm"``, with new rows coded by the same sequence of steps; ``"ksvd"`` is matching
+        pursuit and rank-1 updates.
     alpha : float or "auto", default="auto"
         Weight of the penalty ``||Z||_1`` against ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean over
         rows of the largest product of the row and an initial atom, so that rows in other units have the same atoms.
     n_nonzero_coefs : int or None, default=None
-        Atoms of a code of ``"ksvd"``, and of ``coder`` ``"omp"``; None for a tenth of the columns, at least 1.
+        Maximum number of nonzero entries in a code of ``"ksvd"`` and of ``coder`` ``"omp"``; None for a tenth of the number of
+        columns, at least 1.
     init : {"data", "k-means++", "dct", "random"}, fitted estimator, path or None, default="data"
-        Initial atoms: ``"data"`` random rows, ``"k-means++"`` rows whose directions are far from each other, ``"dct"`` cosines
-        (products of them where rows are pictures), ``"random"`` Gaussian numbers; or a fitted model, or the path of one, whose
+        Initial atoms: ``"data"`` for random rows, ``"k-means++"`` for rows of distant directions, ``"dct"`` for a cosine basis
+        (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
         components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
         Initial atoms in place of ``init``, as rows, in the order in which they are updated. Or a fitted model, or the path of one
         or of an array: its components.
     atom_norm : {"ball", "sphere"}, default="ball"
-        Norm of the atoms: ``"ball"`` at most 1, ``"sphere"`` exactly 1, as ``"ksvd"`` always has it. At a minimum atoms that are
-        used have norm 1 in both.
+        Norm of the atoms: ``"ball"`` for at most 1, ``"sphere"`` for exactly 1 (always so with ``"ksvd"``). At a minimum, atoms in
+        use have norm 1 in both cases.
     dead_unit : {"residual", "data", "keep"}, default="residual"
-        What replaces an atom that no code used for an epoch: ``"residual"`` the row represented worst, ``"data"`` a random row,
-        ``"keep"`` nothing. Never in the last fifth of the epochs. With all codes in memory: for 20 blocks; of ``"ksvd"`` each time,
-        and one of two atoms with a cosine above .99.
+        Replacement of atoms that no code used for an epoch: ``"residual"`` by the row with the largest residual, ``"data"`` by a
+        random row, ``"keep"`` for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are
+        replaced when unused for 20 blocks; with ``"ksvd"`` in every iteration, and so is one of two atoms with a cosine above 0.99.
     positive_code : bool, default=False
         Codes are at least 0.
     positive_dict : bool, default=False
         Entries of atoms are at least 0.
     batch_size : int, default=256
-        Rows of a batch of ``"online"``.
+        Mini-batch size of ``"online"``.
     max_epochs : int, default=5
-        How often all rows are visited by ``"online"``.
+        Number of epochs of ``"online"``.
     forgetting : float, default=5.0
-        How fast batches of long ago are forgotten: sums over codes are multiplied by ``(1 - 1/t)^forgetting`` at batch ``t``. 0
-        forgets nothing.
+        Forgetting factor of past batches: the sums over codes are multiplied by ``(1 - 1/t)^forgetting`` at batch ``t``; with 0 all
+        batches have equal weight.
     code_steps : int, default=10
-        Steps on codes in a block of ``"alternating"``.
+        Number of steps on the codes in a block of ``"alternating"``.
     atom_steps : int, default=10
-        Steps on atoms in a block of ``"alternating"``.
+        Number of steps on the atoms in a block of ``"alternating"``.
     warm_start_codes : bool, default=True
-        Codes of a block of ``"alternating"`` begin where those before ended; otherwise at 0, which needs ``code_steps`` of 5 at
-        least.
+        Start the codes of each block of ``"alternating"`` from those of the previous block; otherwise from 0, which needs
+        ``code_steps`` of at least 5.
     max_iter : int, default=1000
         Maximum number of blocks, or of iterations of ``"ksvd"``.
     tol : float or None, default=None
         Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten
         blocks; None for 1e-4.
     coder : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
-        How rows are coded by the atoms that were learnt: the ``algorithm`` of ``SparseCoder``. Rows of ``"layerwise"`` are coded by
-        its layers.
+        Algorithm that codes new rows, as ``algorithm`` of ``SparseCoder``. With ``"layerwise"`` its layers code them.
     center : bool, default=False
         Subtract the mean of every column. By default nothing is subtracted.
     random_state : int, RandomState or None, default=None

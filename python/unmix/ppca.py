@@ -163,11 +163,12 @@ class PPCA(PPCAParameters, Probabilistic):
         Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
         Bayesian information criterion, at least 1.
     algorithm : {"auto", "closed-form", "em"}, default="auto"
-        How the likelihood is maximised: ``"closed-form"`` by the spectrum of the covariance, for rows without missing cells;
-        ``"em"`` by expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` by the first, and by the second where
-        cells are missing.
+        Algorithm that maximises the likelihood: ``"closed-form"`` from the spectrum of the covariance, for rows without missing
+        cells; ``"em"`` for expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` for the first, and for the second
+        where cells are missing.
     noise_floor : float, default=0.0
-        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
+        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
         Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
     max_iter : int, default=1000
@@ -272,7 +273,8 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
         the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
         scale of its own for every component. Rows with missing cells need None.
     noise_floor : float, default=0.0
-        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
+        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
         Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
     max_iter : int, default=1000

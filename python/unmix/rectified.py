@@ -22,36 +22,37 @@ class RFN(RFNParameters, Likelihood, Estimator):
     n_components : int, default=50
         Number of units, which may exceed the number of columns.
     e_step : {"plain", "cascade", "coordinate"}, default="plain"
-        How codes are found: ``"plain"`` clamps posterior means at 0 and scales them, as the published tables were made, and the
-        objective can fall; ``"coordinate"`` is exact for each unit, and ``"cascade"`` tries steps until one lowers the divergence,
-        so that the objective never falls; both hold the codes of all rows in memory.
+        Algorithm of the E-step: ``"plain"`` clamps posterior means at 0 and normalises them, as in the published tables, and the
+        objective can decrease; ``"coordinate"`` is exact for each unit, and ``"cascade"`` tries steps until one lowers the
+        divergence, so that the objective is monotone; both hold the codes of all rows in memory.
     normalize : {"rms", "std", "none"}, default="rms"
-        What the codes of a unit are divided by: ``"rms"`` for second moment 1, ``"std"`` for standard deviation 1, ``"none"`` for
-        nothing.
+        Normalisation of the codes of each unit: ``"rms"`` to second moment 1, ``"std"`` to standard deviation 1, or ``"none"``.
     learning_rate : float or "auto", default="auto"
-        Share of the way to the new parameters that an iteration goes; ``"auto"`` is 0.1 with ``e_step="plain"``, else 1.
+        Learning rate: parameters move by this fraction of the full update in an iteration; ``"auto"`` is 0.1 with
+        ``e_step="plain"``, else 1.
     max_iter : int, default=1000
         Maximum number of iterations; with ``batch_size``, of passes over the rows.
     tol : float or None, default=None
         Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate,
         five times in a row; None for ``max_iter`` iterations.
     init : {"random", "ica"}, fitted estimator, path or None, default="random"
-        Initial loadings: ``"random"`` are normal numbers of 0.01 standard deviations of each column, ``"ica"`` the mixing columns
-        of independent components, each with the sign of positive skewness; or a fitted model, or the path of one, whose components
-        are the initial weights.
+        Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
+        mixing columns of independent components, each with the sign of positive skewness; or a fitted model, or the path of one,
+        whose components are the initial weights.
     n_init : int, default=1
         Number of starts, of which the one with the largest objective is kept.
     center : bool or "median", default=True
         Subtract the mean of every column; ``"median"`` for the median, which takes the rows column by column.
     psi_min : float, default=0.01
-        Least noise variance of a column, in units of ``psi_min_unit``.
+        Lower bound of the noise variance of a column, in units of ``psi_min_unit``.
     psi_min_unit : {"variance", "mean", "absolute"}, default="variance"
-        Unit of ``psi_min`` and of the random start: ``"variance"`` is that of the column, so that the units of columns do not
-        matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` that of the data.
+        Unit of ``psi_min`` and of the random start: ``"variance"`` is the variance of the column, so that the units of columns do
+        not matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` the unit of the data.
     noise : {"diagonal", "full"}, default="diagonal"
         Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
     m_step : {"newton", "inverse-psi", "gradient"}, default="newton"
-        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient, in units of its largest stable step.
+        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient,
+        in units of its largest stable step.
     prior_mean : float, default=0.0
         Prior mean of every unit; a negative one makes codes sparser.
     prior_cov : float, default=1.0
@@ -63,20 +64,20 @@ class RFN(RFNParameters, Likelihood, Estimator):
     w_max : float or None, default=None
         Largest absolute loading, in standard deviations of the column; None for no bound.
     dropout : float, default=0.0
-        Probability that a code counts as 0 in an iteration; ``e_step="plain"`` only.
+        Dropout rate: the probability that a code is set to 0 in an iteration; ``e_step="plain"`` only.
     dropout_place : {"after", "before"}, default="after"
         Apply dropout after or before the normalisation of codes.
     input_noise : float, default=0.0
-        Rate of the corruption of rows before they are encoded during the fit: probability of ``"mask"`` and ``"salt-pepper"``,
-        standard deviation of ``"gaussian"`` in those of the column; ``e_step="plain"`` only.
+        Amount of corruption of rows before they are encoded during the fit: probability for ``"mask"`` and ``"salt-pepper"``,
+        standard deviation for ``"gaussian"``, relative to that of the column; ``e_step="plain"`` only.
     input_noise_kind : {"mask", "salt-pepper", "gaussian"}, default="mask"
         Corruption of rows: ``"mask"`` sets entries to 0, ``"salt-pepper"`` to 0 or 1, ``"gaussian"`` adds normal numbers.
     accept : {"mean", "kl"}, default="mean"
-        What a candidate of ``e_step="cascade"`` must lower: ``"mean"`` the divergence of the codes, ``"kl"`` that with the
-        covariance of the iteration before on the old side.
+        Criterion that a step of ``e_step="cascade"`` must decrease: ``"mean"`` for the divergence of the codes, ``"kl"`` for that
+        with the covariance of the previous iteration for the old codes.
     dead_unit : {"auto", "zero", "onehot"}, default="auto"
-        What becomes of a unit that is 0 in every row: it stays 0, or is put at the row where it is nearest to positive; ``"auto"``
-        is ``"onehot"`` where the objective must not fall and units are scaled, else ``"zero"``.
+        Treatment of units that are 0 in every row: ``"zero"`` keeps them, ``"onehot"`` activates each at the row where it is
+        closest to positive; ``"auto"`` is ``"onehot"`` where the objective is monotone and codes are normalised, else ``"zero"``.
     batch_size : int or None, default=None
         Mini-batch size, at least twice ``n_components``: parameters move after each batch, by running averages of the sums; None
         for all rows at once. ``e_step="plain"`` only.

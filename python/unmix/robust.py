@@ -25,17 +25,19 @@ class RobustPCA(RobustPCAParameters, Estimator):
     Parameters
     ----------
     alpha : float or None, default=None
-        Weight of the sparse part against the nuclear norm of the low-rank part; None for ``1 / sqrt(max(n_samples, n_features)
-        f)``, ``f`` the share of cells that are not missing.
+        Weight of the l1 norm of the sparse part against the nuclear norm of the low-rank part; None for ``1 / sqrt(max(n_samples,
+        n_features) f)``, where ``f`` is the share of observed cells.
     noise : float or "auto", default="auto"
-        Standard deviation of the noise in every cell; 0 for none: rows are then low rank plus sparse exactly. ``"auto"`` takes 0
-        where the exact form leaves nothing in most cells, and else estimates it.
+        Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. ``"auto"`` is 0 if
+        most cells have no residual in the exact decomposition, and is estimated otherwise.
     tol : float, default=1e-07
-        Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.
+        Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the
+        sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.
     max_iter : int, default=500
         Maximum number of iterations, of each convex problem that is solved.
     center : bool, default=False
-        Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank part.
+        Subtract the median of every column. By default nothing is subtracted: column offsets then add 1 to the rank of the low-rank
+        part.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -32,20 +32,21 @@ class SparseCoder(SparseCoderParameters, Estimator):
         its components.
     algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
         ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for proximal gradient steps, ``"lars"`` for the
-        homotopy in alpha: one optimum. ``"omp"`` for orthogonal matching pursuit, which takes a number of atoms, or as many as an
-        error needs.
+        homotopy in alpha: these have the same minimum. ``"omp"`` for orthogonal matching pursuit, up to a number of atoms or an
+        error.
     alpha : float or {"auto", "cv"}, default="auto"
-        Weight of the l1 penalty beside half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
-        correlation with an atom; ``"cv"`` for the least error of entries that are held out.
+        Weight of the l1 penalty against half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest product
+        with an atom; ``"cv"`` for the smallest error on held-out entries.
     n_nonzero_coefs : int or None, default=None
-        Of ``"omp"``: the most atoms of a code; None for a tenth of ``n_features``, at least 1, where ``max_squared_error`` is not
-        given.
+        Maximum number of nonzero entries in a code of ``"omp"``; None for a tenth of ``n_features``, at least 1, unless
+        ``max_squared_error`` is given.
     max_squared_error : float or None, default=None
-        Of ``"omp"``: a code is done where its squared error is at most this; None for ``n_nonzero_coefs`` alone.
+        Squared error of a row at which ``"omp"`` stops; None to stop at ``n_nonzero_coefs`` only.
     positive_code : bool, default=False
         Codes are at least 0.
     debias : bool, default=False
-        Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty; signs may change.
+        Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty;
+        signs may change.
     center : bool, default=False
         Subtract the mean of every column.
     max_iter : int, default=1000

@@ -39,22 +39,24 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         Dimension of the subspaces: a number for all of them, or a list of one for each cluster; None for the number with the
         largest Bayesian information criterion in each cluster, at least 1 and, of several clusters, below the number of columns.
     algorithm : {"ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"}, default="ssc+k-subspaces"
-        How clusters are found: ``"ssc"``, spectral clustering of the sparse coefficients with which rows represent each other;
-        ``"k-subspaces"``, rows assigned to the nearest subspace and subspaces fitted to their rows, in turn; ``"ssc+k-subspaces"``,
-        the second from the clusters of the first; ``"shape"``, spectral clustering of the shape interaction matrix;
+        The algorithm: ``"ssc"``, spectral clustering of the coefficients of sparse self-representation; ``"k-subspaces"``,
+        alternating between assignment of rows to the nearest subspace and refits of the subspaces; ``"ssc+k-subspaces"``, the
+        second started from the clusters of the first; ``"shape"``, spectral clustering of the shape interaction matrix;
         ``"ppca-mixture"``, maximum likelihood of a mixture of probabilistic PCA from the clusters of ``"ssc+k-subspaces"``, or of
         ``"k-subspaces"`` where both numbers are given for more than 2000 rows: rows then have probabilities and a likelihood.
     alpha : float, default=20.0
-        Weight of the fit against sparsity in the coefficients of sparse subspace clustering, above 1: the penalty is a share ``1 /
-        alpha`` of the smallest one with which some row has no coefficient.
+        Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is ``1 / alpha`` times the
+        smallest one at which all coefficients of some row are 0.
     n_init : int, default=10
         Number of random starts; the one with the smallest sum of squared distances is kept.
     tol : float, default=1e-08
-        Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the rows; for a mixture, the increase of the mean log-likelihood per row, in nats.
+        Convergence tolerance: the decrease of the sum of squared distances in an iteration, relative to the sum of squares of the
+        rows; for a mixture, the increase of the mean log-likelihood per row, in nats.
     max_iter : int, default=300
         Maximum number of iterations, of each start.
     center : bool, default=False
-        Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted: subspaces pass through the origin.
+        Subtract the mean of every column; each component of a mixture then has its own mean. By default nothing is subtracted:
+        subspaces pass through the origin.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
