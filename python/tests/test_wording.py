@@ -119,7 +119,7 @@ def test_messages_are_in_pythons_notation(tmp_path):
         lambda: unmix.PCA().fit(gaps),
         lambda: unmix.PCA().fit(path),
         lambda: unmix.LinearEigenGAN(groups=[1]).fit(gaps),
-        lambda: unmix.SigmaPCA(decoder="nonlinear", center=False).fit(np.nan_to_num(gaps)),
+        lambda: unmix.ICA(ortho=False, fun="skew").fit(np.nan_to_num(gaps)),
         lambda: grown[0].merge(grown[1], (0, 1, 0)),
         lambda: unmix._unmix.fit("sparse-coder", "{}", np.eye(3), (0, 1, 0)),
     ):
