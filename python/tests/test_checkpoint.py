@@ -21,6 +21,7 @@ ITERATES = {
     "RobustPCA": {"alpha": 1.0, "noise": 0.0},
     "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
     "SparseCoder": {"dictionary": np.random.RandomState(1).randn(6, 4)},
+    "LISTA": {"dictionary": np.random.RandomState(1).randn(6, 4), "n_layers": 3, "max_epochs": 6},
 }
 
 
@@ -84,7 +85,7 @@ def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
 def test_starts_that_do_not_fit_are_refused(cls, rows):
     with pytest.raises(NotFittedError):
         made(cls, init=made(cls)).fit(rows)
-    given = {"dictionary": ITERATES["SparseCoder"]["dictionary"][:, :3]} if cls is unmix.SparseCoder else {}
+    given = {"dictionary": ITERATES["SparseCoder"]["dictionary"][:, :3]} if cls in (unmix.SparseCoder, unmix.LISTA) else {}
     narrow = made(cls, **given).fit(rows[:, :3])
     with pytest.raises(ValueError, match="it has 3 columns, and the rows have 4"):
         made(cls, init=narrow).fit(rows)

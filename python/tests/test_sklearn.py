@@ -20,7 +20,8 @@ WIDE = {
     if cls.__name__ == "SparseCoder"
     for name, settings in checks.items()
 }
-instance_generator.PER_ESTIMATOR_CHECK_PARAMS[unmix.SparseCoder] = {name: atoms(p) for name, p in WIDE.items()}
+for cls in (unmix.SparseCoder, unmix.LISTA):
+    instance_generator.PER_ESTIMATOR_CHECK_PARAMS[cls] = {name: atoms(p) for name, p in WIDE.items()}
 
 
 def made(cls):

@@ -34,6 +34,7 @@ from .dictionary import DictionaryLearning
 from .complete import CompleteDictionary
 from .factor_analysis import FactorAnalysis
 from .ica import ICA
+from .lista import LISTA
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 from .ppca import PPCA, LinearEigenGAN
@@ -56,6 +57,7 @@ __all__ = [
     "FastICA",
     "Files",
     "ICA",
+    "LISTA",
     "LinearEigenGAN",
     "MatrixCompletion",
     "NeuralPCA",
@@ -105,6 +107,7 @@ _CLASSES = {
         RICA,
         RobustPCA,
         SparseCoder,
+        LISTA,
         DictionaryLearning,
         SubspaceClustering,
         RFN,

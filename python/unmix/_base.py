@@ -182,8 +182,8 @@ class Estimator(RunOptions, Input, Base):
         rows, threads = self._fit(X, sample_weight)
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
-    def _fit(self, X, sample_weight=None):
-        """Fit; return the rows as they were read and the number of threads."""
+    def _fit(self, X, sample_weight=None, tables=None):
+        """Fit; return the rows as they were read and the number of threads. ``tables`` makes the tables that are given with the rows."""
         before = vars(self).copy()
         # _kept_on_error written out: a context manager is a noticeable part of a small fit.
         try:
@@ -194,7 +194,7 @@ class Estimator(RunOptions, Input, Base):
             threads = threads_here()
             facts = (self._seed(), threads, int(self.verbose))
             if tensor_names(self._method):
-                options["given"] = self._given_tables()
+                options["given"] = self._given_tables() + ([] if tables is None else tables())
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)

@@ -24,8 +24,8 @@ def registry():
 
 @functools.cache
 def tensor_names(method):
-    """Settings of a method that are tables, given beside the others."""
-    return [s["name"] for s in registry()[method]["settings"] if s["tensor"]]
+    """Settings of a method that are tables, given beside the others; those that belong to the rows of a fit are arguments of ``fit``."""
+    return [s["name"] for s in registry()[method]["settings"] if s["tensor"] and not s["with_rows"]]
 
 
 def tell(message, category=UserWarning):

@@ -979,6 +979,86 @@ class SparseCoderParameters:
         self.verbose = verbose
 
 
+class LISTAParameters:
+    """Parameters and fitted attributes of :class:`LISTA`."""
+
+    components_: NDArray[Any]
+    alpha_: float
+    layer_weights_: NDArray[Any]
+    recurrent_weights_: NDArray[Any]
+    layer_steps_: NDArray[Any]
+    thresholds_: NDArray[Any]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "dictionary": ["array-like", *START],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "cell": [StrOptions({"lista", "gregor-lecun", "cp", "alista", "step"})],
+        "n_layers": [Interval(Integral, 1, 1000, closed="both")],
+        "tied": ["boolean"],
+        "support_selection": [Interval(Real, 0, 10, closed="both")],
+        "monotone": ["boolean"],
+        "refine": [Interval(Integral, 0, None, closed="left")],
+        "positive_code": ["boolean"],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        dictionary: ArrayLike | Estimator | str | PathLike[str],
+        *,
+        alpha: float | Literal["auto"] = "auto",
+        cell: Literal["lista", "gregor-lecun", "cp", "alista", "step"] = "lista",
+        n_layers: int = 16,
+        tied: bool = False,
+        support_selection: float = 0.0,
+        monotone: bool = True,
+        refine: int = 0,
+        positive_code: bool = False,
+        learning_rate: float | Literal["auto"] = "auto",
+        batch_size: int = 256,
+        max_epochs: int = 50,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.dictionary = dictionary
+        self.alpha = alpha
+        self.cell = cell
+        self.n_layers = n_layers
+        self.tied = tied
+        self.support_selection = support_selection
+        self.monotone = monotone
+        self.refine = refine
+        self.positive_code = positive_code
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
 class DictionaryLearningParameters:
     """Parameters and fitted attributes of :class:`DictionaryLearning`."""
 

@@ -21,6 +21,7 @@ __all__ = [
     "ppca",
     "rare_modules",
     "signals",
+    "sparse_codes",
     "union_of_subspaces",
 ]
 
@@ -445,6 +446,53 @@ def signals(
     (2000, 3)
     """
     return _mixed(_unmix.signals(str(setting), _seed(seed)))
+
+
+def sparse_codes(
+    n_samples: int = 4000,
+    n_features: int = 50,
+    n_components: int = 100,
+    *,
+    share: float = 0.08,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Any:
+    """Sparse combinations of atoms, ``codes @ components``, whose codes are known: what networks that learn to give codes are tried on.
+
+    A code is 0 with probability ``1 - share``, and else standard normal; atoms are independent directions of length 1.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Numbers of rows and columns. Rows of a smaller number are the first of those of a larger one.
+    n_components : int
+        Number of atoms.
+    share : float
+        Share of the codes that are not 0.
+    noise : float
+        Standard deviation of normal noise in every column.
+    seed : int
+        Random seed; the same seed gives the same bits.
+
+    Returns
+    -------
+    Bunch
+        ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), the atoms; ``codes`` (n_samples, n_components).
+
+    See Also
+    --------
+    bernoulli_gaussian : The same with codes of variance 1.
+
+    Examples
+    --------
+    >>> from unmix.datasets import sparse_codes
+    >>> made = sparse_codes(1000, 8, 16, share=0.1)
+    >>> made.X.shape, made.codes.shape, bool(abs(made.X - made.codes @ made.components).max() < 1e-12)
+    ((1000, 8), (1000, 16), True)
+    """
+    scale = float(share) ** 0.5 if share > 0 else 1.0
+    made = bernoulli_gaussian(n_samples, n_features, n_components, share=share, noise=noise / scale, orthogonal=False, seed=seed)
+    return Bunch(X=made.X * scale, components=made.components, codes=made.codes * scale)
 
 
 def union_of_subspaces(

@@ -146,7 +146,8 @@ fn given(args: &Fit) -> Result<Tensors, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
     let method = method::find(&args.method).map_err(usage)?;
     let mut given = Tensors::new();
-    for (name, path) in [("dictionary", &args.dictionary), ("dict_init", &args.dict_init)] {
+    let tables = [("dictionary", &args.dictionary), ("dict_init", &args.dict_init), ("codes", &args.codes)];
+    for (name, path) in tables {
         if let Some(path) = path {
             given.insert(name.into(), table(path)?);
         }

@@ -85,7 +85,7 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Caller, Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS,
+    CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, Lista, METHODS,
     MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseCoder,
     SubspaceClustering,
 };

@@ -13,6 +13,7 @@ mod golden;
 mod held_out;
 mod ica;
 mod laws;
+mod lista;
 mod made;
 mod model_file;
 mod modules;

@@ -52,6 +52,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "FastIca",
             "Ica",
             "LinearEigenGan",
+            "Lista",
             "METHODS",
             "MatrixCompletion",
             "Method",

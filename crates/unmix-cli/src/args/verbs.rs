@@ -58,6 +58,9 @@ pub(crate) struct Fit {
     /// The dictionary that learning starts from, for methods that learn one: a file with an atom in every row, or a model
     #[arg(long, value_name = "FILE|MODEL", conflicts_with = "init")]
     pub(crate) dict_init: Option<PathBuf>,
+    /// The codes of the rows of INPUT, for methods that are trained to give them: a file with as many rows, a number for each atom
+    #[arg(long, value_name = "FILE")]
+    pub(crate) codes: Option<PathBuf>,
     /// Exit with code 1 when the fit did not converge
     #[arg(long)]
     pub(crate) strict: bool,

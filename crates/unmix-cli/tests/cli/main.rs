@@ -9,6 +9,7 @@ mod grow;
 mod impute;
 #[cfg(unix)]
 mod invocation;
+mod lista;
 mod memory;
 mod path;
 mod reading;

@@ -28,6 +28,8 @@ fn fits(method: &str) -> &'static [&'static str] {
         "matrix-completion" => &["-k 6 --set tol=0 --set max_iter=400"],
         // It makes one or two passes.
         "sparse-coder" => &[],
+        // It is given a dictionary: see lista.rs.
+        "lista" => &[],
         "robust-pca" => &["--set noise=0 --set tol=1e-15 --set max_iter=40"],
         "rfn" => &[
             "-k 30 --set max_iter=300",

@@ -73,6 +73,7 @@ fn methods_page() -> String {
         for s in m.settings {
             let python = match (s.python_only, s.tensor) {
                 (true, _) => " (Python only)",
+                (_, true) if s.with_rows => " (a table: `y` of `fit`, `--NAME FILE`)",
                 (_, true) => " (a table: an argument, `--NAME FILE`)",
                 _ => "",
             };

@@ -204,7 +204,9 @@ pub(crate) fn documented(text: &str, method: &Method) -> String {
 
 /// The parameters of an estimator: settings of its method, then run options.
 fn parameters(method: &Method) -> Vec<Parameter> {
-    let mut all: Vec<Parameter> = method.settings.iter().map(|setting| parameter(method, setting)).collect();
+    // Tables that belong to the rows are arguments of `fit`.
+    let settings = method.settings.iter().filter(|setting| !setting.with_rows);
+    let mut all: Vec<Parameter> = settings.map(|setting| parameter(method, setting)).collect();
     for [name, annotation, described, default, doc, constraint] in RUN_OPTIONS {
         if let Some(own) = all.iter_mut().find(|p| p.name == name) {
             // A method's own initial values are accepted beside a fitted model.

@@ -1,12 +1,14 @@
 //! The figures of a page, each with a text alternative.
 
 mod labels;
+mod layers;
 mod scatter;
 mod source;
 mod spectrum;
 mod vector;
 
 pub(crate) use labels::Colouring;
+pub(crate) use layers::{Series, by_layer};
 pub(crate) use scatter::{legend, scatter};
 pub(crate) use source::{TimeCourse, course, power, small_bars, topography};
 pub(crate) use spectrum::{cumulative, histogram, objective, scree, use_of_components};

@@ -8,6 +8,7 @@ mod components;
 mod factors;
 mod gaps;
 mod head;
+mod layers;
 mod modules;
 mod rows;
 mod settings;
@@ -131,6 +132,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (beside::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
+                    (layers::of_network(context))
                     (codes::of_sparse(context)?)
                     (modules::of_units(context)?)
                     (gaps::map(context)?)

@@ -26,6 +26,7 @@ fn settings(key: &str, more: Value) -> Map<String, Value> {
         "robust-pca" => settings.extend([("noise".into(), 0.2.into()), ("alpha".into(), 2.into())]),
         // Two atoms are given.
         "sparse-coder" => {}
+        "lista" => settings.extend([("n_layers".into(), 2.into()), ("max_epochs".into(), 1.into())]),
         "subspace-clustering" => {
             settings.extend([("n_clusters".into(), 2.into()), ("n_components".into(), 1.into())]);
         }

@@ -29,6 +29,7 @@ pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
 pub use ica::Ica;
 pub use linear_eigengan::LinearEigenGan;
+pub use lista::Lista;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use ppca::Ppca;
@@ -58,6 +59,7 @@ pub const METHODS: &[Method] = &[
     completion::METHOD,
     robust_pca::METHOD,
     sparse_coder::METHOD,
+    lista::METHOD,
     dictionary::METHOD,
     subspace_clustering::METHOD,
     complete_dictionary::METHOD,

@@ -437,6 +437,45 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("pursuit", json!({"algorithm": "omp", "n_nonzero_coefs": 3}), 60, 12),
             otherwise("with gaps", json!({}), 40, 9),
         ],
+        "lista" => vec![
+            otherwise(
+                "a dictionary a layer",
+                json!({"n_layers": 3, "max_epochs": 4, "batch_size": 30}),
+                60,
+                9,
+            ),
+            otherwise(
+                "one dictionary",
+                json!({"n_layers": 3, "tied": true, "max_epochs": 3, "batch_size": 60}),
+                60,
+                9,
+            ),
+            otherwise(
+                "as published first",
+                json!({"cell": "gregor-lecun", "n_layers": 3, "max_epochs": 4, "alpha": 0.5}),
+                60,
+                9,
+            ),
+            otherwise(
+                "encoder matrices",
+                json!({"cell": "cp", "n_layers": 3, "max_epochs": 4, "support_selection": 8.0, "monotone": false}),
+                40,
+                12,
+            ),
+            otherwise(
+                "in closed form",
+                json!({"cell": "alista", "n_layers": 4, "max_epochs": 4, "refine": 5}),
+                60,
+                9,
+            ),
+            otherwise(
+                "steps alone, not negative",
+                json!({"cell": "step", "n_layers": 4, "positive_code": true, "max_epochs": 6}),
+                60,
+                9,
+            ),
+            otherwise("the start", json!({"n_layers": 5, "max_epochs": 0}), 16, 24),
+        ],
         "complete-dictionary" => vec![
             otherwise("all at once", json!({}), 700, 9),
             otherwise(

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// Steps between two looks at the fixed rows.
 const EVERY: u64 = 100;
+/// A mean loss of a batch this many times that of the first batch of its stage has left all bounds.
+const UNBOUNDED: f64 = 1e8;
 /// Restored so often a stage ends.
 const HALVINGS: u32 = 5;
 
@@ -272,7 +274,8 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         let target = if self.codes.is_some() { Target::Codes(&self.targets) } else { Target::Objective };
         let (sum, gradient) = net.gradient(batch.x, target, (stage.from, stage.depth));
         let n = batch.rows.len().max(1) as f64;
-        if !(sum.is_finite()) && self.fixed.is_none() {
+        let unbounded = !sum.is_finite() || (learnt.scale > 0.0 && sum / n > UNBOUNDED * learnt.scale);
+        if unbounded && self.fixed.is_none() {
             return Err(Error::setting(
                 "learning_rate",
                 self.rates[0],

@@ -185,6 +185,7 @@ impl Setting {
             "doc": self.doc,
             "python_only": self.python_only,
             "tensor": self.tensor,
+            "with_rows": self.with_rows,
         })
     }
 

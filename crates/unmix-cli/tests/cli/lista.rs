@@ -1,0 +1,49 @@
+//! Trained layers on the command line: dictionary and codes from files, a fit that time ended, certificates.
+
+use crate::bench::Bench;
+use unmix::data::write_npy;
+use unmix::{Model, datasets};
+
+#[test]
+fn a_network_is_trained_by_files_and_goes_on_where_time_ended_it() {
+    let b = Bench::new();
+    let made = datasets::sparse_codes((400, 8, 12), 0.15, 0.0, 2).unwrap();
+    write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("atoms.npy"), made.atoms.as_slice(), &[8]).unwrap();
+    write_npy(&b.path("z.npy"), made.codes.as_slice(), &[12]).unwrap();
+    let fit =
+        "fit lista x.npy --dictionary atoms.npy --set n_layers=3 --set batch_size=40 --set max_epochs=4 -q";
+    b.ok(&format!("{fit} --codes z.npy -o known.safetensors"));
+    b.ok(&format!("{fit} -o lasso.safetensors"));
+    let (known, lasso) =
+        (Model::load(&b.path("known.safetensors")), Model::load(&b.path("lasso.safetensors")));
+    let (known, lasso) = (known.unwrap(), lasso.unwrap());
+    assert!(known.report().facts["by_layer"].get("code_error").is_some());
+    assert!(lasso.report().facts["by_layer"].get("code_error").is_none());
+    assert_ne!(known.tensors(), lasso.tensors());
+    // Codes as they are written: compressed sparse rows.
+    b.ok("encode lasso.safetensors x.npy -o codes.npz");
+    b.ok("decode lasso.safetensors codes.npz -o back.npy");
+    b.ok("reconstruct lasso.safetensors x.npy -o again.npy");
+    assert_eq!(b.read("back.npy"), b.read("again.npy"));
+    let quality = b.ok("score lasso.safetensors x.npy --quality").out;
+    assert!(quality.starts_with("objective,gap,n_nonzero,squared_error"), "{quality:.200}");
+    b.ok("report known.safetensors x.npy -o page.html");
+    assert!(String::from_utf8(b.read("page.html")).unwrap().contains("id=\"layers\""));
+    // Time ends it; the same command goes on to the same bits.
+    let parts =
+        format!("{fit} --codes z.npy -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");
+    b.ok(&format!("{parts} --max-seconds 0.000001"));
+    assert!(b.path("a.checkpoint").exists());
+    b.ok(&parts);
+    assert_eq!(Model::load(&b.path("parts.safetensors")).unwrap().tensors(), known.tensors());
+    // From a model, and in place of a dictionary.
+    b.ok(&format!("{fit} --codes z.npy --init known.safetensors -o more.safetensors"));
+    b.ok("fit lista x.npy --dictionary known.safetensors --set max_epochs=0 -q -o start.safetensors");
+    let wide = b.run(&format!("{fit} --codes x.npy -o no.safetensors"));
+    assert!(wide.code == 1 && wide.err.contains("the codes have 8 numbers a row"), "{}", wide.err);
+    let none = b.run("fit lista x.npy -o no.safetensors -q");
+    assert!(none.code == 2 && none.err.contains("--dictionary FILE"), "{}", none.err);
+    let other = b.run("fit sparse-coder x.npy --dictionary atoms.npy --codes z.npy -o no.safetensors -q");
+    assert!(other.code == 2 && other.err.contains("codes"), "{}", other.err);
+}

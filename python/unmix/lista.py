@@ -1,0 +1,268 @@
+"""Sparse codes by a short trained network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import Bunch, check_array
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._base import Estimator, _validated
+from ._input import _is_path
+from ._parameters import LISTAParameters
+from ._read import read
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class LISTA(LISTAParameters, Estimator):
+    """LISTA: sparse codes by a few trained layers, each like a step of ISTA.
+
+    The network starts as ISTA, exactly, and is trained layer by layer, then as a whole: to give the codes ``y`` of the rows of the fit, or for the
+    objective of the lasso where there are none. With ``monotone`` its loss on a fixed set of rows never rises, so that it is never worse there than the
+    ISTA that it starts from.
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n_components, n_features), fitted estimator or path
+        The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array:
+        its components.
+    alpha : float or "auto", default="auto"
+        Weight of the l1 penalty beside half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
+        correlation with an atom.
+    cell : {"lista", "gregor-lecun", "cp", "alista", "step"}, default="lista"
+        What a layer learns. ``"lista"``: the dictionary, the step and the threshold of a step of ISTA; ``"gregor-lecun"``: two
+        matrices and a threshold, which all layers share; ``"cp"``: the encoder matrix and the threshold; ``"alista"``: the step and
+        the threshold, with an encoder matrix in closed form; ``"step"``: the step alone.
+    n_layers : int, default=16
+        Number of layers: of threshold operations.
+    tied : bool, default=False
+        All layers share one matrix; steps and thresholds remain those of each layer.
+    support_selection : float, default=0.0
+        In layer l (counted from 1) the largest l times this percent of the entries of a code, at most 10 times this percent, pass
+        without being lowered by the threshold that they exceed. The literature has 1.2.
+    monotone : bool, default=True
+        Parameters are kept only where the loss of a fixed set of rows, at most 4096, has not risen; otherwise they are restored,
+        and the learning rate halved.
+    refine : int, default=0
+        Number of FISTA steps after the last layer, from its code.
+    positive_code : bool, default=False
+        Codes are at least 0.
+    learning_rate : float or "auto", default="auto"
+        Learning rate of Adam for matrices, in units of the length of the atoms; steps and thresholds learn 10 times as fast, in
+        units of theirs. Where a cell has no matrices, it is that of steps and thresholds. ``"auto"`` for 1e-3, 1e-2 for
+        ``"alista"``, 5e-2 for ``"step"``.
+    batch_size : int, default=256
+        Mini-batch size.
+    max_epochs : int, default=50
+        Maximum number of epochs, over all stages of the training; 0 for the start itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The dictionary, in the type of the rows of the fit.
+    alpha_ : float
+        Weight of the penalty, as it was resolved.
+    layer_weights_ : ndarray of shape (n_layers, n_components, n_features)
+        Matrix of every layer; one for all where they share it, and with ``cell="alista"``, whose matrix is a closed form. Not with ``cell="step"``.
+    recurrent_weights_ : ndarray of shape (n_components, n_components)
+        With ``cell="gregor-lecun"``: what the codes of the layer before are multiplied by.
+    layer_steps_ : ndarray of shape (n_layers,)
+        Step of every layer. Not with ``cell="cp"`` and ``cell="gregor-lecun"``.
+    thresholds_ : ndarray of shape (n_layers,)
+        Threshold of every layer; one for all with ``cell="gregor-lecun"``.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from rows: zeros.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``components_.T``.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Number of atoms, steps of the training, and numbers of rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went. ``objective`` holds the losses that were accepted, which never rise; ``by_layer`` the means over at most 512 rows after each
+        layer: ``objective``, ``squared_error``, ``gap`` (in units of half the squared lengths) and, where codes were given, ``code_error`` (in units of their
+        squares), with the same for as many steps of ``ista`` and ``fista``.
+
+    See Also
+    --------
+    SparseCoder : The optimum of the lasso, with a certificate for every code.
+    unmix.datasets.sparse_codes : Rows whose codes are known.
+
+    Notes
+    -----
+    ``alpha`` means what it means for :class:`SparseCoder`: the objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. Rows are not rescaled.
+
+    References
+    ----------
+    K. Gregor & Y. LeCun (2010), Learning fast approximations of sparse coding.
+    X. Chen, J. Liu, Z. Wang & W. Yin (2018), Theoretical linear convergence of unfolded ISTA and its practical weights and thresholds.
+    J. Liu, X. Chen, Z. Wang & W. Yin (2019), ALISTA: analytic weights are as good as learned weights in LISTA.
+    P. Ablin, T. Moreau, M. Massias & A. Gramfort (2019), Learning step sizes for unfolded sparse coding.
+
+    Examples
+    --------
+    >>> from unmix import LISTA
+    >>> from unmix.datasets import sparse_codes
+    >>> made = sparse_codes(2000, 10, 20, seed=0)
+    >>> net = LISTA(made.components, n_layers=4, cell="step", max_epochs=20, random_state=0).fit(made.X)
+    >>> loss = net.report_.by_layer
+    >>> loss["objective"][-1] < loss["fista"]["objective"][-1] < loss["ista"]["objective"][-1]
+    True
+    """
+
+    _method = "lista"
+    _orthonormal = False
+    _min_samples = 1
+
+    @_validated
+    def fit(self, X: Rows, y: Any = None) -> Self:  # type: ignore[override]
+        """Train the network on rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
+            The codes that the network is to give for these rows. None, and a vector, which is no table of codes: the objective of the lasso.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        transform : Codes of other rows.
+
+        Examples
+        --------
+        >>> from unmix import LISTA
+        >>> LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0).fit([[3.0, 0.0], [0.0, 1.0]]).report_.outcome
+        'completed'
+        """
+        self._fit(X, tables=lambda: _codes(y))
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: Any = None) -> Array:  # type: ignore[override]
+        """Train the network on rows and return its codes of these: ``fit(X, y).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
+            The codes that the network is to give for these rows. None, and a vector: the objective of the lasso.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Train the network alone.
+
+        Examples
+        --------
+        >>> from unmix import LISTA
+        >>> net = LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0)
+        >>> net.fit_transform([[3.0, 0.0], [0.0, 1.0]])
+        array([[2.5, 0. ],
+               [0. , 0.5]])
+        """
+        rows, threads = self._fit(X, tables=lambda: _codes(y))
+        return self._model.encode(rows, (0, threads, int(self.verbose))).toarray()
+
+    def transform(self, X: Rows) -> Array:
+        """Return the codes of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the network was trained on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        quality : Objective, gap, number of atoms and squared error of each row.
+        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+
+        Examples
+        --------
+        >>> from unmix import LISTA
+        >>> net = LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0).fit([[3.0, 0.0], [0.0, 1.0]])
+        >>> net.transform([[-2.0, 0.0]])
+        array([[-1.5,  0. ]])
+        """
+        return super().transform(X).toarray()
+
+    def quality(self, X: Rows) -> Any:
+        """Return how near the code of each row is to the optimum of the lasso, from a fresh residual in double precision.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+
+        Returns
+        -------
+        Bunch of float64 arrays
+            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, which bounds how far it is above the least there is; ``n_nonzero``, atoms of
+            the code; ``squared_error``, ``||x - z A||**2``. Each of shape (n_samples,).
+
+        See Also
+        --------
+        SparseCoder.quality : The same of codes by a solver.
+
+        Examples
+        --------
+        >>> from unmix import LISTA
+        >>> net = LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0).fit([[3.0, 0.0], [0.0, 1.0]])
+        >>> found = net.quality([[3.0, 0.0]])
+        >>> found.objective, found.gap, found.n_nonzero, found.squared_error
+        (array([1.375]), array([0.]), array([1.]), array([0.25]))
+        """
+        check_is_fitted(self)
+        names, numbers = _unmix.measures(self._model, self._rows(X), self._facts())
+        return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
+
+
+def _codes(y):
+    """Codes as a table for the extension; none where ``y`` holds none."""
+    if y is None:
+        return []
+    if _is_path(y):
+        y = read(y)
+    if scipy.sparse.issparse(y):
+        y = y.toarray()
+    y = np.asarray(y)
+    if y.ndim < 2:
+        return []
+    return [("codes", check_array(y, dtype=np.float64, order="C", ensure_all_finite=False, input_name="y"))]
