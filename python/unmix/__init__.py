@@ -29,6 +29,7 @@ from ._report import Report
 from ._select import Comparison, Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
+from .autoencoder import SparseAutoencoder
 from .completion import MatrixCompletion
 from .dictionary import DictionaryLearning
 from .complete import CompleteDictionary
@@ -70,6 +71,7 @@ __all__ = [
     "RobustPCA",
     "Selection",
     "SigmaPCA",
+    "SparseAutoencoder",
     "SparseCoder",
     "Stability",
     "SubspaceClustering",
@@ -111,6 +113,7 @@ _CLASSES = {
         DictionaryLearning,
         SubspaceClustering,
         RFN,
+        SparseAutoencoder,
         CompleteDictionary,
     )
 }

@@ -1429,3 +1429,83 @@ class RFNParameters:
         self.checkpoint_every = checkpoint_every
         self.resume = resume
         self.verbose = verbose
+
+
+class SparseAutoencoderParameters:
+    """Parameters and fitted attributes of :class:`SparseAutoencoder`."""
+
+    components_: NDArray[Any]
+    encoder_weight_: NDArray[Any]
+    encoder_bias_: NDArray[Any]
+    mean_: NDArray[Any]
+    threshold_: NDArray[Any]
+    gate_bias_: NDArray[Any]
+    magnitude_bias_: NDArray[Any]
+    magnitude_log_scale_: NDArray[Any]
+    density_: NDArray[Any]
+    mixing_: NDArray[Any]
+    n_components_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    n_samples_: int
+    n_iter_: int
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "activation": [StrOptions({"relu", "topk", "batch-topk", "jumprelu", "gated"})],
+        "l0": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), None],
+        "init": [StrOptions({"random", "data"}), *START],
+        "dict_init": ["array-like", None, *START],
+        "normalize": ["boolean"],
+        "dead_unit": [StrOptions({"auto", "auxk", "resample", "keep"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "sparse_output": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        activation: Literal["relu", "topk", "batch-topk", "jumprelu", "gated"] = "topk",
+        l0: int | Literal["auto"] = "auto",
+        alpha: float | None = None,
+        init: Literal["random", "data"] | Estimator | str | PathLike[str] | None = "random",
+        dict_init: ArrayLike | None | Estimator | str | PathLike[str] = None,
+        normalize: bool = True,
+        dead_unit: Literal["auto", "auxk", "resample", "keep"] = "auto",
+        learning_rate: float | Literal["auto"] = "auto",
+        batch_size: int = 256,
+        max_epochs: int = 20,
+        sparse_output: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.activation = activation
+        self.l0 = l0
+        self.alpha = alpha
+        self.init = init
+        self.dict_init = dict_init
+        self.normalize = normalize
+        self.dead_unit = dead_unit
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.sparse_output = sparse_output
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.verbose = verbose

@@ -86,8 +86,8 @@ pub use error::{Caller, Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, Lista, METHODS,
-    MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseCoder,
-    SubspaceClustering,
+    MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseAutoencoder,
+    SparseCoder, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit_given};
 #[doc(inline)]

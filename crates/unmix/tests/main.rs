@@ -27,6 +27,7 @@ mod quality;
 mod rfn;
 mod rica;
 mod robust_pca;
+mod sae;
 mod same_bits;
 mod seen;
 mod select;

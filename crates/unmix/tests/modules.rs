@@ -63,6 +63,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "Rica",
             "RobustPca",
             "SigmaPca",
+            "SparseAutoencoder",
             "SparseCoder",
             "SubspaceClustering",
         ],

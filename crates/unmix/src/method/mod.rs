@@ -15,6 +15,7 @@ pub mod ppca;
 pub mod rfn;
 pub mod rica;
 pub mod robust_pca;
+pub mod sae;
 pub mod sigma_pca;
 pub mod sparse_coder;
 pub mod subspace_clustering;
@@ -36,6 +37,7 @@ pub use ppca::Ppca;
 pub use rfn::Rfn;
 pub use rica::Rica;
 pub use robust_pca::RobustPca;
+pub use sae::SparseAutoencoder;
 pub use sigma_pca::SigmaPca;
 pub use sparse_coder::SparseCoder;
 pub use subspace_clustering::SubspaceClustering;
@@ -64,6 +66,7 @@ pub const METHODS: &[Method] = &[
     subspace_clustering::METHOD,
     complete_dictionary::METHOD,
     rfn::METHOD,
+    sae::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -267,6 +267,11 @@ fn by_type<T: Real>(
     }
 }
 
+/// The map of rows of type `T` to codes, of an encoder that is no part of a model.
+pub(crate) fn map_of<T: Real>(encoder: &dyn Encoder) -> Box<dyn RowMap<T>> {
+    by_type(|| encoder.in_f32(), || encoder.in_f64())
+}
+
 /// Rows for which an iterative encoder did not reach its tolerance.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -29,6 +29,7 @@ pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::Chosen;
+pub(crate) use code::map_of;
 pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unsolved};
 pub use file::{FORMAT, is_model_file};
 pub use gate::Gate;

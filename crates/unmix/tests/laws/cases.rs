@@ -368,6 +368,33 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "sae" => vec![
+            otherwise("largest of a row", json!({"max_epochs": 4}), 300, 6),
+            otherwise(
+                "largest of a batch, wide",
+                json!({"activation": "batch-topk", "n_components": 40, "l0": 4, "batch_size": 16, "max_epochs": 4}),
+                40,
+                60,
+            ),
+            otherwise(
+                "rectified, from rows",
+                json!({"activation": "relu", "n_components": 20, "l0": 3, "init": "data", "batch_size": 100, "max_epochs": 8}),
+                300,
+                6,
+            ),
+            otherwise(
+                "thresholds, columns as they are",
+                json!({"activation": "jumprelu", "n_components": 16, "normalize": false, "max_epochs": 5, "dead_unit": "auxk"}),
+                300,
+                9,
+            ),
+            otherwise(
+                "gates, a given penalty",
+                json!({"activation": "gated", "alpha": 0.2, "n_components": 12, "max_epochs": 5}),
+                300,
+                6,
+            ),
+        ],
         "rfn" => vec![
             otherwise("tall", json!({"n_components": 7, "max_iter": 12}), 300, 12),
             otherwise("wide, more units than columns", json!({"n_components": 70, "max_iter": 6}), 40, 60),

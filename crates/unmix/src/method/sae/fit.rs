@@ -1,0 +1,153 @@
+//! Fits by epochs.
+
+use super::model::{Found, Order, parameters_in_units};
+use super::start::{BANDWIDTH, Resolved, Seen, chosen, weight};
+use super::{METHOD, SparseAutoencoder};
+use crate::autoencoder::{
+    Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
+};
+use crate::data::{Batches, Rows, check_n_rows, no_columns};
+use crate::error::Result;
+use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
+use crate::model::{Model, map_of};
+use crate::num::Real;
+use crate::run::Run;
+
+/// Share of the steps over which the learning rate rises, and of those over which it falls.
+const RISE: f64 = 0.05;
+const FALL: f64 = 0.2;
+/// Most dead units that represent what the others leave.
+const AUXK: usize = 512;
+/// Rows on which use, residual and density of a fitted model are measured, at most.
+const MEASURED: u64 = 1 << 15;
+
+impl SparseAutoencoder {
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, no column that varies, `l0` above the number of units, `alpha` where active units are
+    /// counted, a loss that leaves all bounds, what the source reports.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        rows.here("training by batches")?;
+        check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
+        let p = rows.n_features();
+        if p == 0 {
+            return Err(no_columns(METHOD.key, rows.origin()));
+        }
+        let given = self.given_atoms(p, run)?;
+        let resolved = self.resolved(p, given.as_ref().map(crate::num::Matrix::rows))?;
+        self.check_size(resolved.m, p, T::DTYPE)?;
+        let rows = &*rows;
+        rows.pooled(run.threads, || {
+            let seen = self.seen(rows, run)?;
+            let sample = self.sample(rows, &seen, resolved.m, run)?;
+            let start = match self.continued(&seen, &resolved, run)? {
+                Some(parameters) => parameters,
+                None => {
+                    let atoms = self.atoms(resolved.m, p, given.as_ref(), &sample, run.seed);
+                    Parameters::start(self.activation, &atoms, 1.0)
+                }
+            };
+            self.trained(rows, seen, resolved, sample, start, run)
+        })
+    }
+
+    /// What a gradient depends on, and thresholds and the weight of the penalty to start from.
+    fn terms<T: Real>(
+        &self,
+        resolved: &Resolved,
+        start: &mut Parameters<T>,
+        sample: &[T],
+        fresh: bool,
+    ) -> (Terms, f64, f64) {
+        let level = match self.activation.counts() {
+            true => 1.0,
+            false => self.level(start, sample, resolved.l0),
+        };
+        if fresh {
+            start.log_threshold.fill(T::from_f64(level.ln()));
+        }
+        let auxk = (start.n_features() / 2).clamp(1, AUXK);
+        let (activation, l0) = (self.activation, resolved.l0);
+        let terms = Terms { activation, l0, bandwidth: BANDWIDTH * level, auxk };
+        (terms, level, weight(self.activation, self.alpha, level))
+    }
+
+    fn trained<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        seen: Seen,
+        resolved: Resolved,
+        sample: Vec<T>,
+        mut start: Parameters<T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let n = rows.n_rows().unwrap_or(0);
+        let batches =
+            Batches::new(rows, self.batch_size, run.seed)?.centred(&seen.mean).divided(seen.unit, None);
+        let steps = batches.per_epoch() * self.max_epochs;
+        let fresh = run.init.is_none_or(|init| init.parameter("threshold").is_none());
+        let (terms, threshold, alpha) = self.terms(&resolved, &mut start, &sample, fresh);
+        let wanted = (self.alpha.is_none() && !self.activation.counts()).then_some(resolved.l0 as f64);
+        let signed = self.activation == Activation::Jumprelu;
+        let training = Training {
+            terms,
+            steering: Steering { l0: wanted, signed, steps: Some(steps) },
+            dead: resolved.dead,
+            threshold,
+            n_rows: n,
+            per_epoch: batches.per_epoch(),
+            max_epochs: self.max_epochs,
+            learning_rate: resolved.rate,
+            half_square: seen.half_square,
+            seed: run.seed,
+            sample,
+        };
+        let part = |share: f64| (share * steps as f64).ceil() as u64;
+        let trainer = Trainer {
+            optimiser: Optimiser::Adam,
+            learning_rate: resolved.rate,
+            schedule: Schedule::Plateau { rise: part(RISE), fall: part(FALL) },
+            max_epochs: self.max_epochs,
+        };
+        let mut learner = AutoencoderLearner::new(training, &start);
+        let mut state = TrainerState::new(AutoencoderState::new(start, alpha));
+        run.stage("units")?;
+        let outcome = trainer.train(&batches, &mut learner, &mut state, run)?;
+        if !state.learner.parameters.finite() {
+            return Err(learner.diverged(state.position.epoch, "parameters are not finite"));
+        }
+        let found = Found {
+            outcome,
+            steps: state.steps,
+            epochs: state.position.epoch,
+            history: state.history,
+            dead: learner.dead_units(&state.learner),
+            state: state.learner,
+        };
+        drop(learner);
+        self.measured(rows, seen, resolved, found, run)
+    }
+
+    /// Use of the units on some rows, and the model.
+    fn measured<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        seen: Seen,
+        resolved: Resolved,
+        found: Found<T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        run.stage("use")?;
+        let n = rows.n_rows().unwrap_or(0);
+        let tensors = parameters_in_units(&found.state, self.activation, &seen, &Order::kept(resolved.m));
+        let (encoder, atoms, mean) = super::model::encoder(self.activation, resolved.l0, &tensors)?;
+        let x = rows.picked(chosen(n, MEASURED, run.seed), run)?;
+        let map = map_of::<T>(&encoder);
+        let mean = mean.f64s();
+        let used = evaluate(&encoder, &*map, &x, (&mean, &atoms, &seen.mean));
+        self.model(rows, seen, resolved, found, &used, run)
+    }
+}

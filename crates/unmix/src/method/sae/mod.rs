@@ -1,0 +1,85 @@
+//! Sparse autoencoders: few active units for each row, learnt by gradient steps.
+//!
+//! **Finds** atoms of norm 1 such that every row is its mean and a sum of few of them with positive codes, and an encoder of one layer that finds
+//! these codes without iterations.
+//! **Model** `z = activation((x - mean) W' + b_enc)`, `x ~ z D + mean`; loss `1/n sum_i [ 1/2 ||x_i - decode(z_i)||² + alpha penalty(z_i) ]`.
+//! **Algorithm** (`crates/unmix/src/autoencoder`, steps by Adam of `learn`):
+//!  1. mean and mean length of the rows in two sweeps; rows are divided by the latter over the root of the number of columns;
+//!  2. `W` the transpose of random atoms, or of rows or given ones; biases 0;
+//!  3. batches in random order: pre-activations by one dense product, codes, residuals and gradients from active units alone; the part of the
+//!     gradient along an atom is removed, and atoms are divided by their norms after the step;
+//!  4. without `alpha` the penalty is steered to `l0` active units of a row; `Topk` and `BatchTopk` (Gao et al. 2024, Bussmann et al. 2024) count them;
+//!  5. units without use represent what the others leave (Gao et al. 2024), or begin anew (Bricken et al. 2023);
+//!  6. units sorted by use; the scale leaves the parameters: `b`, `b_enc` and thresholds are divided by it, `W` and `D` stay.
+//!
+//! **Cost** `2 m p` operations a row for pre-activations, and `10 p` for each active unit; four numbers for each parameter.
+//! **Equals** one step of non-negative LISTA where `W` is `2 eta` times the transposed atoms. **Fails** to find the same atoms from other seeds
+//! where steps are few: a small residual says nothing about atoms. A penalty on the sum of codes shrinks them.
+//!
+//! T. Bricken et al. (2023), Towards monosemanticity. L. Gao et al. (2024), arXiv 2406.04093. S. Rajamanoharan et al. (2024a), arXiv
+//! 2404.16014; (2024b), arXiv 2407.14435. B. Bussmann, P. Leask & N. Nanda (2024), arXiv 2412.06410.
+
+mod fit;
+mod model;
+mod settings;
+mod start;
+
+use super::{Fit, Method, Takes};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::{Model, Tensors};
+use crate::run::Run;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+#[doc(inline)]
+pub use crate::autoencoder::{Activation, DeadUnit};
+pub use settings::{Init, L0, Rate, SparseAutoencoder};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "sae",
+    class: "SparseAutoencoder",
+    summary: "an overcomplete code of each row by one layer of units, few of which are active",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &[],
+    references: &[
+        "Bricken et al. 2023",
+        "Gao et al. 2024",
+        "Rajamanoharan et al. 2024",
+        "Bussmann, Leask & Nanda 2024",
+    ],
+    spec: |given| Ok(Box::new(SparseAutoencoder::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |_, p| vec![("adam", super::needs::of_fit(p as u64, p, 70))],
+};
+
+impl SparseAutoencoder {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of a sparse autoencoder's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+}
+
+impl Fit for SparseAutoencoder {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn given(&mut self, mut tensors: Tensors) -> Result<()> {
+        self.dict_init = tensors.remove("dict_init").map(|tensor| tensor.to_matrix());
+        Ok(())
+    }
+}

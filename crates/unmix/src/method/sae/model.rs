@@ -1,0 +1,257 @@
+//! From trained units to a model, and from a model's parameters to its codes.
+
+use super::start::{Resolved, Seen};
+use super::{Activation, METHOD, SparseAutoencoder};
+use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, SparseGate};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use serde_json::{Map, Value, json};
+
+/// What training came to.
+pub(super) struct Found<T: Real> {
+    pub(super) outcome: Outcome,
+    pub(super) steps: u64,
+    pub(super) epochs: u64,
+    pub(super) history: Vec<f64>,
+    /// Units that no row activates.
+    pub(super) dead: Vec<u32>,
+    pub(super) state: AutoencoderState<T>,
+}
+
+/// The place that each unit has in a model.
+pub(super) struct Order(Vec<usize>);
+
+impl Order {
+    /// As units are.
+    pub(super) fn kept(m: usize) -> Self {
+        Self((0..m).collect())
+    }
+
+    /// By falling sum of codes, then by the share of rows.
+    fn by_use(used: &Evaluation) -> Self {
+        let mut order: Vec<usize> = (0..used.size.len()).collect();
+        let falling = |a: &usize, b: &usize| {
+            used.size[*b].total_cmp(&used.size[*a]).then(used.fired[*b].cmp(&used.fired[*a]))
+        };
+        order.sort_by(falling);
+        Self(order)
+    }
+
+    fn rows<T: Real>(&self, of: &[T], p: usize, dtype: Dtype) -> Tensor {
+        let rows = Matrix::from_fn(self.0.len(), p, |i, c| of[self.0[i] * p + c].to_f64() + 0.0);
+        Tensor::matrix(&rows, dtype)
+    }
+
+    fn values(&self, of: impl Fn(usize) -> f64, dtype: Dtype) -> Tensor {
+        Tensor::vector(&self.0.iter().map(|&j| of(j)).collect::<Vec<f64>>(), dtype)
+    }
+}
+
+/// Parameters in the units of the rows: `z / s` for the codes `z` of rows that are divided by `1 / s` is a map of the same `W` and `D`, of `b`,
+/// biases and thresholds divided by `s`.
+pub(super) fn parameters_in_units<T: Real>(
+    state: &AutoencoderState<T>,
+    activation: Activation,
+    seen: &Seen,
+    order: &Order,
+) -> Tensors {
+    let Parameters { decoder, encoder, bias, mean, log_threshold, magnitude, log_scale } = &state.parameters;
+    let (p, dtype, unit) = (mean.len(), T::DTYPE, seen.unit);
+    let mean: Vec<f64> = mean.iter().zip(&seen.mean).map(|(b, mean)| mean + unit * b.to_f64()).collect();
+    let times = |of: &[T]| order.values(|j| unit * of[j].to_f64(), dtype);
+    let mut named = vec![
+        ("components", order.rows(decoder, p, dtype)),
+        ("encoder_weight", order.rows(encoder, p, dtype)),
+        ("mean", Tensor::vector(&mean, dtype)),
+    ];
+    match activation {
+        Activation::Gated => named.extend([
+            ("gate_bias", times(bias)),
+            ("magnitude_bias", times(magnitude)),
+            ("magnitude_log_scale", order.values(|j| log_scale[j].to_f64(), dtype)),
+        ]),
+        _ => named.push(("encoder_bias", times(bias))),
+    }
+    match activation {
+        Activation::Jumprelu => {
+            named.push(("threshold", order.values(|j| unit * log_threshold[j].to_f64().exp(), dtype)));
+        }
+        Activation::BatchTopk => {
+            named.push(("threshold", Tensor::scalar(unit * state.threshold(), dtype)));
+        }
+        _ => {}
+    }
+    named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+}
+
+/// The encoder of these parameters, its atoms and its mean.
+pub(super) fn encoder(
+    activation: Activation,
+    l0: usize,
+    tensors: &Tensors,
+) -> Result<(SparseGate, Matrix<f64>, Tensor)> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (m, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let weight = require(tensors, "encoder_weight", &[Some(m), Some(p)])?.to_matrix().transposed();
+    let vector = |name: &str| Ok::<_, crate::Error>(require(tensors, name, &[Some(m)])?.f64s());
+    let gating = match activation {
+        Activation::Relu => Gating::Relu,
+        Activation::Topk => Gating::Largest(l0),
+        Activation::BatchTopk => Gating::Above(vec![require(tensors, "threshold", &[])?.f64s()[0]; m]),
+        Activation::Jumprelu => Gating::Above(vector("threshold")?),
+        Activation::Gated => {
+            Gating::Gated { magnitude: vector("magnitude_bias")?, log_scale: vector("magnitude_log_scale")? }
+        }
+    };
+    let bias = vector(if activation == Activation::Gated { "gate_bias" } else { "encoder_bias" })?;
+    Ok((SparseGate::new(mean.clone(), weight, bias, gating), components.to_matrix(), mean))
+}
+
+/// Codes by the parameters of a model.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let spec = SparseAutoencoder::from_settings(settings)?;
+    let m = require(tensors, "components", &[None, None])?.shape()[0];
+    // Only the number of active units is wanted, and alpha may be there where it is refused for others.
+    let l0 = match spec.activation.counts() {
+        true => {
+            SparseAutoencoder { n_components: Some(m), alpha: None, ..spec.clone() }.resolved(1, None)?.l0
+        }
+        false => 1,
+    };
+    let (encoder, atoms, mean) = encoder(spec.activation, l0, tensors)?;
+    Code::new(encoder, LinearDecoder::new(mean, atoms))
+}
+
+/// Relative distance from `l0` beyond which it is warned of.
+const FAR: f64 = 0.25;
+
+impl SparseAutoencoder {
+    pub(super) fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        seen: Seen,
+        resolved: Resolved,
+        found: Found<T>,
+        used: &Evaluation,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let p = rows.n_features();
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let mut report = Report::closed_form("adam", rows.n_samples(), p, T::DTYPE, run.seed);
+        (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, 2 + found.epochs);
+        report.n_constant = seen.n_constant;
+        report.settings = settings.clone();
+        let alpha = if self.activation.counts() { Value::Null } else { json!(found.state.alpha()) };
+        for (name, value) in [
+            ("n_components", json!(resolved.m)),
+            ("l0", json!(resolved.l0)),
+            ("learning_rate", json!(resolved.rate)),
+            ("dead_unit", json!(resolved.dead)),
+        ] {
+            report.settings.insert(name.into(), value);
+        }
+        // Units that a part of the rows did not activate, and no batch since the last epoch either.
+        let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0).count();
+        let facts = [
+            ("l0", json!(used.l0())),
+            ("fvu", json!(used.fvu())),
+            ("dead_units", json!(dead)),
+            ("resampled", json!(found.state.resampled)),
+            ("alpha", alpha),
+            ("scale", json!(seen.unit)),
+            ("epochs", json!({"l0": found.state.l0, "dead_units": found.state.dead})),
+        ];
+        report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
+        report.warnings = self.doubts(&resolved, used, dead, &seen);
+        report.objective = found.history.clone();
+        report.end(run);
+        let order = Order::by_use(used);
+        let mut tensors = parameters_in_units(&found.state, self.activation, &seen, &order);
+        let density = used.density();
+        tensors.insert("density".into(), order.values(|j| density[j], Dtype::F64));
+        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+    }
+
+    /// What a person should know of a fit.
+    fn doubts(&self, resolved: &Resolved, used: &Evaluation, dead: usize, seen: &Seen) -> Vec<String> {
+        let mut out = Vec::new();
+        let (m, l0) = (resolved.m, used.l0());
+        if seen.n_constant > 0 {
+            let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
+            out.push(format!("{} of {} {columns} not vary", seen.n_constant, seen.mean.len()));
+        }
+        if l0 == 0.0 {
+            let remedy = if self.activation.counts() {
+                "choose a lower learning_rate"
+            } else {
+                "choose a lower alpha"
+            };
+            out.push(format!(
+                "every unit is dead: all codes are 0, and rows are represented by their mean; {remedy}"
+            ));
+        } else if dead > 0 {
+            let units = if dead == 1 { "unit is" } else { "units are" };
+            let advice =
+                if 2 * dead > m { "; choose fewer units, more epochs, or another dead_unit" } else { "" };
+            out.push(format!("{dead} of {m} {units} dead: no row activates them{advice}"));
+        }
+        let wanted = resolved.l0 as f64;
+        if self.alpha.is_none() && l0 > 0.0 && (l0 / wanted - 1.0).abs() > FAR && !self.activation.counts() {
+            out.push(format!(
+                "{l0:.1} units of a row are active, where l0={wanted} was wanted; choose more epochs, or alpha"
+            ));
+        }
+        out
+    }
+
+    /// The parameters of a model of this kind that a fit is to start from, in the coordinates of the rows that are trained on.
+    pub(super) fn continued<T: Real>(
+        &self,
+        seen: &Seen,
+        resolved: &Resolved,
+        run: &Run<'_>,
+    ) -> Result<Option<Parameters<T>>> {
+        let Some(init) = run.init.filter(|init| init.method() == METHOD.key) else { return Ok(None) };
+        let (m, p, unit) = (resolved.m, seen.mean.len(), seen.unit);
+        let numbers = |name: &str, len: usize| {
+            let found = init.parameter(name).map(|(_, numbers)| numbers);
+            found.filter(|numbers| numbers.len() >= len).map(|mut numbers| {
+                numbers.truncate(len);
+                numbers
+            })
+        };
+        let (Some(atoms), Some(weights), Some(mean)) =
+            (numbers("components", m * p), numbers("encoder_weight", m * p), numbers("mean", p))
+        else {
+            return Ok(None);
+        };
+        let narrow = |of: Vec<f64>| of.into_iter().map(T::from_f64).collect::<Vec<T>>();
+        let divided = |of: Vec<f64>| of.into_iter().map(|x| T::from_f64(x / unit)).collect::<Vec<T>>();
+        let mut start = Parameters::start(self.activation, &Matrix::from_vec(m, p, atoms), 1.0);
+        start.encoder = narrow(weights);
+        start.mean = divided(mean.iter().zip(&seen.mean).map(|(b, mean)| b - mean).collect());
+        if let Some(bias) = numbers("encoder_bias", m).or_else(|| numbers("gate_bias", m)) {
+            start.bias = divided(bias);
+        }
+        if self.activation == Activation::Jumprelu
+            && let Some(threshold) = numbers("threshold", m)
+        {
+            let log = |x: f64| (x / unit).max(f64::MIN_POSITIVE).ln();
+            start.log_threshold = narrow(threshold.into_iter().map(log).collect());
+        }
+        if self.activation == Activation::Gated
+            && let (Some(magnitude), Some(scale)) =
+                (numbers("magnitude_bias", m), numbers("magnitude_log_scale", m))
+        {
+            (start.magnitude, start.log_scale) = (divided(magnitude), narrow(scale));
+        }
+        Ok(Some(start))
+    }
+}

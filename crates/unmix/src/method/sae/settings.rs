@@ -1,0 +1,178 @@
+//! Settings of sparse autoencoders: what they are called, what they may be, what they mean.
+
+use crate::autoencoder::{Activation, DeadUnit};
+use crate::method::pca::Automatic;
+use crate::model::{Condition, Kind, Setting};
+use crate::num::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// Settings of a [sparse autoencoder](super): `SparseAutoencoder { n_components: Some(512), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SparseAutoencoder {
+    /// Number of units; `None` for four a column.
+    pub n_components: Option<usize>,
+    /// What makes codes of pre-activations.
+    pub activation: Activation,
+    /// Active units of a row.
+    pub l0: L0,
+    /// Weight of the penalty, in place of `l0`.
+    pub alpha: Option<f64>,
+    /// Initial atoms.
+    pub init: Init,
+    /// Initial atoms in place of `init`, `n_components x n_features`. No setting, but a tensor.
+    #[serde(skip)]
+    pub dict_init: Option<Matrix<f64>>,
+    /// Divide rows, about their mean, by their mean length over the root of the number of columns.
+    pub normalize: bool,
+    /// What is done about units without use.
+    pub dead_unit: DeadUnit,
+    /// Learning rate of Adam.
+    pub learning_rate: Rate,
+    /// Mini-batch size.
+    pub batch_size: usize,
+    /// Maximum number of epochs.
+    pub max_epochs: u64,
+}
+
+impl Default for SparseAutoencoder {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            activation: Activation::default(),
+            l0: L0::default(),
+            alpha: None,
+            init: Init::default(),
+            dict_init: None,
+            normalize: true,
+            dead_unit: DeadUnit::default(),
+            learning_rate: Rate::default(),
+            batch_size: 256,
+            max_epochs: 20,
+        }
+    }
+}
+
+/// Active units of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum L0 {
+    /// 32, or an eighth of the units where that is less.
+    Auto(Automatic),
+    /// So many.
+    Number(usize),
+}
+
+impl Default for L0 {
+    fn default() -> Self {
+        L0::Auto(Automatic::Auto)
+    }
+}
+
+/// The learning rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Rate {
+    /// 3e-3, times `sqrt(1536 / n_components)` where there are more units than 1536.
+    Auto(Automatic),
+    /// This one.
+    Number(f64),
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Rate::Auto(Automatic::Auto)
+    }
+}
+
+/// Initial atoms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Init {
+    /// Gaussian numbers.
+    #[default]
+    Random,
+    /// Random rows less their mean.
+    Data,
+}
+
+/// Where `l0` has an effect: thresholds start by it, too.
+const COUNTED: &[&[Condition]] =
+    &[&[("alpha", &["null"])], &[("activation", &["\"topk\"", "\"batch-topk\"", "\"jumprelu\""])]];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Number of units; null for four a column.",
+    )
+    .by_rows(),
+    Setting::new(
+        "activation",
+        Kind::Words(&["relu", "topk", "batch-topk", "jumprelu", "gated"]),
+        "\"topk\"",
+        "What makes codes of pre-activations: 'topk' the `l0` largest of a row, 'batch-topk' the largest of a batch, and of new rows those above a \
+         threshold; 'relu' positive ones, 'jumprelu' those above a threshold of each unit, 'gated' magnitudes where a gate is positive, these \
+         three with a penalty.",
+    ),
+    Setting::new(
+        "l0",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Active units of a row; 'auto' is 32, or an eighth of the units where that is less. At most so many with 'topk', and so many on average with 'batch-topk'; \
+         with the other activations the penalty is steered to it, and the report has the number that was reached.",
+    )
+    .such_as("32")
+    .only(COUNTED),
+    Setting::new(
+        "alpha",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
+        "null",
+        "Weight of the penalty against `1/2 ||x - decode(z)||²`, for rows that were divided by their scale where `normalize` is true: on the sum of \
+         the codes, of 'jumprelu' on their number, of 'gated' on the rectified gates. In place of `l0`, and not for 'topk' and 'batch-topk'.",
+    )
+    .such_as("0.1"),
+    Setting::new(
+        "init",
+        Kind::Words(&["random", "data"]),
+        "\"random\"",
+        "Initial atoms: 'random' Gaussian numbers, 'data' random rows less their mean, which two seeds agree on more, at a price in the residual.",
+    ),
+    Setting::new(
+        "dict_init",
+        Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
+        "null",
+        "Initial atoms in place of `init`, as rows of any length. Or a fitted model, or the path of one or of an array: its components.",
+    )
+    .tensor(),
+    Setting::new(
+        "normalize",
+        Kind::Bool,
+        "true",
+        "Divide rows, about their mean, by one number, so that their mean length is the root of the number of columns. Codes and parameters are in the \
+         units of the rows all the same.",
+    ),
+    Setting::new(
+        "dead_unit",
+        Kind::Words(&["auto", "auxk", "resample", "keep"]),
+        "\"auto\"",
+        "What is done about units that no row activates for an epoch, or for a million rows: 'auxk' a second loss, by which they represent what the \
+         others leave; 'resample' they begin anew at rows that are represented badly, after each of the first 70 % of the epochs; 'keep' nothing. \
+         'auto' is 'auxk' for 'topk' and 'batch-topk', 'resample' for the others.",
+    ),
+    Setting::new(
+        "learning_rate",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Learning rate of Adam, which rises over the first 5 % of the steps and falls over the last 20 %. 'auto' is 0.003, times \
+         `sqrt(1536 / n_components)` where there are more units than 1536.",
+    )
+    .such_as("0.001"),
+    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
+    Setting::new("max_epochs", Kind::at_least(1), "20", "Maximum number of epochs."),
+    Setting::new("sparse_output", Kind::Bool, "false", "Codes are compressed sparse rows of scipy.").python_only(),
+];

@@ -1,0 +1,248 @@
+//! Where training starts: sizes, the scale of the rows, initial parameters, thresholds and weights.
+
+use super::settings::{Init, L0, Rate};
+use super::{METHOD, SparseAutoencoder};
+use crate::autoencoder::{Activation, DeadUnit, Parameters, random_atoms};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::num::random::Stream;
+use crate::num::{Dtype, Matrix, Real, kernel};
+use crate::run::Run;
+use crate::spectrum::{check_total, no_variance_of};
+use crate::stats::{GatherLengths, GatherMoments};
+
+/// Rows at which units may begin anew, and from which initial atoms are chosen where these are fewer.
+const SAMPLE: u64 = 4096;
+/// Active units of a row, and the share of the units that they are at most.
+const ACTIVE: usize = 32;
+const EIGHTH: usize = 8;
+/// The learning rate, and the number of units up to which it is this.
+const RATE: f64 = 3e-3;
+const UNITS: f64 = 1536.0;
+/// Stream of the rows that are chosen.
+const CHOSEN: u64 = 0x7361_6533;
+
+/// The rows of a fit.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) mean: Vec<f64>,
+    /// What rows are divided by.
+    pub(super) unit: f64,
+    /// Half the mean squared length of the rows about their mean, after that.
+    pub(super) half_square: f64,
+    pub(super) n_constant: usize,
+}
+
+/// Sizes and numbers that "auto" stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Resolved {
+    pub(super) m: usize,
+    pub(super) l0: usize,
+    pub(super) rate: f64,
+    pub(super) dead: DeadUnit,
+}
+
+impl SparseAutoencoder {
+    /// Sizes that the rows and a start determine.
+    pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
+        let m = self.n_components.or(given).unwrap_or(4 * p);
+        if m == 0 {
+            return Err(Error::setting("n_components", 0, "must be at least 1", "choose a number from 1"));
+        }
+        let l0 = match self.l0 {
+            L0::Auto(_) => (m / EIGHTH).clamp(1, ACTIVE),
+            L0::Number(0) => {
+                return Err(Error::setting("l0", 0, "must be at least 1", "choose a number from 1"));
+            }
+            L0::Number(l0) if l0 > m => {
+                let why = format!("must be at most n_components, which is {m}");
+                return Err(Error::setting("l0", l0, why, format!("choose a number from 1 to {m}")));
+            }
+            L0::Number(l0) => l0,
+        };
+        if let Some(alpha) = self.alpha.filter(|_| self.activation.counts()) {
+            let why = format!("activation={} has no penalty: it counts active units", self.name());
+            let remedy = "leave it out and choose l0, or choose activation='relu', 'jumprelu' or 'gated'";
+            return Err(Error::setting("alpha", alpha, why, remedy));
+        }
+        let rate = match self.learning_rate {
+            Rate::Number(rate) => rate,
+            Rate::Auto(_) => RATE * (UNITS / m as f64).sqrt().min(1.0),
+        };
+        let dead = match self.dead_unit {
+            DeadUnit::Auto if self.activation.counts() => DeadUnit::Auxk,
+            DeadUnit::Auto => DeadUnit::Resample,
+            other => other,
+        };
+        Ok(Resolved { m, l0, rate, dead })
+    }
+
+    fn name(&self) -> String {
+        serde_json::to_value(self.activation).map_or(String::new(), |v| v.to_string().replace('"', "'"))
+    }
+
+    /// Refuses tables that do not fit into memory.
+    pub(super) fn check_size(&self, m: usize, p: usize, dtype: Dtype) -> Result<()> {
+        let (m, p, size) = (m as u64, p as u64, dtype.size() as u64);
+        let tables = m.saturating_mul(p).saturating_mul(10 * size.max(5));
+        check_memory(
+            &format!("a sparse autoencoder of {m} units of {p} numbers"),
+            tables.saturating_add((self.batch_size as u64).saturating_mul(m + 3 * p).saturating_mul(size)),
+            "choose fewer units (n_components), a smaller batch_size, or fewer columns",
+        )
+    }
+
+    /// Mean and scale of the rows.
+    pub(super) fn seen<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Seen> {
+        let found = rows.sweep(run, "moments", &GatherMoments::new())?;
+        let total: f64 = found.squares.iter().sum();
+        if !total.is_finite() || !T::from_f64(total).finite() || found.mean.iter().any(|m| !m.is_finite()) {
+            return Err(rows.not_finite(METHOD.key));
+        }
+        if total == 0.0 {
+            return Err(no_variance_of(rows, METHOD.key));
+        }
+        check_total(METHOD.key, total, T::DTYPE)?;
+        let p = rows.n_features() as f64;
+        let unit = match self.normalize {
+            false => 1.0,
+            true => {
+                let lengths = GatherLengths { about: found.mean.clone(), units: None };
+                let sums = rows.sweep(run, "lengths", &lengths)?;
+                let mean = sums.sum / sums.n;
+                if !(mean > 0.0 && mean.is_finite()) {
+                    return Err(no_variance_of(rows, METHOD.key));
+                }
+                mean / p.sqrt()
+            }
+        };
+        let n_constant = found.squares.iter().filter(|s| **s == 0.0).count();
+        let half_square = 0.5 * total / found.n / (unit * unit);
+        Ok(Seen { mean: found.mean, unit, half_square, n_constant })
+    }
+
+    /// Rows of a random choice, as batches have them.
+    pub(super) fn sample<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        seen: &Seen,
+        m: usize,
+        run: &Run<'_>,
+    ) -> Result<Vec<T>> {
+        let n = rows.n_rows().unwrap_or(0);
+        let count = if self.init == Init::Data { SAMPLE.max(m as u64) } else { SAMPLE };
+        let mut out = rows.picked(chosen(n, count, run.seed), run)?;
+        for row in out.chunks_exact_mut(rows.n_features()) {
+            for (x, mean) in row.iter_mut().zip(&seen.mean) {
+                *x = T::from_f64((x.to_f64() - mean) / seen.unit);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Atoms that training starts from, where they are given: a table, or those of a model.
+    pub(super) fn given_atoms(&self, p: usize, run: &Run<'_>) -> Result<Option<Matrix<f64>>> {
+        let model = run.initial_components(p, self.n_components.unwrap_or(0))?;
+        let Some(atoms) = &self.dict_init else { return Ok(model) };
+        let shape = format!("{} x {}", atoms.rows(), atoms.cols());
+        let refused =
+            |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
+        if model.is_some() {
+            return refused("a model to start from (init) is given, too".into(), "give one of the two");
+        }
+        if atoms.cols() != p {
+            return refused(format!("the rows have {p} columns"), "give atoms as rows, as wide as these");
+        }
+        if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
+            return refused(format!("n_components is {k}"), "leave n_components out, or give as many atoms");
+        }
+        if atoms.as_slice().iter().any(|x| !x.is_finite()) {
+            return refused("must contain finite numbers only".into(), "leave out or fill such atoms");
+        }
+        match (0..atoms.rows()).find(|j| atoms.row(*j).iter().all(|x| *x == 0.0)) {
+            Some(j) => refused(format!("atom {j} is 0, and has no direction"), "give atoms that are not 0"),
+            None => Ok(Some(atoms.clone())),
+        }
+    }
+
+    /// Initial atoms of any length.
+    pub(super) fn atoms<T: Real>(
+        &self,
+        m: usize,
+        p: usize,
+        given: Option<&Matrix<f64>>,
+        sample: &[T],
+        seed: u64,
+    ) -> Matrix<f64> {
+        match given {
+            Some(atoms) => {
+                // Atoms of 0 of another model have no direction.
+                random_atoms(m, p, &atoms.as_slice()[..m.min(atoms.rows()) * p], seed)
+            }
+            None if self.init == Init::Data => {
+                let mut order: Vec<u64> = (0..(sample.len() / p) as u64).collect();
+                Stream::new(seed, CHOSEN + 1).shuffle(0, &mut order);
+                let rows = order.iter().take(m);
+                let rows = rows.flat_map(|i| &sample[*i as usize * p..(*i as usize + 1) * p]);
+                random_atoms(m, p, &rows.map(|x| x.to_f64()).collect::<Vec<f64>>(), seed)
+            }
+            None => random_atoms(m, p, &[], seed),
+        }
+    }
+
+    /// The mean over the first rows of the sample of the `l0`-th largest pre-activation.
+    pub(super) fn level<T: Real>(&self, parameters: &Parameters<T>, sample: &[T], l0: usize) -> f64 {
+        let (p, m) = (parameters.n_features(), parameters.n_units());
+        let x = &sample[..(self.batch_size * p).min(sample.len())];
+        let n = x.len() / p;
+        let centred: Vec<T> = x
+            .chunks_exact(p)
+            .flat_map(|row| row.iter().zip(&parameters.mean).map(|(x, b)| *x - *b))
+            .collect();
+        let across = Matrix::from_vec(m, p, parameters.encoder.clone()).transposed();
+        let (mut u, mut sum) = (vec![T::default(); n.min(256) * m], 0.0);
+        for rows in centred.chunks(256 * p) {
+            let u = &mut u[..rows.len() / p * m];
+            kernel::product(u, rows, across.as_slice(), rows.len() / p, p, m);
+            for row in u.chunks_exact_mut(m) {
+                row.iter_mut().zip(&parameters.bias).for_each(|(u, b)| *u += *b);
+                let falling = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
+                sum += row.select_nth_unstable_by(l0 - 1, falling).1.to_f64();
+            }
+        }
+        let least = 1e-3 * (parameters.n_features() as f64).sqrt();
+        // Where most pre-activations are negative there is no level to go by.
+        (sum / n.max(1) as f64).max(if self.normalize { least } else { f64::MIN_POSITIVE })
+    }
+}
+
+/// `count` of `n` rows, rising, or all.
+pub(super) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
+    if n <= count {
+        return (0..n).collect();
+    }
+    // One row of each of `count` runs of neighbours: no list of all rows.
+    let draws = Stream::new(seed, CHOSEN);
+    let border = |i: u64| (u128::from(i) * u128::from(n) / u128::from(count)) as u64;
+    (0..count)
+        .map(|i| {
+            let (first, end) = (border(i), border(i + 1));
+            first + ((u128::from(draws.bits(i)) * u128::from(end - first)) >> 64) as u64
+        })
+        .collect()
+}
+
+/// Half the level is where the penalty starts.
+pub(super) const HALF: f64 = 0.5;
+/// Width of the kernel of thresholds, beside their start.
+pub(super) const BANDWIDTH: f64 = 0.1;
+
+/// How the penalty starts: `alpha`, and the thresholds.
+pub(super) fn weight(activation: Activation, given: Option<f64>, level: f64) -> f64 {
+    match (given, activation) {
+        (Some(alpha), _) => alpha,
+        (None, Activation::Relu | Activation::Gated) => HALF * level,
+        _ => 0.0,
+    }
+}

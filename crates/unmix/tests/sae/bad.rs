@@ -1,0 +1,82 @@
+//! What is refused, and what is warned of.
+
+use super::*;
+use serde_json::json;
+use unmix::method::sae::{Activation, L0, Rate};
+
+fn refused(spec: &SparseAutoencoder, x: &[f64], p: usize) -> String {
+    let mut rows = Rows::from_slice(x, p).unwrap();
+    spec.fit(&mut rows, &Run::default()).map(|_| ()).unwrap_err().to_string()
+}
+
+#[test]
+fn settings_that_exclude_each_other_are_refused() {
+    let (x, _) = toy(60, 1);
+    let plain = SparseAutoencoder::default;
+    for activation in [Activation::Topk, Activation::BatchTopk] {
+        let said = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
+        assert!(said.starts_with("alpha activation=") || said.contains("counts active units"), "{said}");
+    }
+    let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
+    let said = refused(&spec, &x, 32);
+    assert!(said.contains("l0 must be at most n_components, which is 10, got 11"), "{said}");
+    let atoms = Matrix::from_fn(3, 5, |i, j| (i + j) as f64);
+    let said = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
+    assert!(said.contains("dict_init") && said.contains("the rows have 32 columns"), "{said}");
+    let mut atoms = Matrix::from_fn(3, 32, |i, j| (i + j) as f64);
+    atoms.row_mut(1).fill(0.0);
+    let said = refused(&SparseAutoencoder { dict_init: Some(atoms), ..plain() }, &x, 32);
+    assert!(said.contains("atom 1 is 0"), "{said}");
+}
+
+#[test]
+fn a_loss_that_leaves_all_bounds_names_the_epoch_and_what_to_lower() {
+    let (x, _) = toy(300, 1);
+    let spec = SparseAutoencoder { learning_rate: Rate::Number(1e5), ..Default::default() };
+    let said = refused(&spec, &x, 32);
+    assert!(
+        said.contains("learning_rate") && said.contains("in epoch 1") && said.contains("lower"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_penalty_that_no_unit_survives_is_warned_of() {
+    let (x, _) = toy(300, 1);
+    let spec = SparseAutoencoder {
+        activation: Activation::Relu,
+        alpha: Some(1e4),
+        dead_unit: unmix::method::sae::DeadUnit::Keep,
+        learning_rate: Rate::Number(0.05),
+        max_epochs: 60,
+        ..Default::default()
+    };
+    let model = fit(&spec, &x, 32, 0);
+    let said = &model.report().warnings;
+    assert!(said.iter().any(|w| w.contains("every unit is dead") && w.contains("alpha")), "{said:?}");
+}
+
+#[test]
+fn rows_that_do_not_vary_one_row_and_gaps_are_refused() {
+    let spec = SparseAutoencoder::default();
+    let constant = spec.fit(&mut Rows::from_slice(&[3.0; 80], 4).unwrap(), &Run::default());
+    assert!(matches!(constant, Err(unmix::Error::NoVariance { .. })));
+    assert!(refused(&spec, &[1.0, 2.0, 3.0], 3).contains("row"));
+    let mut x = toy(60, 1).0;
+    x[70] = f64::NAN;
+    let said = refused(&spec, &x, 32);
+    assert!(said.contains("row 2") && said.contains("column 6"), "{said}");
+}
+
+#[test]
+fn codes_of_another_width_are_refused() {
+    let (x, _) = toy(60, 1);
+    let model = fit(&SparseAutoencoder { max_epochs: 1, ..Default::default() }, &x, 32, 0);
+    let codes = vec![0.0; 2 * 17];
+    let rows = Rows::from_slice(&codes, 17).unwrap();
+    let mut sink = unmix::data::VecSink(Vec::new());
+    let said = model.decode(&rows, &Run::default(), &mut sink).unwrap_err().to_string();
+    assert!(said.contains("17") && said.contains("128"), "{said}");
+    let settings = json!({"l0": 0});
+    assert!(SparseAutoencoder::from_settings(settings.as_object().unwrap()).is_err());
+}

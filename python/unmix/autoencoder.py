@@ -1,0 +1,229 @@
+"""Sparse autoencoders: few active units for each row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import Estimator, _validated
+from ._parameters import SparseAutoencoderParameters
+from ._types import Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
+    """Sparse autoencoder: rows as their mean and a sum of few atoms with positive codes, found by an encoder of one layer.
+
+    Minimises ``1/2 * ||x - decode(z)||**2 + alpha * penalty(z)``, the mean over rows, over atoms of norm 1 and the encoder, by Adam on
+    mini-batches. Rows come from memory or from files that are larger.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of units; None for four a column.
+    activation : {"relu", "topk", "batch-topk", "jumprelu", "gated"}, default="topk"
+        What makes codes of pre-activations: ``"topk"`` the ``l0`` largest of a row, ``"batch-topk"`` the largest of a batch, and of
+        new rows those above a threshold; ``"relu"`` positive ones, ``"jumprelu"`` those above a threshold of each unit, ``"gated"``
+        magnitudes where a gate is positive, these three with a penalty.
+    l0 : int or "auto", default="auto"
+        Active units of a row; ``"auto"`` is 32, or an eighth of the units where that is less. At most so many with ``"topk"``, and
+        so many on average with ``"batch-topk"``; with the other activations the penalty is steered to it, and the report has the
+        number that was reached.
+    alpha : float or None, default=None
+        Weight of the penalty against ``1/2 ||x - decode(z)||²``, for rows that were divided by their scale where ``normalize`` is
+        True: on the sum of the codes, of ``"jumprelu"`` on their number, of ``"gated"`` on the rectified gates. In place of ``l0``,
+        and not for ``"topk"`` and ``"batch-topk"``.
+    init : {"random", "data"}, fitted estimator, path or None, default="random"
+        Initial atoms: ``"random"`` Gaussian numbers, ``"data"`` random rows less their mean, which two seeds agree on more, at a
+        price in the residual; or a fitted model, or the path of one, whose components are the initial weights.
+    dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
+        Initial atoms in place of ``init``, as rows of any length. Or a fitted model, or the path of one or of an array: its
+        components.
+    normalize : bool, default=True
+        Divide rows, about their mean, by one number, so that their mean length is the root of the number of columns. Codes and
+        parameters are in the units of the rows all the same.
+    dead_unit : {"auto", "auxk", "resample", "keep"}, default="auto"
+        What is done about units that no row activates for an epoch, or for a million rows: ``"auxk"`` a second loss, by which they
+        represent what the others leave; ``"resample"`` they begin anew at rows that are represented badly, after each of the first
+        70 % of the epochs; ``"keep"`` nothing. ``"auto"`` is ``"auxk"`` for ``"topk"`` and ``"batch-topk"``, ``"resample"`` for the
+        others.
+    learning_rate : float or "auto", default="auto"
+        Learning rate of Adam, which rises over the first 5 % of the steps and falls over the last 20 %. ``"auto"`` is 0.003, times
+        ``sqrt(1536 / n_components)`` where there are more units than 1536.
+    batch_size : int, default=256
+        Mini-batch size.
+    max_epochs : int, default=20
+        Maximum number of epochs.
+    sparse_output : bool, default=False
+        Codes are compressed sparse rows of scipy.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Atoms, of norm 1, by falling use (the sum of codes).
+    encoder_weight_ : ndarray of shape (n_components, n_features)
+        Weights of the encoder: pre-activations are ``(x - mean_) @ encoder_weight_.T + encoder_bias_``.
+    encoder_bias_ : ndarray of shape (n_components,)
+        Biases of the encoder; not with ``activation="gated"``.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted before the encoder and added after the decoder.
+    threshold_ : ndarray of shape (n_components,) or float
+        What a pre-activation must be above: of each unit with ``activation="jumprelu"``, one number with ``"batch-topk"``.
+    gate_bias_ : ndarray of shape (n_components,)
+        With ``activation="gated"``: a unit is active where ``(x - mean_) @ encoder_weight_.T + gate_bias_`` is positive.
+    magnitude_bias_ : ndarray of shape (n_components,)
+        With ``activation="gated"``: biases of the codes of active units.
+    magnitude_log_scale_ : ndarray of shape (n_components,)
+        With ``activation="gated"``: their code is ``exp(magnitude_log_scale_)`` times the product with the weights, plus ``magnitude_bias_``, or 0.
+    density_ : ndarray of shape (n_components,)
+        Share of the rows that activate each unit: of all, or of 32768 where there are more.
+    mixing_ : ndarray of shape (n_features, n_components)
+        ``components_.T``.
+    n_components_ : int
+        Number of units.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where they have any.
+    n_samples_ : int
+        Number of rows.
+    n_iter_ : int
+        Number of steps.
+    report_ : Report
+        How the fit went: ``l0``, the active units of a row that were reached; ``fvu``, the share of the variance that codes leave;
+        ``dead_units``, units that no row activates; ``resampled``; ``alpha``, the weight of the penalty where it was steered; and ``epochs``.
+
+    See Also
+    --------
+    DictionaryLearning : Codes that solve the lasso for each row, and atoms for these.
+
+    Notes
+    -----
+    Other seeds give other atoms where steps are few, with nearly the same residual: a small ``fvu`` says nothing about atoms.
+
+    References
+    ----------
+    T. Bricken et al. (2023), Towards monosemanticity: decomposing language models with dictionary learning.
+    L. Gao et al. (2024), Scaling and evaluating sparse autoencoders.
+    S. Rajamanoharan et al. (2024), Improving dictionary learning with gated sparse autoencoders.
+    S. Rajamanoharan et al. (2024), Jumping ahead: improving reconstruction fidelity with JumpReLU sparse autoencoders.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import SparseAutoencoder
+    >>> draw = np.random.RandomState(0)
+    >>> X = np.abs(draw.randn(1000, 12)) * (draw.rand(1000, 12) < 0.1) @ draw.randn(12, 6)
+    >>> sae = SparseAutoencoder(n_components=24, l0=3, random_state=0).fit(X)
+    >>> codes = sae.transform(X)
+    >>> codes.shape, int((codes > 0).sum(axis=1).max())
+    ((1000, 24), 3)
+    """
+
+    _method = "sae"
+
+    @_validated
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, of a file that may be larger than memory.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        fit_transform : Fit the model and return the codes of the rows.
+
+        Examples
+        --------
+        >>> from unmix import SparseAutoencoder
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> SparseAutoencoder(n_components=4, random_state=0).fit(X).components_.shape
+        (4, 3)
+        """
+        self._fit(X)
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
+        """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Fit the model alone.
+
+        Examples
+        --------
+        >>> from unmix import SparseAutoencoder
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> SparseAutoencoder(n_components=4, random_state=0).fit_transform(X).shape
+        (40, 4)
+        """
+        self._fit(X)
+        return self.transform(X)
+
+    def transform(self, X: Rows) -> Any:
+        """Return the codes of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components)
+            Codes, in the type of the rows; scipy's ``csr_array`` with ``sparse_output=True``.
+
+        See Also
+        --------
+        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+
+        Examples
+        --------
+        >>> from unmix import SparseAutoencoder
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> sae = SparseAutoencoder(n_components=4, sparse_output=True, random_state=0).fit(X)
+        >>> sae.transform(X).shape
+        (40, 4)
+        """
+        check_is_fitted(self)
+        codes = self._model.encode(self._rows(X), self._facts())
+        return codes if self.sparse_output else codes.toarray()
