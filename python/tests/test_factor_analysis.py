@@ -247,7 +247,9 @@ def test_priors_of_loadings_and_of_factors(tmp_path):
         assert (np.diff(fa.loglike_) > -1e-7).all()
         assert fa.factor_variance_.shape == (2,)
         fa.save(tmp_path / "fa.safetensors")
-        assert_array_equal(unmix.load(tmp_path / "fa.safetensors").transform(X), fa.transform(X))
+        # Jeffreys' prior leaves few codes that are not 0: they are compressed sparse rows.
+        same = unmix.load(tmp_path / "fa.safetensors").transform(X) != fa.transform(X)
+        assert same.nnz == 0 if prior == "jeffreys" else not same.any()
         with pytest.raises(ValueError, match="prior of the factors"):
             fa.score(X)
         with pytest.raises(ValueError, match="posteriors of the factors are of rows"):

@@ -225,7 +225,6 @@ def bad(value, at=(7, 3), dtype=np.float64):
         (DIGITS[:0], "Found array with 0 sample(s) (shape=(0, 64)) while a minimum of 2 is required by PCA."),
         (DIGITS[:, :0], "Found array with 0 feature(s) (shape=(1797, 0)) while a minimum of 1 is required by PCA."),
         (DIGITS[0], "Expected 2D array, got 1D array instead"),
-        (DIGITS.reshape(-1, 8, 8), "Found array with dim 3"),
         (DIGITS.astype(complex), "Complex data not supported"),
         ([["a", "b"], ["c", "d"]], "could not convert string to float"),
     ],

@@ -190,3 +190,12 @@ def test_batches_of_digits():
     constant = -0.5 * np.log(2 * np.pi * 0.01) * (X.std(axis=0) == 0).sum()
     settings = RFN(64, psi_min_unit="absolute", batch_size=250, max_iter=50, random_state=0)
     assert settings.fit(X).report_.final_objective + constant >= -152
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (40, 60), (600, 20)])
+def test_sparse_rows_start_from_independent_components_as_dense_ones_do(shape):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random(shape) < 0.3, rng.exponential(size=shape), 0)
+    dense = unmix.RFN(5, init="ica", max_iter=5, random_state=0).fit(X)
+    sparse = unmix.RFN(5, init="ica", max_iter=5, random_state=0).fit(scipy.sparse.csr_array(X))
+    np.testing.assert_allclose(sparse.components_, dense.components_, rtol=1e-5, atol=1e-7)

@@ -410,7 +410,7 @@ mod tests {
                 && svg.contains("stroke-width:3")
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "a zero on a logarithmic axis is left out");
-        assert!(svg.matches("<text class=\"caption\"").count() == 7);
+        assert_eq!(svg.matches("<text class=\"caption\"").count(), 8);
         // 9 lies outside of the cloud, which reaches to 2: the line ends at its edges, and names of strokes stand below.
         assert!(svg.contains("d=\"M2 298L298 2\"") && svg.contains(">Arrow</text>"), "{svg}");
         assert!(svg.matches("<rect class=\"ground\"").count() == 1, "a ground ends where the drawing ends");

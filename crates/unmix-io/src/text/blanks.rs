@@ -36,12 +36,17 @@ pub(super) fn layout(head: &[u8]) -> Layout {
     Layout { names: names.filter(|_| !text).map(|last| lines[last].0) }
 }
 
-/// Whether lines are cells separated by blanks: all have equally many, two or more, and the last has a number.
-pub(super) fn separate(head: &[u8]) -> bool {
+/// Whether lines are cells separated by blanks: all have equally many, two or more, and the last has a number, whose decimals may be behind
+/// a comma.
+pub(super) fn separate(head: &[u8], decimal_comma: bool) -> bool {
     let lines: Vec<Vec<u8>> =
         lines(head).into_iter().map(|(_, line)| line).filter(|l| !is_comment(l)).collect();
     let Some(width) = lines.first().map(|line| words(line).len()) else { return false };
-    width > 1 && lines.iter().all(|l| words(l).len() == width) && lines.last().is_some_and(|l| has_number(l))
+    let numeric = |line: &Vec<u8>| match decimal_comma {
+        true => has_number(&line.iter().map(|&b| if b == b',' { b'.' } else { b }).collect::<Vec<u8>>()),
+        false => has_number(line),
+    };
+    width > 1 && lines.iter().all(|l| words(l).len() == width) && lines.last().is_some_and(numeric)
 }
 
 /// Lines that are not blank, and where they begin. A last line without an end may be half a line and is left out unless it is the only one.

@@ -9,7 +9,8 @@ const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 const LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that
-/// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the first line has most, else the ending's. Commas in numbers are none.
+/// every line has equally often and most, else blanks where these separate equally many cells in every line, else the one that the
+/// first line has most, else the ending's. Commas in numbers are none.
 pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
     let mut lines = counts(head);
     if decimal_comma {
@@ -24,7 +25,7 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
     };
     let best = if even(own) { Some(own) } else { most(&even) };
     // A tab in all lines is a delimiter already; blanks are one where nothing else is even.
-    if best.is_none() && blanks::separate(head) {
+    if best.is_none() && blanks::separate(head, decimal_comma) {
         return blanks::DELIMITER;
     }
     let best = best.or_else(|| if first[own] > 0 { Some(own) } else { most(&|c| first[c] > 0) });

@@ -65,30 +65,6 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
 }
 
 #[test]
-fn members_of_a_rare_module_are_drawn_however_many_rows_there_are() {
-    // Of 12,000 rows the page's own sample has every third.
-    let made_rows = planted(12_000);
-    let model = fitted(&made_rows.x, Features::default());
-    let html = made(&model, Some(&rows(&made_rows.x, Features::default())), &Options::default());
-    let text = section(&html, "modules");
-    let found = of_model(&model, &rows(&made_rows.x, Features::default()), &Run::default()).unwrap();
-    let truth: Vec<u32> = (0..12_000).filter(|i| made_rows.rows[0][*i as usize]).collect();
-    let near = found.modules.iter().position(|m| {
-        m.rows.len() < 40 && truth.iter().filter(|i| m.rows.binary_search(i).is_ok()).count() >= 7
-    });
-    let at = near.expect("a module of few rows");
-    // Its panel has all members and 140 or so others.
-    let panel = text.split("<figure>").nth(1 + at).unwrap();
-    assert!(panel.contains("of 12,000 rows"), "{panel}");
-    let shown: usize =
-        panel.split(" of 12,000 rows").next().unwrap().rsplit('>').next().unwrap().trim().parse().unwrap();
-    assert!(
-        (found.modules[at].rows.len() + 100..found.modules[at].rows.len() + 160).contains(&shown),
-        "{shown}"
-    );
-}
-
-#[test]
 fn what_has_no_modules_has_no_such_section() {
     let made_rows = planted(60);
     let model = fitted(&made_rows.x, Features::default());

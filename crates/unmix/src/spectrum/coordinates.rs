@@ -60,13 +60,14 @@ impl PrincipalAxes {
             };
             decompose(rows, run, &request)
         };
-        let mut solver = auto_solver(n, p, options.top, false);
+        let mut solver = auto_solver(n, p, options.top, rows.is_sparse());
         let mut found = by(solver)?;
         let mut sweeps = found.sweeps;
         // Centred rows span one direction fewer than there are of them.
         let reach = (p - found.n_constant).min(n as usize - usize::from(options.center));
-        if options.weak && solver != Solver::Full && found.axes.rows() < options.top.unwrap_or(p).min(reach) {
-            // Sums of squares do not see directions below the root of rounding; singular values do.
+        let hidden = found.axes.rows() < options.top.unwrap_or(p).min(reach);
+        if options.weak && hidden && solver != Solver::Full && !rows.is_sparse() {
+            // Sums of squares do not see directions below the root of rounding; singular values do, of rows that are not sparse.
             solver = Solver::Full;
             found = by(solver)?;
             sweeps += found.sweeps;
