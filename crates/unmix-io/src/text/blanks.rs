@@ -225,10 +225,10 @@ mod tests {
     #[test]
     fn tables_by_blanks_are_recognised() {
         for text in ["1 2\n3 4\n", "a b\n1 2\n", "1\t 2\n", "# c\n 1  2 \n\n 3 4\n5", "x 1\ny 2\n"] {
-            assert!(separate(text.as_bytes()), "{text:?}");
+            assert!(separate(text.as_bytes(), false), "{text:?}");
         }
         for text in ["", "1\n2\n", "a b\n1\n", "1 2\n3\n", "John Smith\nJane Doe\n", "# 1 2\n"] {
-            assert!(!separate(text.as_bytes()), "{text:?}");
+            assert!(!separate(text.as_bytes(), false), "{text:?}");
         }
     }
 }
