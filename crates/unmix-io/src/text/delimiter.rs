@@ -24,8 +24,8 @@ pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
         (0..CANDIDATES.len()).rev().filter(|&c| which(c)).max_by_key(|&c| first[c])
     };
     let best = if even(own) { Some(own) } else { most(&even) };
-    // A tab in all lines is a delimiter already; blanks are one where nothing else is even.
-    if best.is_none() && blanks::separate(head, decimal_comma) {
+    // A tab in all lines is a delimiter already; blanks are one where nothing else is even, and the first line has not the ending's own.
+    if best.is_none() && first[own] == 0 && blanks::separate(head, decimal_comma) {
         return blanks::DELIMITER;
     }
     let best = best.or_else(|| if first[own] > 0 { Some(own) } else { most(&|c| first[c] > 0) });

@@ -25,7 +25,8 @@ fn missing_files_folders_and_unknown_types_are_refused() {
     }
     let unknown = refused("a.xls", b"\xd0\xcf\x11\xe0");
     assert!(
-        unknown.contains("its ending is unknown") && unknown.contains(".npy, .npz, .csv, .tsv, .idx, -ubyte"),
+        unknown.contains("its ending is unknown")
+            && unknown.contains(".npy, .npz, .csv, .tsv, .txt, .dat, .idx, -ubyte"),
         "{unknown}"
     );
     assert!(refused("noending", "1,2\n3,4\n").contains("its ending is unknown"));
