@@ -1,8 +1,8 @@
-"""The background of two videos, and what moves before it: robust PCA of frames.
+"""The background of two videos and the moving objects in front of it: robust PCA of frames.
 
     python docs/examples/background.py video/ [FIGURE]
 
-The folder holds escalator_199x130x160_u8.npy.gz and highway_200x120x160_u8.npy.gz. Without a path, the folder UNMIX_DATA is asked.
+The folder holds escalator_199x130x160_u8.npy.gz and highway_200x120x160_u8.npy.gz. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip
@@ -31,11 +31,11 @@ def main(folder, figure="background.png"):
     for line, (name, shown) in zip(panels, SHOWN.items()):
         video = frames(folder, name)
         shape, X = video.shape[1:], video.reshape(len(video), -1)
-        # Frames as they are: low rank plus sparse, without noise in every pixel beside them.
+        # Exactly low rank plus sparse, without a noise term.
         model = unmix.RobustPCA(noise=0, tol=1e-5, random_state=0).fit(X)
         background, movers = model.low_rank_, model.sparse_
         share = float(np.mean(abs(movers) > 0.1))
-        # PCA of the same rank puts a part of what moves into the background.
+        # PCA of the same rank includes part of the moving objects in the background.
         plain = unmix.PCA(model.n_components_).fit(X)
         moving = abs(movers) > 0.1
         left = [float(np.mean(abs(part - np.median(X, axis=0))[moving])) for part in (background, plain.inverse_transform(plain.transform(X)))]

@@ -1,8 +1,8 @@
-"""Blinks found by their likeness to an eye channel, and taken out of a recording of the brain.
+"""Blinks identified by their correlation with an eye channel, and removed from an EEG recording.
 
     python docs/examples/blinks.py eeg_eeglab/ [FIGURE]
 
-A folder with `eeg_32ch_128hz.npy` (channels as rows, microvolts) and `channels.csv`. Without a path, the folder UNMIX_DATA is asked.
+A folder with `eeg_32ch_128hz.npy` (channels as rows, microvolts) and `channels.csv`. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import csv
@@ -22,7 +22,7 @@ RATE = 128
 def main(folder, figure="blinks.png"):
     table = list(csv.DictReader(Path(folder, "channels.csv").read_text().splitlines()))
     names = [row["label"] for row in table]
-    # Slow drifts are no sources, and are filtered out below 1 Hz.
+    # Slow drifts are not sources: they are removed by a high-pass filter at 1 Hz.
     X = sosfiltfilt(butter(2, 1, "high", fs=RATE, output="sos"), np.load(Path(folder, "eeg_32ch_128hz.npy")).T.astype(float), axis=0)
     front, back = names.index("FPz"), [i for i, name in enumerate(names) if name[0] in "PO"]
     eye = X[:, front] - X[:, names.index("EOG1")]  # from below the eye to above it: large when the lid falls
@@ -37,7 +37,7 @@ def main(folder, figure="blinks.png"):
     changed = 1 - clean[:, back].var(axis=0) / X[:, back].var(axis=0)
     print(f"source {blink}: correlation {abs(likeness[blink]):.2f} with the eye, the next {np.sort(np.abs(likeness))[-2]:.2f}")
     print(f"FPz during {len(at)} blinks: {before:.0f} -> {after:.0f} microvolts; at other times {other:.0f}")
-    print(f"gone is {100 * removed:.1f} % of the variance that FPz shares with the eye, and at most {100 * changed.max():.1f} % at the back")
+    print(f"removed: {100 * removed:.1f} % of the variance that FPz shares with the eye, and at most {100 * changed.max():.1f} % at the back")
     angle, radius = (np.array([float(row[key]) for row in table]) for key in ("theta_deg", "radius"))
     places = radius[:, None] * np.column_stack([np.sin(np.radians(angle)), np.cos(np.radians(angle))])
     lines, scalp = ("FPz", "Fz", "Oz"), [i for i, name in enumerate(names) if "EOG" not in name]

@@ -1,9 +1,9 @@
-"""Materials on the ground, out of 200 colours of light seen from an aeroplane.
+"""Endmembers of an airborne hyperspectral image with 200 bands.
 
     python docs/examples/endmembers.py hyperspectral/ [FIGURE]
 
 A folder with `indian_pines_200x145x145_u16.npy.gz` (bands x rows x columns) and `indian_pines_gt_u8.npy`, which says what grows where and
-takes no part in the fit. Without a path, the folder UNMIX_DATA is asked.
+takes no part in the fit. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
@@ -20,7 +20,7 @@ PURE = 100  # pixels at either end of a component
 
 
 def ends(codes, X, truth):
-    """For each class at an end of a component: component, side, share of the class, correlation of the spectra, and these."""
+    """For each class found at either end of a component: component, sign, purity, correlation of the spectra, and the spectra."""
     found, spread = {}, X.std(axis=0)
     for j in range(codes.shape[1]):
         for side in (1, -1):
@@ -41,7 +41,7 @@ def main(folder, figure="endmembers.png"):
         found = ends(codes := model.fit_transform(X), X, truth)
         out[type(model).__name__] = {CLASSES[c]: end[3] for c, end in found.items()}
         said = ", ".join(f"{CLASSES[c]} {end[3]:.2f} (purity {end[2]:.2f})" for c, end in sorted(found.items()))
-        print(f"{type(model).__name__}: {len(found)} materials at ends of components, their spectra like the truth: {said}")
+        print(f"{type(model).__name__}: {len(found)} materials at ends of components, with correlations of their spectra with the truth: {said}")
     fig, axes = plt.subplots(2, len(found), figsize=(10, 4.2), layout="constrained", height_ratios=[1.3, 1])
     for (c, (j, side, _, likeness, here, there)), (top, bottom) in zip(sorted(found.items()), axes.T):
         top.imshow(side * codes[:, j].reshape(145, 145), cmap="magma", vmin=0, vmax=np.quantile(side * codes[:, j], 0.995))

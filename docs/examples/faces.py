@@ -1,8 +1,8 @@
-"""Faces: what each latent variable does, and halves of faces filled from the other half, with error bars.
+"""Faces: the effect of each latent variable, and halves of faces imputed from the other half, with error bars.
 
     python docs/examples/faces.py faces/olivetti_400x64x64_u8.npy [FIGURE]
 
-Pictures (n x 64 x 64), ten of each person one after the other. Without a path, the folder UNMIX_DATA is asked.
+Pictures (n x 64 x 64), ten of each person one after the other. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""What natural pictures are made of: by variance, by independence, and by both.
+"""Components of natural images: by variance, by independence, and by both.
 
     python docs/examples/filters.py kodak8/ [FIGURE]
 
-A folder of photographs, of which 20,000 patches of 12 x 12 pixels are drawn. Without a path, the folder UNMIX_DATA is asked.
+A folder of photographs, of which 20,000 patches of 12 x 12 pixels are drawn. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
@@ -18,13 +18,13 @@ SIDE, KEPT = 12, 36
 
 
 def sparse(codes):
-    """Kurtosis: 0 of a Gaussian, large where most codes are next to nothing and a few are large."""
+    """Excess kurtosis: 0 for Gaussian codes, large if most codes are near 0 and a few are large."""
     z = (codes - codes.mean(axis=0)) / codes.std(axis=0)
     return np.mean(z**4, axis=0) - 3
 
 
 def area(patterns):
-    """The part of the patch that a pattern covers: 1 when it is as strong everywhere."""
+    """Effective area as a fraction of the patch: 1 if the energy is uniform over the patch."""
     energy = patterns**2 / np.sum(patterns**2, axis=1, keepdims=True)
     return 1 / np.sum(energy**2, axis=1) / energy.shape[1]
 

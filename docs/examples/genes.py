@@ -1,8 +1,8 @@
-"""Expression of genes in single cells: values that are hidden, and found by what cells have in common.
+"""Gene expression in single cells: hidden values predicted by a low-rank model.
 
     python docs/examples/genes.py gene_pbmc68k_700/ [FIGURE]
 
-The folder holds X_lognorm.npy.gz (cells x genes), y.npy and classes.txt. Without a path, the folder UNMIX_DATA is asked.
+The folder holds X_lognorm.npy.gz (cells x genes), y.npy and classes.txt. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip

@@ -1,8 +1,8 @@
-"""The heart of an unborn child, out of eight electrodes on its mother.
+"""The heartbeat of an unborn child, separated from recordings of eight electrodes on its mother.
 
     python docs/examples/heartbeat.py foetal_ecg.npy [FIGURE]
 
-Eight channels as rows, 250 samples per second: five on the abdomen, three on the thorax. Without a path, the folder UNMIX_DATA is asked.
+Eight channels as rows, 250 samples per second: five on the abdomen, three on the thorax. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
@@ -19,7 +19,7 @@ RATE = 250
 
 
 def beats(source):
-    """Where the beats of a source are, and how much their distances vary: little, if these are beats of one heart."""
+    """Times of the beats of a source, and the variation of the intervals: small if these are beats of one heart."""
     upright = source * np.sign(np.mean(source**3))
     found, _ = find_peaks(upright, height=0.5 * np.quantile(upright, 0.995), distance=RATE // 4)
     steps = np.diff(found) / RATE
@@ -30,15 +30,15 @@ def main(data, figure="heartbeat.png"):
     X = np.load(data).T
     ica = unmix.ICA(random_state=0).fit(X)
     hearts = [beats(source) for source in ica.transform(X).T]
-    # Two hearts beat here, and the faster one is the child's.
+    # Of the two heartbeats the faster one is the child's.
     mothers = [i for i, (_, _, rate, varies) in enumerate(hearts) if varies < 0.1 and rate < 105]
     child = min((i for i, heart in enumerate(hearts) if heart[2] > 105), key=lambda i: hearts[i][3])
     source, at, rate, varies = hearts[child]
     mother = hearts[mothers[0]]
     left = np.abs(source[mother[1]]).mean() / source[at].mean()
     print(f"mother: {len(mother[1])} beats, {mother[2]:.0f} a minute, in sources {mothers}")
-    print(f"child: {len(at)} beats, {rate:.0f} a minute, in source {child}; their distances vary by {100 * varies:.1f} %")
-    print(f"where the mother's heart beats, the child's source is at {100 * left:.0f} % of its height at its own beats")
+    print(f"child: {len(at)} beats, {rate:.0f} a minute, in source {child}; the intervals between them vary by {100 * varies:.1f} %")
+    print(f"at the beats of the mother, the child's source is at {100 * left:.0f} % of its amplitude at its own beats")
     rows = [("abdomen, as recorded", X[:, 0]), ("without the mother", ica.remove(X, mothers)[:, 0]), (f"source {child}", source)]
     fig, axes = plt.subplots(3, 1, sharex=True, figsize=(9, 4.6), layout="constrained")
     for ax, (name, y), colour in zip(axes, rows, ["0.35", "0.35", "C3"]):

@@ -1,8 +1,8 @@
-"""Leads of an electrocardiogram that drop out, filled from the leads that are left.
+"""Dropouts in leads of an electrocardiogram, imputed from the other leads.
 
     python docs/examples/leads.py ecg_ptb/ [FIGURE]
 
-The folder holds ecg_15lead_1000hz_int16.npy (leads x time) and leads.txt. Without a path, the folder UNMIX_DATA is asked.
+The folder holds ecg_15lead_1000hz_int16.npy (leads x time) and leads.txt. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
@@ -18,7 +18,7 @@ SHOWN = ("v2", "v5", "vz")
 
 
 def dropped(n, p, rate):
-    """Cells that are lost: each lead, again and again, for half a second to two."""
+    """Cells that are lost: each lead is lost repeatedly, for half a second to two seconds."""
     draw, lost = np.random.default_rng(0), np.zeros((n, p), dtype=bool)
     for lead in range(p):
         for start in draw.integers(n, size=n // (5 * rate)):

@@ -1,4 +1,4 @@
-"""Three voices that nobody spoke, for `voices.py`: free to keep, to show and to pass on.
+"""Three synthetic voices for `voices.py`, free to use and redistribute.
 
     python docs/examples/made_up_voices.py FOLDER
 
@@ -32,7 +32,7 @@ def syllable(rng, pitch, throat, length):
 
 
 def voice(rng, pitch, throat):
-    """Words of one to four syllables with pauses between them, for as long as is asked."""
+    """Words of one to four syllables with pauses between them, of the given duration."""
     parts, length = [], 0
     while length < RATE * SECONDS:
         for _ in range(rng.integers(1, 5)):

@@ -1,4 +1,4 @@
-"""MNE-Python's ICA on unmix's solvers: blinks out of a recording.
+"""MNE-Python's ICA with unmix's solvers: blinks removed from a recording.
 
     python docs/examples/mne_ica.py eeg_32ch_128hz.npy channels.csv
 

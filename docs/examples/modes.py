@@ -1,8 +1,8 @@
-"""Classes of tumours in codes of two modes of a rectified factor network, beside PCA and ICA.
+"""Classes of tumours in the codes of two modes of a rectified factor network, compared with PCA and ICA.
 
     python docs/examples/modes.py gene_fabia_breast_a/ [FIGURE]
 
-The folder holds X.npy (samples x genes) and y.npy. Without a path, the folder UNMIX_DATA is asked.
+The folder holds X.npy (samples x genes) and y.npy. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

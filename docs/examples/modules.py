@@ -2,7 +2,7 @@
 
     python docs/examples/modules.py gene_pbmc68k_700/ [FIGURE]
 
-The folder holds X_lognorm.npy.gz (cells x genes), genes.txt, y.npy and classes.txt. Without a path, the folder UNMIX_DATA is asked.
+The folder holds X_lognorm.npy.gz (cells x genes), genes.txt, y.npy and classes.txt. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip

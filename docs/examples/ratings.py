@@ -2,7 +2,7 @@
 
     python docs/examples/ratings.py movielens100k_user_item_rating_u16.npy [FIGURE]
 
-Lines of user, film, rating. Without a path, the folder UNMIX_DATA is asked.
+Lines of user, film, rating. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

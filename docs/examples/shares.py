@@ -1,8 +1,8 @@
-"""Returns of shares: factors rotated to industries by factor analysis.
+"""Stock returns: factors rotated to industries by factor analysis.
 
     python docs/examples/shares.py finance/sp500_dataset.csv.gz [FIGURE]
 
-Prices, a column a share, a line a day. Without a path, the folder UNMIX_DATA is asked.
+Prices, a column a share, a line a day. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip
@@ -35,13 +35,13 @@ def main(path, figure="shares.png"):
     model = unmix.FactorAnalysis(n_components=5, standardize=True, rotation="oblimin", rotation_normalize=True).fit(returns)
     tables = {"not rotated": plain.components_, "oblimin": model.components_}  # in standard deviations, as the columns are standardized
     simple = {name: float(np.mean(np.max(table**2, axis=0) / np.sum(table**2, axis=0))) for name, table in tables.items()}
-    own = np.abs(tables["oblimin"]).argmax(axis=0)  # the factor on which a share loads most
+    own = np.abs(tables["oblimin"]).argmax(axis=0)  # the factor on which a stock loads most
     ends = np.cumsum([0, *(len(industry.split()) for industry in INDUSTRIES.values())])
     groups = [np.bincount(own[a:b], minlength=5).max() for a, b in zip(ends[:-1], ends[1:], strict=True)]
     found = {"rotated": simple["oblimin"], "plain": simple["not rotated"], "together": int(sum(groups)), "rmsea": model.fit_.rmsea}
     found["correlation"] = float(np.abs(model.factor_correlation_[np.triu_indices(5, 1)]).mean())
-    print("of what a share has in common with others, {rotated:.0%} is by one factor; {plain:.0%} before the rotation".format(**found))
-    print("{together} of 20 shares load most on the factor of their industry; factors correlate by {correlation:.2f}".format(**found))
+    print("one factor explains {rotated:.0%} of the communality of a stock; {plain:.0%} before the rotation".format(**found))
+    print("{together} of 20 stocks load most on the factor of their industry; factors have correlations of {correlation:.2f}".format(**found))
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 5.2), layout="constrained", width_ratios=(1, 1, 0.8))
     for ax, (title, table) in zip(axes, tables.items(), strict=False):
         image = ax.imshow(table.T, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")

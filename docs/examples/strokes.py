@@ -1,8 +1,8 @@
-"""Strokes of handwritten digits: the decoder rows of a rectified factor network as pictures.
+"""Strokes of handwritten digits: the decoder vectors of a rectified factor network as images.
 
     python docs/examples/strokes.py mnist/t10k-images-idx3-ubyte.gz [FIGURE]
 
-Without a path, the folder UNMIX_DATA is asked.
+Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import gzip
@@ -19,7 +19,7 @@ N, K, SIDE = 2000, 100, 28
 
 
 def alike(picture):
-    """Correlation of a picture with itself, moved by a pixel: to the right and downwards, mean."""
+    """Autocorrelation of an image at a shift of one pixel: the mean over the two directions."""
     x = picture.reshape(SIDE, SIDE) - picture.mean()
     return ((x[:, 1:] * x[:, :-1]).sum() + (x[1:] * x[:-1]).sum()) / (2 * (x * x).sum())
 
@@ -34,7 +34,7 @@ def main(path, figure="strokes.png"):
     result = {name: float((of > 0.5).mean()) for name, of in smooth.items()}
     result |= {"median": float(np.median(smooth["RFN"])), "zeros": float((codes == 0).mean())}
     result["left"] = float(((rfn.inverse_transform(codes) - X) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())
-    print(f"{100 * result['RFN']:.0f} % of {K} decoder rows are smooth (autocorrelation at a pixel above 0.5, median {result['median']:.2f}); of PCA {100 * result['PCA']:.0f} %")
+    print(f"{100 * result['RFN']:.0f} % of {K} decoder vectors are smooth (autocorrelation at a pixel above 0.5, median {result['median']:.2f}); of PCA {100 * result['PCA']:.0f} %")
     print(f"{100 * result['zeros']:.0f} % of the codes are 0; {100 * result['left']:.0f} % of the variance is left")
     fig, axes = plt.subplots(1, 2, figsize=(10, 5.3), layout="constrained")
     for ax, (name, model) in zip(axes, {"decoder rows of RFN": rfn, "components of PCA": pca}.items()):

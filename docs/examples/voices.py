@@ -1,9 +1,9 @@
-"""Three people who speak at once, and three microphones: each voice in a file of its own.
+"""Three simultaneous voices and three microphones: each voice is written to a separate file.
 
     python docs/examples/voices.py audio_lecturers3/ [FIGURE] [FOLDER]
 
 A folder with `source1.wav`, `source2.wav`, `source3.wav` and `mixing_matrix.csv`, which says how loud each is in each microphone. The
-mixtures and what is found are written into FOLDER. Without a path, the folder UNMIX_DATA is asked.
+mixtures and what is found are written into FOLDER. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
@@ -26,15 +26,15 @@ def main(folder, figure="voices.png", output="voices"):
     X = voices @ mixing.T
     ica = unmix.ICA(random_state=0).fit(X)
     found = ica.transform(X)
-    # Signal to interference in decibels; the truth takes no part in the fit.
+    # Signal-to-interference ratio in decibels; the true voices are not used in the fit.
     before, after = interference(mixing), interference(ica, mixing)
     pairs = matched_correlation(voices, found)
     Path(output).mkdir(exist_ok=True)
     for name, sound in [("microphone", X), ("voice", found[:, pairs.order])]:
         for i, samples in enumerate((0.9 * 32767 * sound / np.abs(sound).max(axis=0)).astype(np.int16).T):
             wavfile.write(Path(output, f"{name}{i}.wav"), rate, samples)
-    print(f"a voice against the others, at the microphones: {', '.join(f'{x:.1f}' for x in before)} dB")
-    print(f"in what is found: {', '.join(f'{x:.1f}' for x in after[pairs.order])} dB")
+    print(f"signal-to-interference ratios at the microphones: {', '.join(f'{x:.1f}' for x in before)} dB")
+    print(f"in the estimated sources: {', '.join(f'{x:.1f}' for x in after[pairs.order])} dB")
     print(f"{X.shape[0]} samples, {ica.n_iter_} iterations; correlations with the truth from {pairs.cosine.min():.5f}")
     fig, axes = plt.subplots(3, 3, sharex=True, figsize=(9, 4.2), layout="constrained")
     part = slice(0, 6 * rate)
@@ -42,7 +42,7 @@ def main(folder, figure="voices.png", output="voices"):
     for column, (name, sound, colour) in zip(axes.T, columns):
         column[0].set_title(name, fontsize="medium")
         for i, ax in enumerate(column):
-            # The least and the greatest of each 600 samples is what an eye would see of all of them.
+            # The minimum and the maximum of each 600 samples look the same as all of them.
             pieces = sound[part, i].reshape(-1, 600)
             ax.fill_between(np.arange(len(pieces)) * 600 / rate, pieces.min(axis=1), pieces.max(axis=1), color=colour, lw=0)
             ax.set_yticks([])
