@@ -70,7 +70,7 @@ struct Recovery {
     cosines: Vec<(f64, usize)>,
     /// Largest angle between the two subspaces, in degrees.
     angle: f64,
-    /// Share of the variance that each component explains.
+    /// Fraction of the variance that each component explains.
     shares: Vec<f64>,
     seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! What a person may have meant who typed what the program does not know: a method in place of a verb, a setting in place of an option.
+//! What a user may have meant who typed what the program does not know: a method in place of a verb, a setting in place of an option.
 
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;

@@ -67,7 +67,7 @@ impl Spectrum {
         }
     }
 
-    /// Share of the variance that all components explain together.
+    /// Fraction of the variance that all components explain together.
     pub(crate) fn kept(&self) -> Option<f64> {
         self.cumulative.as_ref()?.last().copied()
     }

@@ -2,7 +2,7 @@
 //!
 //! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
 //! curves or bars, sources over time, how much each explains and its stability, the rows seen through the model, another model
-//! beside it, and what it takes to reproduce it. The page has no network access and no scripts. [`summary`] is the table that a
+//! beside it, and what is needed to reproduce it. The page has no network access and no scripts. [`summary`] is the table that a
 //! terminal shows after a fit, [`mosaic`] the components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
 //! ```

@@ -47,7 +47,7 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
-/// A share of 1 in percent: three significant digits, and 100 only for all of it.
+/// A fraction of 1 in percent: three significant digits, and 100 only for all of it.
 pub(crate) fn percent(share: f64) -> String {
     let p = 100.0 * share;
     match p {

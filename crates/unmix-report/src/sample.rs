@@ -60,7 +60,7 @@ pub(crate) struct Example {
     pub(crate) error: f64,
 }
 
-/// Lets the person stop, and keeps the many small encodings out of the progress bar.
+/// Lets the user stop, and keeps the many small encodings out of the progress bar.
 pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
 
 impl Watch for Quiet<'_> {

@@ -114,7 +114,7 @@ impl Decoder {
         Self::Nonlinear { h: Shape::Tanh, a, adaptive: false, unscaled: false }
     }
 
-    /// That of a rule; None where it has learnt more than its weights: a width, or deviations.
+    /// That of a rule; None where it has learned more than its weights: a width, or deviations.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
         if spec.space == Space::None {
             return Some(Self::Linear);

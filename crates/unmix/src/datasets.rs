@@ -1,4 +1,4 @@
-//! Data made by seeded code, with the truth that made it.
+//! Synthetic data from seeded generators, with the ground truth.
 
 mod biclusters;
 mod distributions;
@@ -32,12 +32,13 @@ pub struct LowRank {
     pub axes: Matrix<f64>,
     /// `n x k`.
     pub scores: Matrix<f64>,
-    /// A number for each row, from 0: the group that it belongs to.
+    /// The group of each row, from 0.
     pub labels: Vec<usize>,
 }
 
-/// `n` pictures of `side x side` pixels: `k` smooth patterns, mixed with falling strength and blurred by noise of standard
-/// deviation `noise`. Rows come in three groups that differ in how much of the first two patterns they hold.
+/// `n` images of `side x side` pixels: linear combinations of `k` smooth patterns with decreasing variances,
+/// plus noise of standard deviation `noise`. There are three groups of rows, which differ in the coefficients
+/// of the first two patterns.
 pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRank {
     let p = side * side;
     let axes =
@@ -57,9 +58,9 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
     LowRank { x, axes, scores, labels }
 }
 
-/// `n` rows of `k` random orthonormal directions among `p`, uniformly distributed, in white noise of unit variance: the
-/// standard deviation along them falls in equal steps from `2 signal` to `signal`. The designs on which rules for the number of
-/// components are compared.
+/// `n` rows of `k` random orthonormal directions among `p`, uniformly distributed, in white noise of unit
+/// variance: the standard deviation along them decreases in equal steps from `2 signal` to `signal`. Rules
+/// for the number of components are compared on these designs.
 ///
 /// # Panics
 ///
@@ -77,7 +78,7 @@ pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64)
     LowRank { x, axes, scores, labels: vec![0; n] }
 }
 
-/// Pattern `i` at pixel (x, y): a ripple under a bump, each with its own place and direction.
+/// Pattern `i` at pixel (x, y): a wave times a Gaussian window, with its own centre and direction.
 fn pattern(i: usize, x: usize, y: usize, side: usize) -> f64 {
     let (u, v) = (2.0 * (x as f64 + 0.5) / side as f64 - 1.0, 2.0 * (y as f64 + 0.5) / side as f64 - 1.0);
     let angle = 2.4 * i as f64;

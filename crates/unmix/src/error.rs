@@ -1,7 +1,6 @@
-//! The one error type: facts in fields, a sentence in the display.
-//!
-//! A message has the request, what was found, and what would work; lower case, no full stop. Rows and columns are counted from 0;
-//! lines of text files from 1.
+//! The error type: details in fields, a sentence when displayed.
+//! A message states the request, what was found, and what would work; lower case, no full stop. Rows and
+//! columns are counted from 0; lines of text files from 1.
 
 mod caller;
 
@@ -10,12 +9,12 @@ pub use caller::Caller;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What every fallible function here returns.
+/// The result type of every fallible function.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong, by what is wrong with the request or the data.
+/// The kinds of errors, by what is wrong with the request or the data.
 ///
-/// Mistakes of ours are assertions, not errors; not converging is an [`Outcome`](crate::Outcome), not an error.
+/// Bugs are assertions, not errors; a fit that does not converge is an [`Outcome`](crate::Outcome), not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -89,7 +88,7 @@ pub enum Error {
         kind: String,
         /// Name requested.
         got: String,
-        /// The nearest known name, when one is near.
+        /// The most similar known name, if one is similar.
         suggestion: Option<String>,
         /// The known names.
         known: Vec<String>,
@@ -149,12 +148,12 @@ pub enum Error {
         what: String,
         /// Bytes needed.
         need_bytes: u64,
-        /// Bytes that can be had.
+        /// Bytes that are available.
         have_bytes: u64,
         /// What would work.
         remedy: String,
     },
-    /// A factorisation that did not come to an end.
+    /// A factorisation that did not converge.
     #[error(
         "{what} did not converge; the numbers may span too many orders of magnitude: divide each column by its standard deviation first"
     )]
@@ -167,7 +166,8 @@ pub enum Error {
     Interrupted,
 }
 
-/// What was found in a file, as numbers; `None` where it has no such place. Lines count from 1, as in messages, all else from 0.
+/// The position of an error in a file, as numbers; `None` where it does not apply. Lines count from 1, as in
+/// messages, all else from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Facts {
@@ -181,9 +181,9 @@ pub struct Facts {
     pub name: Option<String>,
     /// Byte.
     pub byte: Option<u64>,
-    /// Cells, rows, bytes or samples that there should be.
+    /// Expected number of cells, rows, bytes or samples.
     pub need: Option<u64>,
-    /// Cells, rows, bytes or samples that there are.
+    /// Number of cells, rows, bytes or samples found.
     pub got: Option<u64>,
 }
 
@@ -229,11 +229,11 @@ impl Error {
     }
 }
 
-/// The known name that is most like `got`, when one is like it at all.
+/// The known name that is most similar to `got`, if any is similar enough.
 pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     let likeness = |name: &&str| {
         let (a, b) = (got.to_lowercase(), name.to_lowercase());
-        // One slip of the finger, also in a word so short that half of it is then wrong.
+        // One typing error is always accepted, even in a short word in which it changes half of the letters.
         let slip = if strsim::osa_distance(&a, &b) <= 1 { 0.9 } else { 0.0 };
         strsim::jaro_winkler(&a, &b).max(slip)
     };
@@ -276,8 +276,8 @@ fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
     format!("{said}; {remedy}")
 }
 
-/// The name in the folder of `path` that is most like it: one that continues behind it, as `data.pca.safetensors` does for
-/// `data.pca`, before all others.
+/// The most similar name in the folder of `path`: preferably one that it is the beginning of, as
+/// `data.pca.safetensors` does for `data.pca`, before all others.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).ok()?.take(10_000);
@@ -293,7 +293,7 @@ fn neighbour(path: &Path) -> Option<String> {
     nearest(typed, &known).map(Into::into)
 }
 
-/// What makes numbers finite.
+/// Advice for numbers that are not finite.
 fn finite_again(what: &str) -> &'static str {
     match what {
         "NaN" => "drop or fill such rows first, as unmix::impute::Imputer does",
@@ -308,7 +308,7 @@ fn name_column(column: usize, name: Option<&str>) -> String {
     }
 }
 
-/// Names in a row; of more than a message has room for, the first and how many there are.
+/// A list of names; if there are too many for a message, the first ones and their number.
 fn listed(known: &[String]) -> String {
     const ALL: usize = 40;
     const SHOWN: usize = 20;

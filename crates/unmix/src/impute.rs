@@ -1,15 +1,17 @@
-//! Missing cells filled by a model of rows with gaps, with honest errors.
+//! Imputation of missing cells by a model that takes them, with standard errors.
 //!
 //! ```text
 //! fill_j     = mean_j + w_j' E[z | x_o]
 //! variance_j = (w_j' V w_j + psi_j) n / (n - k - 1) + variance of fill_j over refits        of a new observation of the cell
 //! ```
 //!
-//! The first part is that of the conditional Gaussian, its parameters taken as known; the second is what their errors add, from refits
-//! to resampled rows (bootstrap). With the first alone, 95 % intervals cover 87 to 95 % of the cells of 50 rows. Where the rows
-//! are others than those of the fit, the parameters are treated as known, and a note says so.
+//! The first term is the variance of the conditional Gaussian with the parameters treated as known; the
+//! second is due to their errors, from refits to resampled rows (bootstrap). With the first alone, 95 %
+//! intervals cover 87 to 95 % of the cells of 50 rows. If the rows are not those of the fit, the parameters
+//! are treated as known, and a note says so.
 //!
-//! Draws are for multiple imputation (Rubin 1987): the fill of a refit, shifted so that refits have the mean of the fit, and noise.
+//! Draws are for multiple imputation (Rubin 1987): the imputed value of a refit, shifted so that the mean
+//! over refits is that of the fit, plus noise.
 
 mod cells;
 
@@ -24,7 +26,7 @@ use crate::run::{Run, Start};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, quadratic, triangle};
 
-/// What is wanted beside filled cells.
+/// Additional results requested besides the imputed cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Standard errors of the filled cells.
@@ -41,29 +43,30 @@ impl Default for Wanted {
     }
 }
 
-/// Where fills come from.
+/// Source of imputed values.
 enum By {
-    /// The mean of a cell given those that its row has.
+    /// The conditional mean of a cell given the observed cells of its row.
     Posterior(Box<Conditional>),
-    /// The row that the code of its cells is decoded to: of sparse codes.
+    /// The decoded code of the observed cells, for sparse codes.
     Decoded(Box<Model>),
 }
 
-/// A model, ready to fill cells.
+/// A model prepared for imputation.
 pub struct Imputer {
     by: By,
     refits: Vec<Conditional>,
-    /// What conditional variances are multiplied by.
+    /// Factor of the conditional variances.
     spread: f64,
     wanted: Wanted,
     seed: u64,
     notes: Vec<String>,
-    /// Whether stored entries of sparse rows are the cells.
+    /// Whether the stored entries of sparse rows are the observed cells.
     stored: bool,
 }
 
 impl Imputer {
-    /// Of `model`, for cells of `rows`: where these are the rows of the fit and errors or draws are wanted, refits.
+    /// For `model` and `rows`, with refits if these are the rows of the fit and errors or draws are
+    /// requested.
     ///
     /// # Errors
     ///
@@ -89,14 +92,14 @@ impl Imputer {
         let (seed, stored) = (model.report().seed, model.code().codes().stored);
         let mut imputer =
             Self { by, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new(), stored };
-        // A model that knows the errors of its parameters needs no refits for them.
+        // A model that stores the errors of its parameters needs no refits.
         if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 && !imputer.of().has_errors() {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
         }
         Ok(imputer)
     }
 
-    /// What posteriors are of.
+    /// The model whose posteriors are computed.
     fn of(&self) -> &Conditional {
         match &self.by {
             By::Posterior(of) => of,
@@ -111,7 +114,7 @@ impl Imputer {
         }
     }
 
-    /// What a person should know, in sentences.
+    /// Notes for the user, in sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -146,7 +149,7 @@ impl Imputer {
             match fit(model.method().key, &settings, &mut AnyRows::from(rows), &run) {
                 Ok(refit) => self.refits.push(refit.conditional()?.clone()),
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // A resample may leave a column without a cell, or rows without noise.
+                // In a resample a column may have no observed cell, or rows no noise.
                 Err(_) => skipped += 1,
             }
         }
@@ -169,7 +172,8 @@ impl Imputer {
         p * (1 + usize::from(self.wanted.std) + self.wanted.draws)
     }
 
-    /// Fills the cells of every row. Cells that are there keep their bits. A row has the same bits alone, at its place, and among others.
+    /// Fills the cells of every row. Observed cells are unchanged. The result for a row does not depend on
+    /// the other rows.
     ///
     /// # Errors
     ///
@@ -253,7 +257,8 @@ impl Imputer {
         }
     }
 
-    /// What a cell of column `j` varies by beside the factors of its row: its noise, and the errors of loadings and mean.
+    /// Variance of a cell of column `j` given the factors of its row: its noise, and the errors of loadings
+    /// and mean.
     fn own_variance(&self, row: &Gaps<'_>, j: usize) -> f64 {
         let (of, k) = (self.of().model(), self.of().model().n_factors());
         if !self.of().has_errors() {
@@ -264,11 +269,11 @@ impl Imputer {
         self.of().cell_variance(j, z, covariance) - quadratic(covariance, w)
     }
 
-    /// Noise of the missing cells of a row, jointly: through the factors, and of each cell its own.
+    /// Joint random deviations of the missing cells of a row: of the factors, and of each cell separately.
     fn noise(&self, row: &Gaps<'_>, missing: &[usize], draw: u64) -> Vec<f64> {
         let (of, k) = (self.of().model(), self.of().model().n_factors());
         let p = of.n_features();
-        // As many numbers for a row as it may need: what it draws does not depend on the other rows.
+        // A fixed number of random numbers for each row, so that its draws do not depend on the other rows.
         let draws = Stream::new(self.seed, (1 << 20) + draw);
         let first = row.number * (k + p) as u64;
         let mut root = row.found.patterns[row.found.pattern[row.at]].covariance.clone();
@@ -286,9 +291,9 @@ impl Imputer {
     }
 }
 
-/// A row with gaps, among those of its block.
+/// A row with missing cells of a block.
 struct Gaps<'a> {
-    /// Its place among the rows with gaps.
+    /// Its index among the rows with missing cells.
     at: usize,
     /// Its number in the data.
     number: u64,
@@ -296,7 +301,7 @@ struct Gaps<'a> {
     others: &'a [Posteriors],
 }
 
-/// The means of some cells of a row under a model.
+/// The conditional means of some cells of a row under a model.
 fn fills(of: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) -> Vec<f64> {
     let k = of.n_factors();
     let z = &found.means[at * k..(at + 1) * k];

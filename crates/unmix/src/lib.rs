@@ -1,18 +1,19 @@
-//! Linear and independent structure, learned from data.
+//! Learning linear and independent structure from data.
 //!
-//! Every linear model here is a special case of one equation, with rows as samples:
+//! Every linear model here is a special case of one equation (rows are samples):
 //!
 //! ```text
 //! y = (x - mean) B,      B = diag(1/noise) W diag(1/scale) V
 //! ```
 //!
-//! PCA finds `W` by variance, sigma-PCA by variance and independence, ICA finds `V` as well. Methods are plain structs with public fields and a `fit`; what they return is one [`Model`]
-//! with `encode` and `decode`, and one file format.
+//! PCA finds `W` by variance, sigma-PCA by variance and independence, ICA also finds `V`. A method is a plain
+//! struct with public fields and a `fit`, which returns a [`Model`] with `encode` and `decode`. All models
+//! have the same file format.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run};
 //!
-//! // Five samples of three features: the second is twice the first, the third never moves.
+//! // Five samples of three features: the second is twice the first, the third is constant.
 //! let x = [1.0, 2.0, 5.0, 2.0, 4.0, 5.0, 3.0, 6.0, 5.0, 4.0, 8.0, 5.0, 5.0, 10.0, 5.0];
 //! let mut rows = Rows::from_slice(&x, 3)?;
 //! let model = Pca { n_components: 1.into(), ..Default::default() }.fit(&mut rows, &Run::default())?;
@@ -21,7 +22,7 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 //!
-//! The same from rows in memory to a file that the program and Python read, as the README has it:
+//! The example of the README: from rows in memory to a model file, which the program and Python read, too:
 //!
 //! ```
 //! # let numbers: Vec<f64> = (0..800).map(|i| f64::from(i * i % 101)).collect();
@@ -37,15 +38,16 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 //!
-//! **What stays.** Settings and options are structs whose fields are public: build them with `..Default::default()`, and a new field
-//! changes nothing for you. What functions return, and choices that may become more, are `#[non_exhaustive]`: a `match` needs `_`.
-//! [`Error`] holds its facts in fields.
+//! **Compatibility.** Settings and options are structs with public fields: build them with
+//! `..Default::default()`, so that new fields do not break your code. Returned structs, and enums that may
+//! get more variants, are `#[non_exhaustive]`: a `match` needs `_`. [`Error`] holds details in fields.
 //!
 //! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
 //! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.
 
-// Modules that are hidden from the documentation are for the other crates of this workspace and for tests: parts of methods, which change
-// with them. What of them stands in a public signature is re-exported where it is used.
+// Modules that are hidden from the documentation are internal: they are used by the other crates of this
+// workspace and by tests, and may change. Those of their types that are in public signatures are re-exported
+// where they are used.
 #[doc(hidden)]
 pub mod autoencoder;
 pub mod biclusters;

@@ -1,7 +1,7 @@
-//! What this machine has.
+//! Resources of this machine.
 
-/// Bytes of memory that can be had without swapping, as reported by the system: what the machine has free, and what the control
-/// group and the limit of addresses (`ulimit -v`) leave to this process.
+/// Bytes of memory available without swapping, as reported by the system: what the machine has free, and what
+/// the control group and the limit of addresses (`ulimit -v`) leave to this process.
 pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
@@ -10,7 +10,7 @@ pub fn available_memory() -> Option<u64> {
     Some(limits.into_iter().flatten().fold(kib * 1024, u64::min))
 }
 
-/// What control groups leave, this process's own and those around it.
+/// Memory left by the control group of this process and by its parents.
 fn cgroup_limit() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     // "0::/path" in the second version, "4:memory:/path" in the first.
@@ -41,12 +41,12 @@ fn available_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Opt
     groups.ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
 }
 
-/// What the limit of addresses leaves.
+/// Memory left by the limit of the address space.
 fn addresses() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: writes the two numbers that it is lent.
+        // SAFETY: writes to the two numbers passed by reference.
         let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
         if !known || limit.rlim_cur == libc::RLIM_INFINITY {
             return None;
@@ -61,24 +61,26 @@ fn addresses() -> Option<u64> {
     None
 }
 
-/// `n` zeros. Where they are many, large pages are requested from the system: handing out a page costs about a microsecond,
-/// whatever its size, so that in small ones (4 KiB) 32 MiB cost 8 ms before anything is computed.
+/// `n` zeros. For large `n`, huge pages are requested from the system: a page fault costs about a
+/// microsecond, whatever the page size, so that 32 MiB in 4 KiB pages cost 8 ms before anything is computed.
 pub fn zeros<T: Clone + Default>(n: usize) -> Vec<T> {
     let all = vec![T::default(); n];
     in_large_pages(all.as_ptr().cast(), n * std::mem::size_of::<T>());
     all
 }
 
-/// Room for `n` numbers, as [`zeros`] has it.
+/// Capacity for `n` numbers, allocated as by [`zeros`].
 pub(crate) fn room<T>(n: usize) -> Vec<T> {
     let none = Vec::<T>::with_capacity(n);
     in_large_pages(none.as_ptr().cast(), n * std::mem::size_of::<T>());
     none
 }
 
-/// Asks for large pages in the part of a fresh allocation that they can cover; nothing is lost where there are none.
+/// Requests huge pages for the part of a new allocation that they can cover; without effect where they are
+/// not available.
 fn in_large_pages(start: *const u8, bytes: usize) {
-    // As numpy does, from 4 MiB on; such allocations have pages of their own, untouched while they are zeros of the system.
+    // As numpy does, from 4 MiB on; such allocations consist of separate pages, not yet touched if they are
+    // zeroed by the system.
     const MANY: usize = 1 << 22;
     const PAGE: usize = 1 << 12;
     if bytes < MANY {
@@ -97,16 +99,16 @@ fn in_large_pages(start: *const u8, bytes: usize) {
 
 /// An error when `bytes` are more than is available: more than is reported free, or than an allocation succeeds with.
 ///
-/// Whatever grows with the square of the number of columns, or with that of features times columns, passes here before it is allocated:
-/// an allocation that fails ends the process.
+/// To be called before allocating anything that grows with the square of the number of columns, or with the
+/// number of features times columns: a failed allocation aborts the process.
 pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Result<()> {
-    // Asking takes as long as a small fit, and where this much is missing nothing else works either.
+    // The query takes as long as a small fit, and is not worth it for small sizes.
     const ALWAYS_THERE: u64 = 16 << 20;
     if bytes < ALWAYS_THERE {
         return Ok(());
     }
     let have = available_memory();
-    // Reserved and given back: no page of it is touched.
+    // Reserved and freed: none of its pages is touched.
     let reserved =
         || Vec::<u8>::new().try_reserve_exact(usize::try_from(bytes).unwrap_or(usize::MAX)).is_ok();
     if have.is_none_or(|have| bytes <= have) && reserved() {
@@ -115,7 +117,7 @@ pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Resul
     Err(crate::Error::Memory {
         what: what.into(),
         need_bytes: bytes,
-        // Free, but not in one piece or not for this process.
+        // Free, but not contiguous or not available to this process.
         have_bytes: have.unwrap_or(0).min(bytes),
         remedy: remedy.into(),
     })

@@ -1,4 +1,4 @@
-//! Similarity of two results, whatever order and signs they come in.
+//! Similarity of two results, independent of order and signs.
 
 mod biclusters;
 mod clusters;
@@ -36,7 +36,7 @@ pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
 /// `||P_a - P_b||_F`, the distance between the orthogonal projectors onto the spans of the rows of `a` and of `b`: 0 for the same
 /// subspace, `sqrt(2 Σ sin² θ)` over the angles between subspaces of one dimension, `sqrt(k_a + k_b)` for orthogonal ones.
 ///
-/// Formed from the parts that lie across, so that small distances keep their digits. `O(k² p)`.
+/// Computed from orthogonal components, so that small distances are accurate. `O(k² p)`.
 ///
 /// # Errors
 ///
@@ -47,13 +47,13 @@ pub fn projection_distance(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<f64> {
     Ok((more as f64 + 2.0 * squares).sqrt())
 }
 
-/// Orthonormal rows that span the smaller of two subspaces, taken apart by the larger.
+/// Orthonormal rows that span the smaller of two subspaces, decomposed with respect to the larger.
 struct SubspaceAngles {
     /// Cosines with each direction of the larger.
     along: Matrix<f64>,
-    /// What of each lies across it.
+    /// The component of each that is orthogonal to it.
     across: Matrix<f64>,
-    /// By how many directions it is larger.
+    /// Difference of the dimensions.
     more: usize,
 }
 
@@ -119,11 +119,10 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     }
 }
 
-/// Pairs of a row and a column of a table of similarities, as many as the fewer of these, in the order of the rows: those for which
-/// the sum of sizes is largest, whatever the signs. NaN counts as no similarity. `O(k³)`.
+/// Optimal pairs of rows and columns of a matrix of similarities, as many as the smaller number of these, in
+/// the order of the rows: they maximise the sum of absolute values. NaN counts as no similarity. `O(k³)`.
 ///
-/// This is the one way in which components are paired here: rows by their cosines in [`match_rows`], halves of the rows by
-/// [`stability`](mod@crate::stability), and models beside each other on a page.
+/// All matching of components uses this: rows by their cosines in [`match_rows`], fits of halves in [`stability`](mod@crate::stability), and two models compared on a page.
 pub fn pairs(alike: &Matrix<f64>) -> Vec<(usize, usize)> {
     let cost = |i: usize, j: usize| if alike[(i, j)].is_finite() { 1.0 - alike[(i, j)].abs() } else { 1.0 };
     let (rows, columns) = (alike.rows(), alike.cols());
@@ -136,8 +135,9 @@ pub fn pairs(alike: &Matrix<f64>) -> Vec<(usize, usize)> {
     found
 }
 
-/// Mean absolute cosine of the pairs of [`match_rows`]: 1 for the same directions whatever their order, sign and length. Chance
-/// is far from 0: 30 random directions of 20 dimensions match 30 others by about 0.47. With no rows it is 1.
+/// Mean absolute cosine of the pairs of [`match_rows`]: 1 for the same directions whatever their order, sign
+/// and length. The value for random directions is far from 0: about 0.47 for two sets of 30 directions in 20
+/// dimensions. With no rows it is 1.
 pub fn matched_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     let cosine = match_rows(a, b).cosine;
     if cosine.is_empty() { 1.0 } else { cosine.iter().sum::<f64>() / cosine.len() as f64 }
@@ -150,7 +150,7 @@ pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
     assert!(n <= m, "{n} rows cannot be matched one to one with {m} columns");
     assert!(cost.as_slice().iter().all(|c| c.is_finite()), "costs must not be NaN");
     let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
-    // owner[j]: the row, from 1, that column j, from 1, is given to.
+    // owner[j]: the row, from 1, that column j, from 1, is assigned to.
     let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);
     for i in 1..=n {
         owner[0] = i;
@@ -275,7 +275,8 @@ mod tests {
             pairs(&wide.transposed()).into_iter().map(|(i, j)| (j, i)).collect();
         turned.sort_unstable();
         assert_eq!(pairs(&wide), turned);
-        // The sum counts, not the largest: 0.8 + 0.7 is more than 0.9 + 0.1. NaN is like nothing.
+        // The sum is maximised, not the largest entry: 0.8 + 0.7 is more than 0.9 + 0.1. NaN counts as no
+        // similarity.
         let table = Matrix::from_vec(2, 2, vec![-0.9, 0.8, 0.7, 0.1]);
         assert_eq!(pairs(&table), [(0, 1), (1, 0)]);
         assert_eq!(pairs(&Matrix::from_vec(1, 2, vec![f64::NAN, 0.1])), [(0, 1)]);

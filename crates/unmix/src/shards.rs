@@ -1,8 +1,9 @@
-//! Rows dealt out to several workers: sums are formed where the rows are, and only sums travel.
+//! Distributed fits: workers hold the rows and compute sums over them; only sums are transferred.
 //!
 //! A worker holds consecutive rows, cut at multiples of [`shard_rows`], and processes jobs with [`gather`]. The driver fits a model to
-//! [`Rows::remote`](crate::Rows::remote), which sends a job for every pass over the rows. Jobs and results are bytes; how these travel is not decided here:
-//! Dask, Spark, Ray, MPI or pipes will do. The model has the bits that one process gets from all rows.
+//! [`Rows::remote`](crate::Rows::remote), which sends a job for every pass over the rows. Jobs and results
+//! are bytes, for any transport: Dask, Spark, Ray, MPI or pipes. The model has the same bits as a fit of all
+//! rows in one process.
 //!
 //! ```
 //! use unmix::{AnyRows, Error, Pca, Rows, Run, shards};
@@ -46,13 +47,14 @@ pub fn shard_rows(n_features: usize) -> u64 {
     Plan::alignment(n_features) as u64
 }
 
-/// The same of sparse rows, whose shards are longer: the sum over each is a table that does not shrink with the number of its entries.
+/// The same for sparse rows, whose shards are longer, because the size of the sum over a shard does not
+/// depend on the number of its entries.
 pub fn sparse_shard_rows(n_features: usize) -> u64 {
     Plan::for_stored(n_features).shard_rows as u64
 }
 
 /// The result of `job` from a worker that holds `rows`, the first of which is row `first_row` of all. The rows may have
-/// [weights](crate::Rows::weighted); where others have none, theirs count once.
+/// [weights](crate::Rows::weighted); if other workers have none, their rows count once.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ pub(crate) struct Fit {
     pub(crate) method: String,
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// Number of components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
+    /// Number of components: a number, a fraction of the variance such as 0.9, 'all', or a rule (see --help)
     ///
     /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows the result of each.
     #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
@@ -229,7 +229,7 @@ pub(crate) struct Select {
     /// The method; of those with a likelihood, such as ppca, a line for each number of components
     #[arg(long, value_name = "KEY", default_value = "pca")]
     pub(crate) method: String,
-    /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
+    /// Rules, separated by commas; a number is a fraction of the variance [default: all but parallel and cv]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
     /// The largest number of components [default: until three more have improved neither BIC nor held-out cells]

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 /// Components beyond which single bars would be thinner than their gaps.
 const MOST_BARS: usize = 90;
 
-/// Share of the variance that each component explains.
+/// Fraction of the variance that each component explains.
 pub(crate) fn scree(share: &[f64]) -> Markup {
     let k = share.len();
     let top = extent(share.iter().copied()).1.max(1e-12) * 1.06;
@@ -37,7 +37,7 @@ pub(crate) fn scree(share: &[f64]) -> Markup {
     })
 }
 
-/// Share of the variance that the first components explain together, with the counts that reach round shares.
+/// Fraction of the variance that the first components explain together, with the counts that reach round shares.
 pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> Markup {
     let k = cumulative.len();
     let mut frame = Frame::new(WIDTH, 250.0, (0.0, k as f64), (0.0, 1.0));

@@ -7,7 +7,7 @@ use crate::picture::{Layout, Scale, data_uri};
 use maud::{Markup, html};
 use unmix::Result;
 
-/// Columns that are named with the share of their cells that is missing.
+/// Columns that are named with the fraction of their cells that is missing.
 const NAMED: usize = 10;
 
 /// A map of the missing cells of the rows, where some are missing.

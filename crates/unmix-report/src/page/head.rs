@@ -56,7 +56,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
     }
 }
 
-/// Share of the variance below which reconstructions keep nothing but what rounding leaves of them.
+/// Fraction of the variance below which reconstructions keep nothing but what rounding leaves of them.
 const NOTHING: f64 = 1e-6;
 
 /// The text about a model that explains none of the variance of the rows.

@@ -1,4 +1,4 @@
-//! Codes layer by layer, beside ISTA and FISTA, and what the layers learnt: of networks whose report has a table by layers.
+//! Codes layer by layer, beside ISTA and FISTA, and what the layers learned: of networks whose report has a table by layers.
 
 use super::{Context, section};
 use crate::figure::{self, Series};

@@ -206,7 +206,7 @@ fn panel(context: &Context<'_>, shown: &Shown, colouring: &Colouring, i: usize) 
     } }
 }
 
-/// The drawn rows with the group of each: by class, then by falling code.
+/// The drawn rows with the group of each: by class, then by decreasing code.
 fn sorted(context: &Context<'_>, colouring: &Colouring, m: &Module, rows: &[u32]) -> Vec<(u32, usize)> {
     let label = |i: u32| context.options.labels.as_ref().map_or("", |(_, l)| l[i as usize].as_str());
     let mut order: Vec<(u32, usize)> = rows.iter().map(|&i| (i, colouring.group(label(i)))).collect();

@@ -1,4 +1,4 @@
-//! Settings, facts of the run, and what it takes to reproduce the page.
+//! Settings, facts of the run, and what is needed to reproduce the page.
 
 use super::{Context, section};
 use crate::facts;

@@ -22,7 +22,7 @@ const ANGLE: f64 = 30.0;
 /// Where points lie whose mean is not 0.
 const AWAY: [f64; 2] = [-1.0, 2.0];
 
-/// What is learnt of points.
+/// What is learned of points.
 struct Learnt {
     axis: [f64; 2],
     /// What is taken off a point before it is projected: the mean, or nothing.

@@ -29,7 +29,7 @@ fn step(beta: f64, l: f64) -> f64 {
     (1.0 + beta).powi(2) * l - 2.0 * (1.0 + beta) * beta * l * l + beta * beta * l * l * l
 }
 
-/// What the square of a code is weighed against where its deviation is learnt (F.2).
+/// What the square of a code is weighed against where its deviation is learned (F.2).
 fn force(z: f64) -> f64 {
     let h = z.tanh();
     z * h * h + h
@@ -46,7 +46,7 @@ fn maps_of_steps(lab: &mut Lab<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `f(z) z` is nowhere below `z²`: the force on a learnt deviation has one sign, and it grows without end.
+/// `f(z) z` is nowhere below `z²`: the force on a learned deviation has one sign, and it grows without end.
 fn one_sign(lab: &mut Lab<'_>) -> Result<()> {
     let least = curve(-6.0, 6.0, |z| force(z) * z - z * z).iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     lab.check("least value of f(z) z − z²", least, "0", "not below 0", least >= 0.0)

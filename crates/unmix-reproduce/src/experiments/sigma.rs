@@ -1,4 +1,4 @@
-//! Standard deviations that are learnt: without a brake they grow without end.
+//! Standard deviations that are learned: without a brake they grow without end.
 
 use super::PAPER;
 use super::panels::by_variance;
@@ -22,13 +22,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 struct Learnt {
     /// Unit rows.
     w: Matrix<f64>,
-    /// Learnt over true deviation of each component, the smallest first.
+    /// Learned over true deviation of each component, the smallest first.
     ratio: Vec<f64>,
-    /// Median over the components of learnt over true deviation, epoch by epoch; the true one is that of the end.
+    /// Median over the components of learned over true deviation, epoch by epoch; the true one is that of the end.
     course: Vec<f64>,
-    /// Mean over the components of the learnt deviation, epoch by epoch.
+    /// Mean over the components of the learned deviation, epoch by epoch.
     mean: Vec<f64>,
-    /// Components whose learnt deviation grew in every epoch.
+    /// Components whose learned deviation grew in every epoch.
     growing: usize,
 }
 

@@ -192,7 +192,7 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
 fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &Mixed) -> Result<()> {
     let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
     let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;
-    // Eq. 43 to the letter reconstructs through weights that learn (encoder and decoder); the published code holds them (encoder only).
+    // Eq. 43 exactly reconstructs through weights that learn (encoder and decoder); the published code holds them (encoder only).
     let literal = json!({"variant": "conventional"});
     let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one"});
     for (caption, input, given, range) in [

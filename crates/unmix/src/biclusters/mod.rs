@@ -2,7 +2,7 @@
 //!
 //! A unit of such a model is a module where few rows have large codes and few columns large loadings. [`of_model`] lists those of one fit.
 //! One fit misses some and has units of noise, so [`biclusters`] fits the same settings from several starts, one of them from independent
-//! components where the method has such a start, and groups the units of all fits; the share of fits with a unit in a group is its
+//! components where the method has such a start, and groups the units of all fits; the fraction of fits with a unit in a group is its
 //! *stability*. The same is done on rows whose columns are permuted independently of each other: the *q-value* of a module is the number
 //! of modules of permuted rows that are at least as concentrated, a permutation, over the number of modules that are. This null keeps the
 //! distribution of every column and none of the correlations, so a dense background of correlated columns is not in it.
@@ -308,7 +308,7 @@ fn begun_from(model: &Model, init: &str) -> Option<Map<String, Value>> {
     }
     let mut settings = model.settings().clone();
     settings.insert("init".into(), init.into());
-    // Every start counts by itself.
+    // Every start counts separately.
     if settings.contains_key("n_init") {
         settings.insert("n_init".into(), 1.into());
     }

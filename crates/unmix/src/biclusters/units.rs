@@ -32,7 +32,7 @@ impl Unit {
         self.loadings.iter().zip(&other.loadings).map(|(a, b)| a * b).sum()
     }
 
-    /// Cells that both have, as a share of those that either has.
+    /// Cells that both have, as a fraction of those that either has.
     pub(super) fn jaccard(&self, other: &Self) -> f64 {
         jaccard((&self.rows, &self.columns), (&other.rows, &other.columns))
     }

@@ -68,7 +68,7 @@ impl<P: Merge> MergeStack<P> {
         self.nodes.iter().map(|(&(_, height), part)| (height, part))
     }
 
-    /// The sum over all nodes: complete subtrees of falling height, by their first shard, merged from the left.
+    /// The sum over all nodes: complete subtrees of decreasing height, by their first shard, merged from the left.
     pub(crate) fn total(self) -> Option<P> {
         let mut roots = self.nodes.into_values();
         let mut total = roots.next()?;

@@ -1,6 +1,6 @@
 //! Rows in coordinates of fewer numbers: `z = (x - mean) B`, of white or of principal directions.
 //!
-//! Where a search takes many passes, the coordinates of all rows are kept if they fit; where they do not, or where the rows are elsewhere,
+//! Where a search takes many passes, the coordinates of all rows are kept if they fit; where they do not, or for remote rows,
 //! they are made anew from every block. Either way a gather of coordinates gets the same numbers, cut in the same way: its sums have the
 //! same bits.
 
@@ -257,7 +257,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         Ok(rows.cut_as(self.rows))
     }
 
-    /// The coordinates of all rows as rows; not where these are elsewhere.
+    /// The coordinates of all rows as rows; not for remote rows.
     ///
     /// # Errors
     ///

@@ -121,7 +121,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Rows::new(Coordinates { of: self, map }, Features::default(), self.origin())
     }
 
-    /// The error of what takes the rows themselves, where they are elsewhere.
+    /// The error of what takes the rows themselves, for remote rows.
     ///
     /// # Errors
     ///

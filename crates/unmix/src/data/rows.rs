@@ -408,7 +408,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for a result must not
+    /// Runs `work` on a pool of so many threads; not for remote rows, since a thread that waits for a result must not
     /// be one of those that other code in the same process may form it on.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
         match self.source.remote() {
@@ -422,7 +422,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.weights().map(|all| chosen.iter().map(|&i| all[i as usize]).collect())
     }
 
-    /// Brings rows that are elsewhere here, where there are fewer of them than columns: sums over columns are then the smaller ones.
+    /// Brings remote rows here, where there are fewer of them than columns: sums over columns are then the smaller ones.
     pub(crate) fn collect_few_rows(&mut self, run: &Run<'_>) -> Result<()> {
         let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
         if self.source.remote().is_none() || n >= p as u64 {

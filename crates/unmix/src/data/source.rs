@@ -18,7 +18,7 @@ pub trait Source<T: Real>: Send + Sync {
     /// A reader that is before the first row.
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>>;
 
-    /// Rows in any order, where the place allows it.
+    /// Rows in any order, where the source allows it.
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
         None
     }

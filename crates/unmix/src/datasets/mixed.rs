@@ -265,7 +265,7 @@ mod tests {
         let (ours, published) =
             (signals(SignalDesign::AllEqual, Some(4)), signals(SignalDesign::AllEqual, None));
         let pairs = match_rows(&ours.sources.transposed(), &published.sources.transposed());
-        // The noise has a share of 0.04 / 0.37 in the weakest signal.
+        // The noise has a fraction of 0.04 / 0.37 in the weakest signal.
         assert!(pairs.order == [0, 1, 2] && pairs.cosine.iter().all(|c| *c > 0.85), "{pairs:?}");
         assert_eq!(ours.mixing.as_slice(), published.mixing.as_slice());
     }

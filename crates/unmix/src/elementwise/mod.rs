@@ -1,8 +1,8 @@
-//! Functions of one number that are applied to every entry of a table, with their derivatives: activations of networks, and
-//! penalties that make codes sparse.
+//! Element-wise functions with their derivatives: activations of networks, and penalties that make codes
+//! sparse.
 //!
-//! They belong to no method. All of them work in place or into tables that the caller keeps, in the type of the rows, by the widest
-//! instructions that the processor has.
+//! They are shared by all methods. All of them work in place or write to arrays of the caller, in the type of
+//! the rows, using the widest vector instructions of the processor.
 
 mod activation;
 mod penalty;

@@ -210,7 +210,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 if wanted == at.signs {
                     remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient);
                 } else {
-                    // What was learnt belongs to another objective.
+                    // What was learned belongs to another objective.
                     self.memory.learnt.clear();
                     self.set_signs(&mut next, wanted);
                 }
@@ -257,7 +257,7 @@ mod tests {
                         (search.objective(&at, &at.signs), search.objective(&next, &at.signs));
                     assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
                     changes += u64::from(next.signs != at.signs);
-                    // Nothing that was learnt under other signs is kept.
+                    // Nothing that was learned under other signs is kept.
                     assert!(next.signs == at.signs || search.memory.learnt.is_empty());
                     at = next;
                 }

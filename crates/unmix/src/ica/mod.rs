@@ -52,7 +52,7 @@ pub(crate) struct SolverResult {
 }
 
 impl SolverResult {
-    /// Sums over the rows that are no finite numbers: nothing could be looked for.
+    /// Sums over the rows that are no finite numbers: nothing could be searched for.
     fn not_finite(w: Matrix<f64>) -> Self {
         Self {
             w,

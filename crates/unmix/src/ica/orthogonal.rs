@@ -315,7 +315,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
                 if let Some(next) = self.try_rotation(at, &rotation(&step))? {
                     match next.signs == at.signs {
                         true => remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient),
-                        // What was learnt belongs to another objective.
+                        // What was learned belongs to another objective.
                         false => self.memory.learnt.clear(),
                     }
                     return Ok(Some(next));

@@ -66,7 +66,7 @@ pub(crate) struct Search<'s> {
     pub(crate) algorithm: Algorithm,
     pub(crate) contrast: Contrast,
     pub(crate) limits: Limits,
-    /// Starts, of which the best end is taken.
+    /// Starts, of which the best result is kept.
     pub(crate) n_init: u64,
     /// The first start, `k x k`, instead of a random rotation.
     pub(crate) start: Option<&'s Matrix<f64>>,

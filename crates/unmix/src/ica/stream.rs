@@ -1,6 +1,6 @@
 //! EASI on a stream: rows as they come, one pass, no whitening.
 //!
-//! What is learnt depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step
+//! What is learned depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step
 //! of its own: the mean moves on, then the separating matrix. The state goes with the model as a vector of numbers, so that a model
 //! that was saved continues where it stood.
 
@@ -12,7 +12,7 @@ use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// Rows that the units of columns are learnt from before the first step.
+/// Rows that the units of columns are learned from before the first step.
 const FIRST: usize = 64;
 
 /// Rows after which steps of a model that was fitted continue: they are as short as those that a fit ends with.
@@ -130,7 +130,7 @@ impl Stream {
         }
     }
 
-    /// The model of what was learnt so far. `dtype` is that of its parameters.
+    /// The model of what was learned so far. `dtype` is that of its parameters.
     pub(crate) fn model(
         mut self,
         (method, settings, mut resolved): (&'static Method, Map<String, Value>, Map<String, Value>),

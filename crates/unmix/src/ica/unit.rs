@@ -19,7 +19,7 @@ use crate::solve::Steps;
 use crate::stats::{Contrast, GatherUnit};
 use serde::{Deserialize, Serialize};
 
-/// Rows of a rotation, one after another, from those of `start`.
+/// Rows of a rotation, one at a time, from those of `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrast,

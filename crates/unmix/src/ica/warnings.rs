@@ -116,7 +116,7 @@ pub(super) fn mixed_sources<T: Real>(
     )))
 }
 
-/// Warnings about what was learnt from a stream, `ranked[i]` the source that is number `i` in the model.
+/// Warnings about what was learned from a stream, `ranked[i]` the source that is number `i` in the model.
 pub(super) fn of_stream(tails: &[f64], extended: bool, ranked: &[usize]) -> Option<String> {
     let wrong = (0..ranked.len()).filter(|&i| !extended && tails[ranked[i]] < -1.0);
     wrong_sign(wrong.collect(), (HEAVY, FLAT))

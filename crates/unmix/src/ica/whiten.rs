@@ -1,4 +1,4 @@
-//! The coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
+//! The coordinates in which sources are searched for: white ones of the rank that the rows have, or the columns as they are.
 
 use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
@@ -131,7 +131,7 @@ impl Preparation {
     }
 }
 
-/// `single` is the smallest standard deviation, as a share of the first, that single precision distinguishes from rounding.
+/// `single` is the smallest standard deviation, as a fraction of the first, that single precision distinguishes from rounding.
 fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>) -> String {
     let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
     let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };

@@ -108,7 +108,7 @@ impl<T: Real> OptimiserState<T> {
         }
     }
 
-    /// Calls `step` for parts of the parameter, on all threads of the current pool where there are many numbers: each is moved by itself.
+    /// Calls `step` for parts of the parameter, on all threads of the current pool where there are many numbers: each is moved separately.
     fn in_parts(&mut self, w: &mut [T], g: &[T], step: impl Fn(&mut [T], &[T], &mut [T], &mut [T]) + Sync) {
         if w.len() <= PART || rayon::current_thread_index().is_none() {
             return step(w, g, &mut self.first, &mut self.second);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The learning rate of every step, as a share of the initial one.
+/// The learning rate of every step, as a fraction of the initial one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

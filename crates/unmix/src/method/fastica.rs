@@ -28,7 +28,7 @@ use std::ops::Bound;
 pub struct FastIca {
     /// Number of sources.
     pub n_components: Components,
-    /// All at once, or one after another.
+    /// All at once, or one at a time.
     pub algorithm: FastIcaAlgorithm,
     /// Whitening, and the scale of the sources.
     pub whiten: FastIcaWhitening,
@@ -46,7 +46,7 @@ pub struct FastIca {
     pub whiten_solver: WhitenSolver,
 }
 
-/// Orthogonalisation of the sources: all at once, or one after another.
+/// Orthogonalisation of the sources: all at once, or one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -130,12 +130,12 @@ impl FastIca {
     ///
     /// # Errors
     ///
-    /// A name that is none of FastICA's, a value that the setting may not have.
+    /// A name that is not one of FastICA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         from_settings(SETTINGS, given)
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///

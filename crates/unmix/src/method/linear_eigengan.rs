@@ -1,12 +1,12 @@
 //! The linear EigenGAN: probabilistic PCA whose latent variables are the axes themselves.
 //!
-//! **Finds** the maximum of the likelihood of `x = mean + U L z + e`, `U` with orthonormal columns, `L` diagonal: what a linear
-//! [EigenGAN](https://arxiv.org/abs/2104.12476) has for its deterministic optimum. Every latent variable moves a row along one axis, and
+//! **Finds** the maximum of the likelihood of `x = mean + U L z + e`, `U` with orthonormal columns, `L` diagonal: the deterministic optimum of a linear [EigenGAN](https://arxiv.org/abs/2104.12476). Every latent variable moves a row along one axis, and
 //! `mean + t l_i u_i` for `t` from -3 to 3 traverses it.
 //! **Model and algorithm** those of [PPCA](super::ppca), of which it is the representative without an arbitrary rotation; with `groups`, blocks of axes
 //! have one scale, whose closed form is the mean of the variances of the block, less the noise.
-//! **Cost** that of PPCA. **Equals** PPCA's likelihood; with groups it is a smaller model. **Fails** to fix axes of equal variance, as PCA does:
-//! inside a block of several (`blocks`), any rotation is as likely.
+//! **Cost** that of PPCA. **Equals** PPCA's likelihood; with groups it is a smaller model. **Fails** to
+//! identify axes of equal variance, like PCA: inside a block of several (`blocks`), any rotation is as
+//! likely.
 //!
 //! Z. He, M. Kan & S. Shan (2021), EigenGAN: layer-wise eigen-learning for GANs. T. Szwagier & X. Pennec (2024), The curse of isotropy.
 
@@ -24,11 +24,11 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearEigenGan {
-    /// How many components; by the Bayesian information criterion, at least 1, when not told.
+    /// Number of components; by default chosen by the Bayesian information criterion, at least 1.
     pub n_components: Option<usize>,
-    /// Which components have one scale.
+    /// Components that share one scale.
     pub groups: Option<Blocks>,
-    /// The least noise variance, as a share of the mean variance of a column.
+    /// The least noise variance, as a fraction of the mean variance of a column.
     pub noise_floor: f64,
     /// Convergence tolerance of the iterations, where cells are missing: the rise of the mean log-likelihood of a row.
     pub tol: f64,
@@ -38,7 +38,7 @@ pub struct LinearEigenGan {
     pub standardize: bool,
 }
 
-/// Which components have one scale.
+/// Components that share one scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -49,7 +49,7 @@ pub enum Blocks {
     Rule(BlockRule),
 }
 
-/// The word `"bic"`.
+/// The string `"bic"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -111,7 +111,7 @@ impl LinearEigenGan {
     ///
     /// # Errors
     ///
-    /// A name that is none of its own, a value that the setting may not have.
+    /// A name that is not one of its settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }

@@ -1,4 +1,5 @@
-//! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
+//! The methods, and their registry, from which the command line, the Python parameters, documentation and
+//! generic tests are derived.
 
 pub mod complete_dictionary;
 pub mod completion;
@@ -47,7 +48,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::RwLock;
 
-/// Every method there is.
+/// The registry of built-in methods.
 pub const METHODS: &[Method] = &[
     pca::METHOD,
     ppca::METHOD,
@@ -69,7 +70,8 @@ pub const METHODS: &[Method] = &[
     sae::METHOD,
 ];
 
-/// A specification from settings by name, for methods whose settings need no more than their rows of the list.
+/// A specification from settings by name, for methods whose settings need no checks beyond their entries in
+/// the list.
 fn from_settings<S: DeserializeOwned>(list: &'static [Setting], given: &Map<String, Value>) -> Result<S> {
     let resolved = Value::Object(resolve(list, given)?);
     serde_json::from_value(resolved).map_err(|e| {
@@ -77,11 +79,10 @@ fn from_settings<S: DeserializeOwned>(list: &'static [Setting], given: &Map<Stri
     })
 }
 
-/// Methods that a program has added to those that there are.
+/// Methods that were registered at run time.
 static ADDED: RwLock<Vec<&'static Method>> = RwLock::new(Vec::new());
 
-/// Adds a method of your own to this process: [`fit`](crate::fit()), files, the command line and Python then find it by its key, as
-/// they find those of [`METHODS`]. Adding the same method again does nothing.
+/// Registers a custom method in this process: [`fit`](crate::fit()), files, the command line and Python then find it by its key, like those of [`METHODS`]. Registering the same method again has no effect.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ pub fn register(method: &'static Method) -> Result<()> {
     Ok(())
 }
 
-/// Every method there is, and then those that were [registered](register).
+/// All built-in methods, then those that were [registered](register).
 pub fn all() -> Vec<&'static Method> {
     METHODS.iter().chain(ADDED.read().unwrap_or_else(|e| e.into_inner()).iter().copied()).collect()
 }
@@ -109,7 +110,7 @@ pub fn all() -> Vec<&'static Method> {
 ///
 /// # Errors
 ///
-/// No method has this key; the nearest ones are named.
+/// An unknown key; the error names the most similar one.
 pub fn find(key: &str) -> Result<&'static Method> {
     let all = all();
     let known = all.iter().find(|m| m.key == key).copied();

@@ -19,7 +19,7 @@ pub fn consensus_score(a: &[Bicluster<'_>], b: &[Bicluster<'_>]) -> f64 {
     pairs.into_iter().enumerate().map(|(i, j)| jaccard(i, j)).sum::<f64>() / k as f64
 }
 
-/// Cells that both have as a share of those that either has; 0 where neither has any.
+/// Cells that both have as a fraction of those that either has; 0 where neither has any.
 pub(crate) fn jaccard(a: Bicluster<'_>, b: Bicluster<'_>) -> f64 {
     let both = (common(a.0, b.0) * common(a.1, b.1)) as f64;
     let either = (a.0.len() * a.1.len() + b.0.len() * b.1.len()) as f64 - both;

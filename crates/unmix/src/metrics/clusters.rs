@@ -18,7 +18,7 @@ fn table(a: &[usize], b: &[usize]) -> Matrix<f64> {
     counts
 }
 
-/// The share of rows whose labels agree, under the best pairing of the labels of `b` with those of `a` (the Hungarian method): 1 for the same
+/// The fraction of rows whose labels agree, under the best pairing of the labels of `b` with those of `a` (the Hungarian method): 1 for the same
 /// clusters whatever they are called. Labels without a partner agree with none. 1 for no rows. `O(n log k + k³)`.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! What a fit returns, whatever the method: one model with `encode` and `decode`, and one file format.
+//! The fitted model, common to all methods: `encode` and `decode`, and the file format.
 
 mod affine;
 mod apply;
@@ -75,7 +75,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// [`new`](Self::new) at the end of a fit: settings that had no effect beside the others are named among the warnings.
+    /// [`new`](Self::new) at the end of a fit: a warning names settings that had no effect in combination
+    /// with the others.
     ///
     /// # Errors
     ///
@@ -93,7 +94,7 @@ impl Model {
         Self::new(method, settings, features, ddof, tensors, report)
     }
 
-    /// Puts a model together and checks it: shapes agree, every number is finite.
+    /// Makes a model and checks it: shapes agree, every number is finite.
     pub fn new(
         method: &'static Method,
         settings: Map<String, Value>,
@@ -127,13 +128,14 @@ impl Model {
         Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code, sums: None })
     }
 
-    /// The same model, holding the sums that it was made of.
+    /// The same model with the sums that it was computed from.
     pub(crate) fn with_sums(mut self, sums: Sums) -> Self {
         self.sums = Some(Arc::new(sums));
         self
     }
 
-    /// The sums over rows that it was computed from, where it holds them: more rows, or another model's sums, can be added.
+    /// The sums over rows that it was computed from, if it stores them: more rows, or another model's sums,
+    /// can be added.
     pub fn sums(&self) -> Option<&Sums> {
         self.sums.as_deref()
     }
@@ -194,7 +196,7 @@ impl Model {
         self.tensor("components").map_or_else(|| self.n_codes(), |t| t.shape()[0])
     }
 
-    /// Numbers in a code: one for each component, unless codes are rotated back towards the columns.
+    /// Length of a code: one number for each component, unless codes are rotated back to the columns.
     pub fn n_codes(&self) -> usize {
         self.code.n_codes()
     }
@@ -219,7 +221,7 @@ impl Model {
         self.tensors.get(name)
     }
 
-    /// The same model, with how far halves of the rows agree in the report of `run`, which ends now.
+    /// The same model, with the agreement of halves of the rows in the report of `run`, which ends now.
     pub(crate) fn with_halves(mut self, halves: Option<Vec<f64>>, run: &Run<'_>) -> Self {
         if halves.is_some() {
             self.report.halves = halves;
@@ -234,8 +236,8 @@ impl Model {
         self
     }
 
-    /// The same model, with another search in the report: one by the caller's own function, which this fit took its start from and did
-    /// not continue. `settings` replace those of the report that have the same names.
+    /// The same model, with the search by a function of the caller in the report: this fit started from its
+    /// result and took no further steps. `settings` replace those of the report that have the same names.
     pub fn with_search(
         mut self,
         (outcome, n_iter, residual): (crate::Outcome, u64, Option<f64>),
@@ -247,13 +249,13 @@ impl Model {
         self
     }
 
-    /// The same model, with what was found of its stability in the report.
+    /// The same model, with the results of `stability` in the report.
     pub(crate) fn with_stability_found(mut self, found: Value) -> Self {
         self.report.stability = Some(found);
         self
     }
 
-    /// With what is to be known of how the rows were read before the warnings of the report.
+    /// The same model, with notes about how the rows were read, before the warnings of the report.
     fn with_notes(mut self, notes: &[String]) -> Self {
         self.report.warnings.splice(..0, notes.iter().cloned());
         self
@@ -270,7 +272,8 @@ impl Model {
     }
 }
 
-/// [`fit`] by sums over the rows, which the model keeps: it can then be merged with others, and grown.
+/// [`fit`] from sums over the rows, which the model stores: it can then be merged with others, and more rows
+/// can be added.
 ///
 /// # Errors
 ///
@@ -292,13 +295,13 @@ fn takes_missing(key: &str) -> bool {
     find(key).is_ok_and(|method| method.takes.missing)
 }
 
-/// The model of the rows of `before` and then of `rows`, one after the other, by the method named `key`; of `rows` alone where
-/// there is none before. However a stream is cut into batches, the model is the same to the bit.
+/// The model of the rows of `before` followed by `rows`, by the method named `key`; of `rows` alone without
+/// `before`. The model has the same bits however a stream is divided into batches.
 ///
 /// # Errors
 ///
 /// A method that needs all rows at once (only `ica` with `algorithm="easi"` does not), other columns, numbers that are not finite, rows
-/// with weights; `before` is as it was then.
+/// with weights; `before` is unchanged.
 pub fn partial_fit(
     key: &str,
     settings: &Map<String, Value>,
@@ -309,8 +312,8 @@ pub fn partial_fit(
     partial_fit_given(key, settings, Tensors::new(), before, rows, run)
 }
 
-/// [`partial_fit`] with the tables that a method may be given beside its settings, by name. A stream that has begun holds what it was given,
-/// and continues from that.
+/// [`partial_fit`] with the tables that a method may be given beside its settings, by name. A stream that has
+/// begun keeps its tables and continues with them.
 ///
 /// # Errors
 ///
@@ -330,7 +333,7 @@ pub fn partial_fit_given(
 }
 
 /// [`partial_fit`] from `before` on, where it is a model of the method named `key` that holds the state of a stream: with its settings, and
-/// `given` ones in their place. `None` where there is nothing to continue.
+/// `given` ones in their place. `None` if there is nothing to continue.
 ///
 /// # Errors
 ///

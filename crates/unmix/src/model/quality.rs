@@ -72,8 +72,8 @@ impl Quality {
         self.axes.rows()
     }
 
-    /// Numbers for each row: T², Q; with `components` the share of each component in T², then its squared cosine; with
-    /// `columns` the share of each column in Q.
+    /// Numbers for each row: T², Q; with `components` the fraction of each component in T², then its squared cosine; with
+    /// `columns` the fraction of each column in Q.
     pub fn width(&self) -> usize {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         2 + if self.parts.components { 2 * k } else { 0 } + if self.parts.columns { p } else { 0 }

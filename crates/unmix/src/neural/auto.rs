@@ -67,7 +67,7 @@ fn null_search_bound(k: usize) -> f64 {
     1.5 * (k as f64).sqrt()
 }
 
-/// Components that cannot be distinguished from Gaussian ones by a search that looked for the opposite. Among `k` Gaussian
+/// Components that cannot be distinguished from Gaussian ones by a search that searched for the opposite. Among `k` Gaussian
 /// components such a
 /// search finds `t` above [`CERTAIN`] from some ten components on, and an [`evidence`] of 0.3 to 0.67 `k^2`; `k` sources that are found
 /// have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian where their evidence is at most `k^2`.

@@ -63,7 +63,7 @@ pub(crate) struct BlockEvidence {
     /// Standard deviations along all axes, components first.
     sigma: Vec<f64>,
     blocks: Vec<Sums>,
-    /// The share of the rows that the blocks have.
+    /// The fraction of the rows that the blocks have.
     share: f64,
     /// Directions that rows have beside these axes.
     rest: usize,

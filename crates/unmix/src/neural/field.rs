@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Parameters of a rule besides its weights.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
-    /// Standard deviations along the columns, learnt ones or those of the last batch.
+    /// Standard deviations along the columns, learned ones or those of the last batch.
     pub sigma: Vec<f64>,
     /// Variances along the columns in the batches so far.
     pub variance: Vec<f64>,
@@ -76,7 +76,7 @@ pub struct Field<T> {
     pub(super) has_inner: bool,
     /// What is subtracted from each column along itself; see [`tangent`](Self::tangent).
     pub(super) radial: Vec<f64>,
-    /// Of what is learnt beside the weights.
+    /// Of what is learned beside the weights.
     pub further: ExtraGradients,
 }
 

@@ -35,12 +35,12 @@ pub(super) struct Rule<'w, 'a, T> {
     widths: &'w mut Widths<'a>,
 }
 
-/// Learnt standard deviations and numbers of nonlinearities stay above these, in the units of rows divided by their size.
+/// Learned standard deviations and numbers of nonlinearities stay above these, in the units of rows divided by their size.
 const LEAST_SIGMA: f64 = 1e-3;
 const LEAST_A: f64 = 1e-2;
 
 impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
-    /// For rows divided by `size`; and what is learnt, at the beginning.
+    /// For rows divided by `size`; and what is learned, at the beginning.
     pub(super) fn new(
         spec: &Spec,
         begin: &TrainingStart,

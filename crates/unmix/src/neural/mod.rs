@@ -1,19 +1,19 @@
-//! Single-layer neural PCA, linear and nonlinear: rules that find axes by variance, and by independence where variance does not
-//! distinguish axes. One record of axes, one field, tables of what was published.
+//! Single-layer neural PCA, linear and nonlinear: learning rules that find axes by variance, and by
+//! independence where variance does not distinguish axes.
 //!
-//! A rule is data ([`Spec`]): which terms its loss has. One function turns a record, weights and rows into the half-gradient
-//! `G`; everything else, from the linear rules of the 1980s to sigma-PCA, is a row of a table ([`LINEAR`], [`NONLINEAR`]).
-//! Adding a published variant is adding a row.
+//! A rule is specified by the terms of its loss ([`Spec`]). One function computes half the gradient, `G`,
+//! from a specification, weights and rows; the published rules, from the linear ones of the 1980s to
+//! sigma-PCA, are rows of tables ([`LINEAR`], [`NONLINEAR`]). To add a published variant, add a row.
 //!
-//! Every term is one of two products, `G = X'E/n + W K`: `E` has a number for each row and column, `K` is `k x k`. Where only
-//! second moments enter, `E = Y A`, and `X'E/n = C W A`: then rows are not needed, and the fixed point is found from their
+//! Every term is one of two products, `G = X'E/n + W K`: `E` is `n x k`, `K` is `k x k`. If the rule depends
+//! on second moments only, `E = Y A`, and `X'E/n = C W A`: then the fixed point is computed from the
 //! covariance alone ([`flow`]).
 //!
-//! Nonlinear rules converge where their gradients balance, and two deterministic solvers find such points without a learning rate:
-//! [`gpm`] for orthonormal components, [`native`] for the published ones, which are so nearly.
+//! Two deterministic solvers find the fixed points of nonlinear rules without a learning rate: [`gpm`] for
+//! orthonormal components, [`native`] for the published ones, which are nearly orthonormal.
 //!
 //! Source of the axes: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
-//! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
+//! (arXiv 2311.13580), with corrections, which docs/neural-pca.md lists.
 
 pub mod auto;
 mod columns;

@@ -25,11 +25,11 @@ pub struct Spec {
     pub adaptive: bool,
     /// What stands for its derivative.
     pub slope: Slope,
-    /// Whether `a` is learnt.
+    /// Whether `a` is learned.
     pub train_a: bool,
     /// Where the standard deviations come from.
     pub sigma: Sigma,
-    /// Weight of the sum of squares of learnt standard deviations.
+    /// Weight of the sum of squares of learned standard deviations.
     pub sigma_l2: f64,
     /// What is subtracted from rows in a batch.
     pub mean: Mean,
@@ -125,7 +125,7 @@ pub enum DecoderScale {
 pub enum Sigma {
     /// They are 1.
     One,
-    /// They are learnt.
+    /// They are learned.
     Trained,
     /// From the batch.
     Batch,

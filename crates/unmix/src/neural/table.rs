@@ -14,7 +14,7 @@ pub struct TableEntry {
     pub recovers: &'static str,
     /// The rule; `None` for a closed form.
     pub spec: Option<Spec>,
-    /// What the order of the columns is while they are learnt.
+    /// What the order of the columns is while they are learned.
     pub order: Order,
     /// Whether columns of the fixed point have unit length. Where not they are divided by it afterwards.
     pub unit: bool,

@@ -26,7 +26,7 @@ pub struct Training {
     pub optimiser: Optimiser,
     /// Its rate, at the beginning.
     pub learning_rate: f64,
-    /// Rows of a batch at most.
+    /// Maximum mini-batch size.
     pub batch_size: usize,
     /// How often all rows are visited.
     pub max_epochs: u64,
@@ -69,7 +69,7 @@ pub struct TrainingStart {
     pub size: f64,
     /// Mean length of a row, for rules that go by it.
     pub length: f64,
-    /// Standard deviation along the last of the principal axes that are learnt.
+    /// Standard deviation along the last of the principal axes that are learned.
     pub last: f64,
 }
 

@@ -1,6 +1,6 @@
 //! Dense linear algebra: the only module that uses the linear-algebra library.
 //!
-//! Kernels run on the calling thread; the sweep is what runs on many ([`Rows::sweep`](crate::Rows::sweep)). Factorisations get a
+//! Kernels run on the calling thread; only the sweep is multithreaded ([`Rows::sweep`](crate::Rows::sweep)). Factorisations get a
 //! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
 
 mod dual;

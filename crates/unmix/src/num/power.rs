@@ -5,14 +5,14 @@ use super::factor;
 use super::random::Stream;
 use super::top::Pairs;
 
-/// The `k` algebraically largest eigenpairs of a symmetric matrix, one after another.
+/// The `k` algebraically largest eigenpairs of a symmetric matrix, one at a time.
 ///
 /// Each direction is multiplied by `A + c I` until `||A v - theta v||` is at most `tol` times the size of the matrix, and is
 /// kept orthogonal to those before it by projecting twice. Without the shift `c`, which makes every eigenvalue at least 0,
 /// the iteration would run after the eigenvalue of largest magnitude, whatever its sign; what maximises `tr(U' A U)` are the
 /// largest with their signs. `c` is Gershgorin's bound. Errors fall by `(l_2 + c) / (l_1 + c)` in a step of `O(p^2)`: slow
 /// where a far negative eigenvalue asks for a large shift. `max_iter` bounds the steps for each direction; the residual says
-/// what was reached, as a share of the size.
+/// what was reached, as a fraction of the size.
 pub fn power_eigenpairs(a: &Matrix<f64>, k: usize, tol: f64, max_iter: u64, seed: u64) -> Pairs {
     let p = a.rows();
     let around = |i: usize| a.row(i).iter().map(|x| x.abs()).sum::<f64>() - a[(i, i)].abs();

@@ -140,7 +140,7 @@ macro_rules! elementary {
             #[inline(always)]
             fn log1p(x: $t) -> $t {
                 let u = 1.0 + x;
-                // What rounding took from the sum, as a share of it.
+                // What rounding took from the sum, as a fraction of it.
                 let lost = if x > 1.0 { 1.0 - (u - x) } else { x - (u - 1.0) };
                 // u = 2^k m with m about 1, between sqrt(1/2) and sqrt(2).
                 let bits = u.to_bits().wrapping_sub($half_sqrt);

@@ -6,7 +6,7 @@
 //! A Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue. Where a block costs about as much as
 //! a row (an operator that reads data), blocks are wider than the number of pairs wanted, and a repeated eigenvalue cannot
 //! hide copies of itself. Where it does not (a matrix in memory), narrow blocks reach the same pairs within less than half
-//! the basis; what they could miss is looked for before an answer counts: fresh random rows join the block.
+//! the basis; what they could miss is searched for before an answer counts: fresh random rows join the block.
 
 use super::Matrix;
 use super::factor;
@@ -44,10 +44,10 @@ const MAX_STEPS: u64 = 1600;
 pub struct Goal {
     /// How many pairs.
     pub k: usize,
-    /// The largest residual `||A v - theta v||` to accept, as a share of the largest eigenvalue; never less than
+    /// The largest residual `||A v - theta v||` to accept, as a fraction of the largest eigenvalue; never less than
     /// [`rounding`].
     pub tol: f64,
-    /// Rows of a block; when fewer than [`block_size`], hidden copies are looked for.
+    /// Rows of a block; when fewer than [`block_size`], hidden copies are searched for.
     pub block: usize,
     /// Vectors to keep at most; when there are so many the best of them are kept and the iteration continues.
     pub max_basis: usize,
@@ -62,7 +62,7 @@ pub struct Pairs {
     pub values: Vec<f64>,
     /// Orthonormal rows.
     pub vectors: Matrix<f64>,
-    /// Largest `||A v - theta v||`, as a share of the largest value.
+    /// Largest `||A v - theta v||`, as a fraction of the largest value.
     pub residual: f64,
     /// How often the operator was applied to a block.
     pub steps: u64,
@@ -103,7 +103,7 @@ pub struct Lanczos {
 
 /// What the last block brought.
 pub enum Added {
-    /// More blocks are needed; with the residual, as a share of the first value, where pairs were examined.
+    /// More blocks are needed; with the residual, as a fraction of the first value, where pairs were examined.
     More(Option<f64>),
     /// These are the pairs.
     Found(Pairs),
@@ -287,7 +287,7 @@ impl Basis {
 struct Ritz {
     values: Vec<f64>,
     turn: Matrix<f64>,
-    /// The largest residual of the requested pairs, as a share of the largest value.
+    /// The largest residual of the requested pairs, as a fraction of the largest value.
     residual: f64,
 }
 

@@ -153,7 +153,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[inline(always)]
 fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()> {
     e[n - 1] = 0.0;
-    // A coupling below a share of the rounding errors that the reduction has left.
+    // A coupling below a fraction of the rounding errors that the reduction has left.
     let floor = 0.25 * f64::EPSILON * d.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     for l in 0..n {
         let mut steps = 0;

@@ -1,8 +1,9 @@
 //! Generalised power iterations: `A <- P(Φ(A))`, with rows `A`, a map `Φ` and a projection `P`.
 //!
-//! Where `Φ` is the gradient of a convex function and `P` the projection on a set, every step raises the function (Journée, Nesterov,
-//! Richtárik & Sepulchre 2010). `Φ(A) + c A` with `c > 0` makes a function convex that is not, and steps shorter; `Φ(A) - diag(E g') A`, the
-//! fixed point of FastICA, gives up the guarantee for steps that are of third order near a solution.
+//! If `Φ` is the gradient of a convex function and `P` the projection onto a set, no step decreases the
+//! function (Journée, Nesterov, Richtárik & Sepulchre 2010). For a function that is not convex, `Φ(A) + c A`
+//! with a large enough `c > 0` has the same property, with shorter steps; `Φ(A) - diag(E g') A`, the
+//! fixed-point iteration of FastICA, does not have it, but converges cubically near a solution.
 //!
 //! | algorithm | map | projection | shift |
 //! |---|---|---|---|
@@ -25,12 +26,12 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// What a map makes of rows `A`.
+/// The value of a map at rows `A`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     /// `Φ(A)`, of the shape of `A`.
     pub direction: Matrix<f64>,
-    /// What FastICA subtracts: `E g'` of each row; zeros where there is no such thing.
+    /// The slopes that FastICA subtracts: `E g'` of each row; zeros if the map has none.
     pub slope: Vec<f64>,
     /// The function whose gradient `Φ` is.
     pub objective: f64,
@@ -50,31 +51,32 @@ pub trait PowerMap {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Projection<'a> {
-    /// Every row to length 1, by itself.
+    /// Every row to length 1, separately.
     Rows,
     /// The nearest orthonormal rows.
     Polar,
-    /// Orthogonal to these orthonormal rows, twice, then to length 1.
+    /// Orthogonalised to these orthonormal rows, twice, then normalised to length 1.
     Rest(&'a Matrix<f64>),
 }
 
-/// What is subtracted from `Φ(A)`.
+/// The shift subtracted from `Φ(A)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shift {
     /// That many times `A`; a negative number shortens steps.
     Constant(f64),
-    /// The slope of each row times it, as FastICA does.
+    /// The slope of each row times `A`, as in FastICA.
     Slope,
-    /// That many times `A` until rows move by less than [`NEAR`], then the slope. A step that lowers the objective is taken back, and the
-    /// slope is given up for a while: for good after the second one.
+    /// That many times `A` until rows change by less than [`NEAR`], then the slope. A step that decreases the
+    /// objective is rejected, and the slope is not used for some iterations; after the second rejection it is
+    /// not used any more.
     Hybrid(f64),
 }
 
 /// The largest change of an entry at which [`Shift::Hybrid`] begins to subtract slopes.
 pub(crate) const NEAR: f64 = 0.05;
 
-/// Steps by slopes that lower the objective before they are given up for good.
+/// Number of rejected steps after which slopes are not used any more.
 const DROPS: u8 = 2;
 
 /// A change of so many times the precision of the rows is rounding.
@@ -87,7 +89,7 @@ pub struct PowerIteration<'a> {
     pub projection: Projection<'a>,
     /// The shift.
     pub shift: Shift,
-    /// What the residual has to be at most: see [`Found::residual`].
+    /// Tolerance on the residual: see [`Found::residual`].
     pub tol: f64,
     /// Maximum number of steps.
     pub max_iter: u64,
@@ -95,7 +97,7 @@ pub struct PowerIteration<'a> {
     pub eps: f64,
 }
 
-/// Where a power iteration ended.
+/// The result of a power iteration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -109,14 +111,15 @@ pub struct Found {
     pub sweeps: u64,
     /// The objective after each step.
     pub objective: Vec<f64>,
-    /// The largest entry of the gradient along the set, as a share of the mean of `<Φ(a_i), a_i>`: with orthonormal rows the antisymmetric
-    /// part of `Φ(A) A'`, and what of `Φ(A)` is outside the span of the rows.
+    /// The largest entry of the gradient along the set, as a fraction of the mean of `<Φ(a_i), a_i>`: with
+    /// orthonormal rows the antisymmetric part of `Φ(A) A'`, and the component of `Φ(A)` outside the span of
+    /// the rows.
     pub residual: f64,
     /// The objective at the end.
     pub value: f64,
 }
 
-/// Rows and what decides the next step.
+/// State of the iteration.
 #[derive(Serialize, Deserialize)]
 struct State {
     a: Matrix<f64>,
@@ -178,7 +181,7 @@ impl PowerIteration<'_> {
         Ok(Some(State { a, image, by_slope, change, sweeps, drops: at.drops }))
     }
 
-    /// One step: `P(Φ(A) - shift A)`, for a hybrid by the slope or not.
+    /// One step: `P(Φ(A) - shift A)`; for a hybrid, with the slope or without.
     ///
     /// # Errors
     ///

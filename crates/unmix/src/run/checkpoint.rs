@@ -1,10 +1,11 @@
-//! Checkpoints: what the loops of a fit have reached, in one file, from which a fit that was killed continues.
+//! Checkpoints: the state of a fit's loops in one file, from which an interrupted fit can be resumed.
 //!
 //! A fit is a function of its rows, settings and seed, so the loops ([`Steps`](crate::solve::Steps)) that it runs through come in the
-//! same order each time. A loop is known by its place: its number among the loops begun so far, and for a loop inside another one also
-//! the iteration of that one. A checkpoint holds the packed state of loops by their places, each as it was at the end of one of its
-//! iterations. A resumed fit begins as every fit does; a loop whose place is in the file takes its state from there. What lies between
-//! loops, and iterations after the state was packed, are computed again and have the same bits.
+//! same order each time. A loop is identified by its position: its number among the loops begun so far, and
+//! for a nested loop also the iteration of the outer one. A checkpoint holds the serialised state of loops by
+//! their positions, each at the end of one of its iterations. A resumed fit begins like any other; a loop
+//! whose position is in the file takes its state from there. Computations between loops, and iterations after
+//! the last stored state, are repeated and have the same bits.
 
 use super::{NewFile, Run};
 use crate::error::{Error, Result};
@@ -22,7 +23,7 @@ const MAGIC: &[u8; 20] = b"unmix checkpoint  1\n";
 /// Seconds between two writes by default.
 const EVERY: f64 = 60.0;
 
-/// A file that holds how far a fit has come.
+/// A file with the state of a fit.
 ///
 /// ```
 /// use unmix::{Checkpoint, Ica, Rows, Run};
@@ -33,7 +34,7 @@ const EVERY: f64 = 60.0;
 /// let checkpoint = Checkpoint::new(&path).every(0.5).resume(true);
 /// let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
 /// let model = Ica::default().fit(&mut Rows::from_slice(&x, 4)?, &run)?;
-/// // Once the model is kept, the checkpoint has done its work.
+/// Once the model is stored, the checkpoint is not needed any more.
 /// checkpoint.remove()?;
 /// # Ok::<(), unmix::Error>(())
 /// ```
@@ -63,7 +64,7 @@ pub(crate) struct Identity {
     pub(crate) init: Option<u32>,
 }
 
-/// A loop's place: number of each loop around it and its iteration, then its own number.
+/// A loop's position: number and iteration of each loop around it, then its own number.
 type Key = Vec<(u64, u64)>;
 
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ struct Journal {
     records: BTreeMap<Key, Record>,
     /// The loops that run, the outermost first.
     active: Vec<Level>,
-    /// Loops begun outside of all others.
+    /// Number of outermost loops begun.
     begun: u64,
     /// Why the last write failed.
     trouble: Option<String>,
@@ -126,16 +127,16 @@ impl Checkpoint {
         &self.path
     }
 
-    /// Why the file could not be written while the fit continued, where that happened: the fit itself is none the worse.
+    /// The reason why the file could not be written, if so: the fit itself is not affected.
     pub fn trouble(&self) -> Option<String> {
         self.journal().trouble.clone()
     }
 
-    /// Removes the file, where there is one: for when the model is kept.
+    /// Removes the file, if there is one: to be called when the model has been stored.
     ///
     /// # Errors
     ///
-    /// The system's reason for keeping it.
+    /// The system's reason if it cannot be removed.
     pub fn remove(&self) -> Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -157,11 +158,11 @@ impl Checkpoint {
             }
         }
         journal.of = Some(of);
-        // So that a place that cannot be written is known before hours of work.
+        // So that a path that cannot be written is an error before hours of work.
         journal.write(&self.path)
     }
 
-    /// A loop begins: its place, and the state that the file has for it.
+    /// A loop begins: its position, and its state in the file.
     pub(crate) fn enter<S: DeserializeOwned>(
         &self,
         name: &str,
@@ -194,7 +195,7 @@ impl Checkpoint {
         let (in_time, packed) = (!run.out_of_time(), Instant::now());
         let place = LoopPosition { checkpoint: self, key, depth, name: name.into(), in_time, packed };
         let kept = journal.records.get(&place.key).cloned();
-        // A place that is given up takes the journal, too.
+        // Abandoning the position clears the journal, too.
         drop(journal);
         match kept {
             Some(record) if record.name != name => {
@@ -296,14 +297,15 @@ pub(crate) struct LoopPosition<'c> {
     key: Key,
     depth: usize,
     name: String,
-    /// Whether all of it so far was before seconds were spent: what comes later comes after a loop that was truncated.
+    /// Whether no loop so far was truncated by the time limit.
     in_time: bool,
-    /// When its state was packed last.
+    /// Time at which its state was last serialised.
     packed: Instant,
 }
 
 impl LoopPosition<'_> {
-    /// An iteration ended: loops inside it are finished. Where it is time its state is packed and the file written.
+    /// An iteration ended: loops inside it are finished. If the interval has passed its state is serialised
+    /// and the file written.
     pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
         self.ended_packed(n_iter, run, &|| postcard::to_allocvec(state).ok());
     }

@@ -19,7 +19,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A pass over the rows moves on.
+    /// Progress of a pass over the rows.
     Sweep {
         /// What it is for, as in "covariance".
         stage: &'a str,
@@ -77,7 +77,7 @@ pub struct Run<'a> {
     pub checkpoint: Option<&'a Checkpoint>,
     /// The model from whose parameters it starts.
     pub init: Option<&'a dyn Start>,
-    /// The invocation, as it can be typed again: recorded in the model, and otherwise without a meaning.
+    /// The invocation (command line or call), recorded in the model for reproducibility.
     pub invocation: Option<&'a str>,
 }
 
@@ -109,7 +109,7 @@ impl Run<'_> {
         self.check()
     }
 
-    /// Reports an iteration. Whether the user requested a stop is checked once its state is kept.
+    /// Reports an iteration. A requested stop takes effect after its state has been stored.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
         self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter: None, tol: None });
     }
@@ -126,7 +126,7 @@ impl Run<'_> {
         self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
     }
 
-    /// Whether `max_seconds` have passed: an iteration then ends with what it has.
+    /// Whether `max_seconds` have passed: iterations then end with their current result.
     pub(crate) fn out_of_time(&self) -> bool {
         self.max_seconds.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
     }

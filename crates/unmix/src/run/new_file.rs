@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Atomic file replacement: a file appears complete or not at all.
 
 use crate::error::{Error, Result};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A file that is being written: a temporary sibling of `path`, which it replaces when [`finish`](NewFile::finish) has succeeded.
-/// Dropped before, it leaves nothing behind and what was at `path` untouched. Where `path` is a symbolic link, what it points to is
-/// replaced and the link stays; what is replaced hands its permissions on.
+/// If it is dropped before, it is removed and the file at `path` is unchanged. If `path` is a symbolic link,
+/// the target is replaced and the link stays; the permissions of the replaced file are kept.
 pub struct NewFile {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
@@ -46,7 +46,7 @@ impl NewFile {
         builder.prefix(".unmix-").suffix(".part");
         #[cfg(unix)]
         {
-            // As an ordinary new file: what the person's umask leaves of 0666.
+            // As an ordinary new file: 0666 restricted by the umask.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// The stopping rule was met.
     Converged,
-    /// There was none to meet: a closed form, or a fixed budget that was spent.
+    /// There was no stopping rule: a closed form, or a fixed number of steps.
     Completed,
     /// `max_iter` ended it first.
     MaxIter,
@@ -17,7 +17,7 @@ pub enum Outcome {
     Time,
     /// No further step improved it.
     Stalled,
-    /// Every feature is near 0: nothing was learnt.
+    /// Every feature is near 0.
     Collapsed,
 }
 

@@ -1,10 +1,10 @@
-//! Warm starts: the parameters of a fitted model in place of a method's own start.
+//! Warm starts: initial values from a fitted model in place of the method's own.
 
 use super::Run;
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// An initial point other than the method's own: the parameters of a fitted model.
+/// Initial values from the parameters of a fitted model.
 pub trait Start: Sync {
     /// Key of the method that it was fitted by.
     fn method(&self) -> &str;

@@ -1,8 +1,8 @@
-//! How many components to keep: rules over a spectrum of variances, two that examine the rows, and a table of them all; for methods that
-//! have a likelihood, one table over the number of components.
+//! Rules for the number of components: from the variances, two from the rows, and a table of all of them; for
+//! methods with a likelihood, a table over the number of components.
 //!
-//! Variances are given in descending order, those that are rounding errors left out; units do not matter to any rule. `n` is
-//! a number of samples, which need not be whole: with frequency weights it is their sum.
+//! Variances are given in descending order, without those that are rounding errors; no rule depends on units.
+//! `n` is a number of samples, which need not be whole: with frequency weights it is their sum.
 
 mod bic;
 mod cells;
@@ -53,7 +53,7 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of `p` features, all of whose directions were found.
+    /// For `p` features, with the complete spectrum.
     pub fn of(found: &Decomposition, p: usize) -> Self {
         let mut values = found.values.clone();
         let rank = found.rank.unwrap_or(values.len());
@@ -71,7 +71,7 @@ impl Spectrum {
         by_share(&self.values, self.total, share).clamp(1, self.values.len().max(1))
     }
 
-    /// By [`minka`]; for fewer samples than features the model is that of the directions that samples can span.
+    /// By [`minka`]; with fewer samples than features, for the directions that the samples can span.
     pub fn minka(&self) -> usize {
         match self.n >= self.p as f64 {
             true => minka(&self.values, self.n, self.p),
@@ -79,7 +79,7 @@ impl Spectrum {
         }
     }
 
-    /// By [`bic`], of the features that vary.
+    /// By [`bic`], for the features that vary.
     pub fn bic(&self) -> usize {
         bic(self.varying(), self.n, self.p - self.n_constant)
     }
@@ -97,7 +97,7 @@ impl Spectrum {
         })
     }
 
-    /// By [`gavish_donoho`], of the features that vary.
+    /// By [`gavish_donoho`], for the features that vary.
     pub fn gavish_donoho(&self) -> usize {
         gavish_donoho(self.varying(), self.n, self.p - self.n_constant)
     }

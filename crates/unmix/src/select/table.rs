@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The fewest components that explain more than this share of the variance.
+    /// The fewest components that explain more than this fraction of the variance.
     Share(f64),
     /// The largest ratio of neighbouring variances.
     Gap,

@@ -1,16 +1,17 @@
-//! Limited-memory BFGS: a minimum of a smooth function of many numbers, from its values and gradients.
+//! Limited-memory BFGS: minimises a smooth function of many variables from its values and gradients.
 //!
 //! ```text
 //! d = -H g                 H by two loops over the last pairs s = Δx, y = Δg (Nocedal 1980)
 //! x <- x + t d             f(x + t d) <= f + 1e-4 t g'd,   |g(x + t d)'d| <= 0.9 |g'd|      (Wolfe 1969, strong)
 //! ```
 //!
-//! Nothing depends on the units of the function or of its argument: multiply either by a power of two and the steps are the same
-//! ones. No step raises the function by more than its rounding errors, and such a rise counts as none. Where no step along `d`
-//! lowers it, the stored pairs are dropped and the search continues downhill; where that does not lower it either, the search has
-//! stalled at the rounding errors of the function.
+//! Steps do not depend on the units of the function or of its argument: multiplying either by a power of two
+//! gives the same steps. No step increases the function by more than its rounding errors, and such an
+//! increase counts as none. If no step along `d` decreases it, the stored pairs are dropped and the search
+//! continues along the negative gradient; if that does not decrease it either, the search has stalled at the
+//! rounding errors of the function.
 //!
-//! `O(memory n)` beside the function, and `2 memory n` numbers.
+//! `O(memory n)` in addition to the function, and `2 memory n` numbers.
 //!
 //! J. Nocedal (1980), Math. Comp. 35:773. D. Liu & J. Nocedal (1989), Math. Program. 45:503. Line search: J. Nocedal & S. Wright
 //! (2006), Numerical Optimization, algorithms 3.5 and 3.6.
@@ -32,12 +33,12 @@ pub trait Objective {
     /// Its value at `x`, and its gradient there over `gradient`. A value that is not finite means that `x` is too far away.
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
-    /// What is compared with `tol`: the largest entry of the gradient by default.
+    /// The residual, which is compared with `tol`: by default the largest entry of the gradient.
     fn residual(&self, gradient: &[f64]) -> f64 {
         gradient.iter().fold(0.0, |m, g| m.max(g.abs()))
     }
 
-    /// By how much `value`, found by [`at`](Self::at), may be off by rounding.
+    /// A bound of the rounding error of `value`, computed by [`at`](Self::at).
     fn rounding(&self, value: f64) -> f64 {
         ROUNDING * value.abs()
     }
@@ -47,13 +48,13 @@ pub trait Objective {
         Vec::new()
     }
 
-    /// Takes back what [`counts`](Self::counts) gave.
+    /// Restores the state returned by [`counts`](Self::counts).
     fn recount(&mut self, counts: &[u64]) {
         let _ = counts;
     }
 
     /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; requested after every
-    /// iteration. What the search stores is scaled along.
+    /// iteration. The stored pairs are scaled in the same way.
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
         let _ = (n_iter, x);
         None
@@ -63,7 +64,7 @@ pub trait Objective {
 /// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lbfgs {
-    /// Pairs that are remembered.
+    /// Number of stored pairs.
     pub memory: usize,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -85,21 +86,22 @@ pub struct Minimum {
     pub outcome: Outcome,
     /// Iterations.
     pub n_iter: u64,
-    /// The function at the start and after each iteration, differences within rounding counted as none; never rises.
+    /// The function at the start and after each iteration, ignoring differences at rounding level; never
+    /// increases.
     pub objective: Vec<f64>,
 }
 
 /// So many iterations that lower the function by no more than this share of it, and the residual by no more than a tenth, are the last ones.
 const IDLE: (usize, f64) = (30, 1e-14);
 
-/// Rounding errors of a sum of some thousand numbers, as a share of it.
+/// Rounding errors of a sum of some thousand numbers, as a fraction of it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// The first step ever takes the argument so far, as a share of its length.
+/// Length of the first step as a fraction of the norm of the argument.
 const FIRST: f64 = 0.1;
 
 impl Lbfgs {
-    /// Searches from `x` on; what is reported and kept goes under `name`.
+    /// Searches from `x` on; `name` is used for progress and checkpoints.
     ///
     /// # Errors
     ///
@@ -127,7 +129,7 @@ impl Lbfgs {
             if !at.here.value.is_finite() {
                 break Outcome::Stalled;
             }
-            // One iteration is taken whatever the time is: a start is no result.
+            // At least one iteration is taken, whatever the time limit: the initial point is not a result.
             match steps.spent() {
                 Some(Outcome::Time) if steps.n_iter() == 0 => {}
                 Some(outcome) => break outcome,
@@ -159,7 +161,7 @@ struct Search {
     begun: f64,
     /// The function after each of the last iterations, enough to detect stagnation.
     last: Vec<f64>,
-    /// Nothing more is expected.
+    /// Whether no further decrease is expected.
     ended: bool,
     counts: Vec<u64>,
 }
@@ -182,7 +184,7 @@ impl Search {
         })
     }
 
-    /// One iteration, which is number `n_iter`; `false` where no step leads on.
+    /// One iteration, which is number `n_iter`; `false` if no step decreases the function.
     fn step(&mut self, of: &mut impl Objective, n_iter: u64) -> Result<bool> {
         let next = loop {
             let direction = self.history.downhill(&self.here.gradient, scaled);
@@ -229,7 +231,7 @@ impl Default for Stagnation {
 }
 
 impl Stagnation {
-    /// Whether residuals still fall, `residual` being the next one.
+    /// Whether residuals still decrease, `residual` being the next one.
     fn falls(&mut self, residual: f64) -> bool {
         match residual < 0.9 * self.residual {
             true => (self.residual, self.idle) = (residual, 0),
@@ -248,7 +250,8 @@ struct Point {
 }
 
 impl Point {
-    /// The first trial where nothing is known of curvature: as far as would repeat the last decrease, within reason.
+    /// The first trial step without information on curvature: a step predicted to repeat the last decrease,
+    /// within bounds.
     fn first_step(&self, direction: &[f64], drop: Option<f64>) -> f64 {
         let (size, steep) = (dot(&self.x, &self.x).sqrt(), dot(direction, direction).sqrt());
         let far = if size > 0.0 { FIRST * size / steep } else { 1.0 / steep };

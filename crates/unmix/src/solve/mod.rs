@@ -1,5 +1,5 @@
-//! What every iterative solver shares: one type that decides when it stops, keeps its history, reports progress, hears that the
-//! user requested a stop, and keeps and restores its state (`Steps`); and limited-memory BFGS, which several methods use.
+//! Shared parts of iterative solvers: `Steps` for stopping rules, history, progress, interruption and
+//! checkpoints; and limited-memory BFGS, which several methods use.
 
 pub mod lbfgs;
 mod steps;

@@ -26,7 +26,7 @@ pub(crate) struct Limits {
     pub(crate) max_iter: u64,
 }
 
-/// Iterations of one solver, as far as they have come.
+/// The iterations of one solver so far.
 pub(crate) struct Steps<'r> {
     run: &'r Run<'r>,
     limits: Limits,
@@ -36,11 +36,11 @@ pub(crate) struct Steps<'r> {
 }
 
 impl<'r> Steps<'r> {
-    /// Begins at the state of a checkpoint, or where there is none at `first`.
+    /// Begins at the state of a checkpoint, or at `first` if there is none.
     ///
     /// # Errors
     ///
-    /// Those of `first`; a checkpoint that holds something else at this place.
+    /// Those of `first`; a checkpoint that holds something else at this position.
     pub(crate) fn begin<S: DeserializeOwned>(
         run: &'r Run<'r>,
         name: &str,
@@ -61,7 +61,8 @@ impl<'r> Steps<'r> {
         Ok((steps, state))
     }
 
-    /// Why the solver ends here, before another iteration: the residual is met, or iterations or seconds are spent.
+    /// The reason to stop before another iteration, if any: the tolerance is met, or the maximum number of
+    /// iterations or the time limit is reached.
     pub(crate) fn ending(&self, residual: f64) -> Option<Outcome> {
         match () {
             () if residual <= self.limits.tol => Some(Outcome::Converged),
@@ -69,7 +70,7 @@ impl<'r> Steps<'r> {
         }
     }
 
-    /// Whether iterations or seconds are spent.
+    /// Whether the maximum number of iterations or the time limit is reached.
     pub(crate) fn spent(&self) -> Option<Outcome> {
         match () {
             () if self.n_iter >= self.limits.max_iter => Some(Outcome::MaxIter),
@@ -78,7 +79,7 @@ impl<'r> Steps<'r> {
         }
     }
 
-    /// An iteration ended: counts it, reports it, and writes a checkpoint where it is time.
+    /// An iteration ended: counts it, reports it, and writes a checkpoint if the interval has passed.
     ///
     /// # Errors
     ///
@@ -95,7 +96,8 @@ impl<'r> Steps<'r> {
         self.counted(state)
     }
 
-    /// [`ended`](Self::ended) without a word: of a loop that reports its iterations itself, or whose iterations are loops that do.
+    /// [`ended`](Self::ended) without a progress report: for loops that report their iterations themselves,
+    /// or whose inner loops do.
     ///
     /// # Errors
     ///

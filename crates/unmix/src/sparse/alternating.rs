@@ -1,7 +1,7 @@
 //! Blocks of steps on all codes and then on all atoms, rows and codes in memory: the alternating scheme, and PALM (Bolte, Sabach & Teboulle
 //! 2014), which is that with one step each, with inertia (Pock & Sabach 2016) or without.
 //!
-//! The objective never rises: steps are no longer than that allows, a step with inertia that raises it is taken back and repeated without,
+//! The objective never increases: steps are no longer than that allows, a step with inertia that raises it is taken back and repeated without,
 //! and iterations end where rounding errors would raise it.
 
 use super::constraint::AtomSet;

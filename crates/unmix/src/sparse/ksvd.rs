@@ -25,7 +25,7 @@ const ALIKE: f64 = 0.99;
 const OVER: usize = 10;
 const COARSER: f64 = 100.0;
 
-/// How atoms are learnt.
+/// How atoms are learned.
 #[derive(Clone, Debug)]
 pub(crate) struct Ksvd {
     pub(crate) set: AtomSet,

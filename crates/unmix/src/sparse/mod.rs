@@ -1,4 +1,5 @@
-//! Codes of rows by a given dictionary: the lasso and orthogonal matching pursuit, row by row, with a certificate for every code.
+//! Codes of rows in a given dictionary: the lasso and orthogonal matching pursuit, row by row, with a duality
+//! gap for every code.
 //!
 //! ```text
 //! P(z) = 1/2 ||x - z A||² + alpha ||z||_1        A: atoms are rows, n_atoms x n_features
@@ -9,21 +10,22 @@
 //! ```text
 //! let atoms = Atoms::<T>::new(&matrix);                   // once for a dictionary: Gram matrix, norms; O(n_atoms² n_features)
 //! let lasso = Lasso { alpha, ..Lasso::default() };
-//! lasso.code(&atoms, rows, codes, &mut work);             // `codes` holds the start: zeros, or codes that are near
-//! measure(&atoms, (alpha, lasso.positive), rows, codes, &mut measures, &mut work.checked);   // objective, duality gap, ..., in f64
+//! lasso.code(&atoms, rows, codes, &mut work);             // `codes` holds the initial codes, for example
+//! zeros measure(&atoms, (alpha, lasso.positive), rows, codes, &mut measures, &mut work.checked);   //
+//! objective, duality gap, ..., in f64
 //! ```
 //!
 //! * [`Lasso::code`] codes a block of rows on the calling thread; [`Lasso::code_all`] does so on the threads of the pool that it is
 //!   called on. Both read the start from `codes`, and a row has the same bits in any block and for any number of threads.
 //! * [`Effort::UpTo`] stops at the tolerance, [`Effort::Passes`] makes a given number of passes over all atoms, in their order, from the
-//!   start that is given: each lowers `P`.
+//!   given start: each decreases `P`.
 //! * [`Omp::code`] and [`Omp::code_all`] are orthogonal matching pursuit, to a number of atoms or a squared error.
 //! * [`Proximal`] is ISTA and FISTA (steps from a start, as many as are wanted), [`Lars`] the homotopy in alpha.
-//! * [`measure`] certifies codes of any origin: the gap is formed from a fresh residual in double precision.
+//! * [`measure`] certifies any codes: the gap is computed from a recomputed residual in double precision.
 //!
-//! Atoms may have any length, zero among them (their code is 0), and keep their order and signs; of equal atoms the first has the code. Rows of NaN cells go through
-//! [`Atoms::seen`], which is the dictionary of the cells that a row has. Everything that is needed again between rows is in [`Work`],
-//! one for each thread.
+//! Atoms may have any length, zero among them (their code is 0), and keep their order and signs; of equal
+//! atoms the first has the code. Rows with missing cells use [`Atoms::seen`], the dictionary restricted to
+//! the observed cells of a row. Buffers are in [`Work`], one for each thread.
 
 mod alternating;
 mod atoms;

@@ -6,8 +6,8 @@
 //! a_j   = project(a_j + (q_j - P_j A) / P_jj)                           one atom after the other
 //! ```
 //!
-//! `rho` (forgetting) weighs batches: those learnt with atoms of long ago count less. Everything that changes from one batch to the next is
-//! [`Learnt`], which goes with the model, so that a stream is continued where it ended.
+//! `rho` (forgetting) weighs batches: those learned with atoms of long ago count less. Everything that changes from one batch to the next is
+//! [`Learned`], which goes with the model, so that a stream is continued where it ended.
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Batches of a stream between two searches for atoms that no code uses; of a fit they are made after each epoch.
 pub(crate) const PERIOD: u64 = 100;
 
-/// All that changes while atoms are learnt. The order of the atoms is that in which they are updated, and stays.
+/// All that changes while atoms are learned. The order of the atoms is that in which they are updated, and stays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Learnt {
     /// `m x p`.
@@ -33,9 +33,9 @@ pub(crate) struct Learnt {
     pub(crate) codes: Matrix<f64>,
     /// Weighted products of codes and rows, `m x p`.
     pub(crate) rows: Matrix<f64>,
-    /// Batches learnt from, over the whole life.
+    /// Batches learned from, over the whole life.
     pub(crate) t: u64,
-    /// Batches since atoms without use were last looked for, and how often each was used in these.
+    /// Batches since atoms without use were last searched for, and how often each was used in these.
     pub(crate) since: u64,
     pub(crate) recent: Vec<u64>,
     /// Share of the codes that use each atom and their mean absolute value, weighted as the sums are, times `weight`.
@@ -44,7 +44,7 @@ pub(crate) struct Learnt {
     pub(crate) weight: f64,
     /// Rows that were represented worst since then.
     pub(crate) worst: Worst,
-    /// Atoms that were without use when last looked for, and are still there.
+    /// Atoms that were without use when last searched for, and are still there.
     pub(crate) dead: u64,
     /// Atoms that were replaced.
     pub(crate) replaced: u64,
@@ -73,7 +73,7 @@ impl Learnt {
         }
     }
 
-    /// Atoms that no code used when last looked for, or so far where that was never.
+    /// Atoms that no code used when last searched for, or so far where that was never.
     pub(crate) fn dead_now(&self) -> u64 {
         match self.since == self.t {
             true => self.recent.iter().filter(|n| **n == 0).count() as u64,
@@ -111,7 +111,7 @@ impl Learnt {
     }
 }
 
-/// How atoms are learnt.
+/// How atoms are learned.
 #[derive(Clone, Debug)]
 pub(crate) struct Online {
     /// Codes of a batch.
@@ -202,7 +202,7 @@ impl Online {
         let mut each = |batch: &Batch<'_, T>| {
             self.step(&mut learnt, batch.x, batch.rows);
             if batch.ends_epoch() {
-                // Not in the last fifth: what is put in late is not learnt any more.
+                // Not in the last fifth: what is put in late is not learned any more.
                 let may = 5 * batch.next.epoch <= 4 * epochs;
                 self.look(&mut learnt, may, batch.x);
                 let value = self.objective(&learnt.atoms, sample);

@@ -1,4 +1,4 @@
-//! Blocks of rows: their correlations with the atoms by one product, then each row by itself.
+//! Blocks of rows: their correlations with the atoms by one product, then each row separately.
 
 use super::Atoms;
 use super::gap::Checked;

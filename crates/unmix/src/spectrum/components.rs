@@ -1,4 +1,4 @@
-//! How many components are kept: all, a number, a share of the variance, or the result of a rule.
+//! How many components are kept: all, a number, a fraction of the variance, or the result of a rule.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub enum Components {
     All,
     /// That many.
     Count(usize),
-    /// The fewest whose share of the variance is greater than this, between 0 and 1.
+    /// The fewest whose fraction of the variance is greater than this, between 0 and 1.
     Share(f64),
     /// By a rule.
     Rule(Rule),

@@ -1,9 +1,8 @@
-//! The spectrum of a covariance: from rows to variances and the directions that have them.
+//! The spectrum of the covariance: eigenvalues (variances) and eigenvectors (directions) from rows.
+//! PCA reports it directly; other methods start from it (whitening, likelihoods, initial values).
 //!
-//! What PCA reports as it is, and where other methods begin (whitening, likelihoods, starts of iterations).
-//!
-//! Rows may count more or less often (weights), be seen about 0 (`center: false`), and in units of each column's standard
-//! deviation (`standardize`). None of that touches the rows: it enters the sums, or the covariance made of them.
+//! Rows may have weights, be left uncentred (`center: false`), and be divided by each column's standard
+//! deviation (`standardize`). None of that changes the rows: it is applied to the sums, or to the covariance.
 
 mod components;
 mod coordinates;
@@ -39,9 +38,9 @@ pub enum Solver {
     Full,
     /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
     CovarianceEigh,
-    /// [`Krylov`](Solver::Krylov) behind the limits that scientists know it with: fewer components than `min(n, p)`.
+    /// [`Krylov`](Solver::Krylov) with the restrictions of scikit-learn: fewer components than `min(n, p)`.
     Arpack,
-    /// A random block after a fixed number of rounds. Approximate; variances are those of the scores.
+    /// Randomized SVD with a fixed number of iterations. Approximate; variances are those of the scores.
     Randomized,
     /// Block Lanczos, to `tol` or to rounding level.
     Krylov,
@@ -72,10 +71,11 @@ impl Solver {
     }
 }
 
-/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it costs nothing; else `covariance_eigh`.
+/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it is cheap enough; else
+/// `covariance_eigh`.
 ///
 /// Both are exact to rounding: eigenvalues to `eps` of the largest. `full` also has singular values to `eps` of the largest,
-/// where a scatter matrix sees none below about `sqrt(eps)` of it.
+/// while a scatter matrix resolves none below about `sqrt(eps)` of it.
 ///
 /// For `sparse` rows `full` would fill in the zeros. `covariance_eigh` forms a square table of `min(n, p)` numbers a side; above
 /// 2048 of them, where `k` is at most a tenth of them, `krylov` does without.
@@ -97,17 +97,17 @@ pub struct Request {
     pub method: &'static str,
     /// How; not [`Solver::Auto`].
     pub solver: Solver,
-    /// The first so many directions only, or all of them; truncated solvers need a number.
+    /// Number of leading directions, or all of them; truncated solvers need a number.
     pub top: Option<usize>,
-    /// Variation about the mean, not about 0.
+    /// Whether to subtract the mean.
     pub center: bool,
     /// In units of each column's standard deviation.
     pub standardize: bool,
-    /// The residual that iterations accept, as a share of the first variance; 0 for rounding level.
+    /// The residual that iterations accept, as a fraction of the first variance; 0 for rounding level.
     pub tol: f64,
     /// Number of iterations, where given.
     pub rounds: Option<u64>,
-    /// Directions that blocks carry beside those requested.
+    /// Additional directions in blocks.
     pub n_oversamples: usize,
     /// Directions that iterations start from, in the order of components, `m x p`; random ones where there are none.
     pub start: Option<Matrix<f64>>,
@@ -127,7 +127,7 @@ pub struct Decomposition {
     pub axes: Matrix<f64>,
     /// Variance of all columns together.
     pub total: f64,
-    /// Directions along which the rows vary, unless only the first few were examined and all of them do.
+    /// Rank, unless only the first few directions were computed and all of them are above the bound.
     pub rank: Option<usize>,
     /// Variances at or below this share of the first count as 0.
     pub floor: f64,
@@ -141,7 +141,7 @@ pub struct Decomposition {
 
 /// Outcome of an iteration.
 pub struct Ending {
-    /// In one word.
+    /// As a single word.
     pub outcome: Outcome,
     /// Iterations; 1 for closed forms.
     pub n_iter: u64,
@@ -178,7 +178,7 @@ impl Decomposition {
     /// Variance beyond the first `k` components.
     pub fn discarded(&self, k: usize) -> f64 {
         match self.values.len() > k {
-            // A sum of what is left loses no digits; a difference does.
+            // The sum of the remaining variances is accurate; a difference would suffer from cancellation.
             true => self.values[k..].iter().map(|v| v.max(0.0)).sum(),
             false => (self.total - self.values.iter().sum::<f64>()).max(0.0),
         }
@@ -188,7 +188,7 @@ impl Decomposition {
 /// Bytes that an exact solver needs beside `n` rows of `p` features: square tables of the smaller side.
 pub fn memory(n: u64, p: usize) -> u64 {
     let m = n.min(p as u64);
-    // Twice the logarithm of the number of shards and two per thread wait at most; six is seldom exceeded.
+    // At most twice the logarithm of the number of shards and two per thread are held; rarely more than six.
     m.saturating_mul(m).saturating_mul(8 * 6)
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomp
     decompose(rows, run, &request)
 }
 
-/// Refuses standard deviations whose squares are not there with all digits.
+/// Rejects standard deviations whose squares underflow or lose digits.
 pub(crate) fn check_scales(method: &str, scale: Option<&[f64]>, dtype: Dtype) -> Result<()> {
     match scale.and_then(|scale| scale.iter().position(|s| s * s < dtype.least())) {
         Some(j) => Err(tiny_scale(method, j, dtype)),
@@ -258,7 +258,7 @@ fn tiny_scale(method: &str, j: usize, dtype: Dtype) -> Error {
     }
 }
 
-/// Refuses a variance of which not all digits are there: so is that of every number that was squared for it.
+/// Rejects a variance in the subnormal range, because the squares that it was computed from have lost digits.
 pub(crate) fn check_total(method: &str, total: f64, dtype: Dtype) -> Result<()> {
     match total < dtype.least() {
         true => Err(too_small(method, Some(total), dtype)),
@@ -267,7 +267,7 @@ pub(crate) fn check_total(method: &str, total: f64, dtype: Dtype) -> Result<()> 
 }
 
 fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
-    // Squares that are all 0 tell nothing about the size of the variance.
+    // If all squares are 0 the size of the variance is unknown.
     let about =
         total.filter(|total| *total > 0.0).map_or(String::new(), |total| format!(", about {total:.0e},"));
     Error::Unsupported {
@@ -280,7 +280,8 @@ fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
     }
 }
 
-/// The error about rows whose sums of squares are all 0: their columns are constant, or vary by so little that no square of it is a number.
+/// The error about rows whose sums of squares are all 0: their columns are constant, or the squares of their
+/// deviations underflow.
 pub(crate) fn no_variance_of<T: Real>(rows: &Rows<'_, T>, method: &str) -> Error {
     let n_features = rows.n_features();
     match rows.spread_of(&(0..n_features).collect::<Vec<_>>()) {
@@ -290,14 +291,14 @@ pub(crate) fn no_variance_of<T: Real>(rows: &Rows<'_, T>, method: &str) -> Error
     }
 }
 
-/// Whether a solver takes a column for constant where its sum of squares is 0; the others look at the numbers.
+/// Whether a solver treats a column as constant if its sum of squares is 0; the others compare the numbers.
 fn by_squares<T: Real>(rows: &Rows<'_, T>, solver: Solver) -> bool {
     let tall = rows.n_features() as u64 <= rows.n_rows().unwrap_or(0);
     solver.is_truncated() || (tall && solver != Solver::Full)
 }
 
-/// Columns that vary by so little that the squares of it are 0. Where a mean is not tiny the next number is further away than that. One
-/// pass over the rows where some mean is tiny or 0.
+/// Columns that vary, but whose squared deviations underflow to 0. This is only possible for tiny means,
+/// because otherwise adjacent numbers differ by more. One pass over the rows if some mean is tiny or 0.
 pub(crate) fn hidden_columns<T: Real>(rows: &Rows<'_, T>, mean: &[f64]) -> Result<Vec<usize>> {
     let tiny = T::DTYPE.least().sqrt() / T::DTYPE.eps();
     let suspects: Vec<usize> = (0..mean.len()).filter(|&j| mean[j].abs() < tiny).collect();
@@ -333,7 +334,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
     let k = request.top.map_or(m, |k| m.min(k as u64));
     check_memory(
         &format!("a {k} x {p} matrix of components"),
-        // As found, in their final order and made orthonormal.
+        // The directions found, in their final order and orthonormalised.
         (k + 1).saturating_mul(p as u64).saturating_mul(3 * 8),
         "choose fewer components, or fewer columns",
     )?;
@@ -345,7 +346,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
     }
 }
 
-/// Keeps the directions above the floor, pads or cuts the values to `m`, and counts the rank.
+/// Keeps the directions above the bound, pads or truncates the values to length `m`, and determines the rank.
 fn cut(
     mut values: Vec<f64>,
     axes: Matrix<f64>,
@@ -380,17 +381,19 @@ fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
     (10.0 * n.max(p as u64) as f64 * eps).min(eps.sqrt()).powi(2)
 }
 
-/// Through a scatter matrix, variances below its own rounding errors cannot be seen either. Those of its entries are
-/// independent, so as a matrix they come to at most `0.7 eps sqrt(m / M)` of the first variance (measured over shapes from
-/// 100 x 50 to 300000 x 30; `m` the size of the matrix, `M` the number of terms in its sums), with `eps` of the type of the
-/// rows; those of the decomposition to a few `sqrt(m)` of double precision's. Ten times both.
+/// From a scatter matrix, variances below its own rounding errors cannot be resolved either. Those of its
+/// entries are independent, so as a matrix they come to at most `0.7 eps sqrt(m / M)` of the first variance
+/// (measured over shapes from 100 x 50 to 300000 x 30; `m` the size of the matrix, `M` the number of terms in
+/// its sums), with `eps` of the type of the rows; those of the decomposition to a few `sqrt(m)` of double
+/// precision's. Ten times both.
 fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
     let (m, terms) = ((n.min(p as u64)) as f64, n.max(p as u64) as f64);
     full_floor(n, p, eps).max(10.0 * (eps * (m / terms).sqrt() + f64::EPSILON * m.sqrt()))
 }
 
-/// The largest power of two that is not above a number, 1 for those that have none. Eigenvectors are looked for in a covariance divided by that of its
-/// trace, which rounds nothing, so that no square of its entries overflows or vanishes.
+/// The largest power of two that is not above a number, 1 for those that have none. Eigenvectors are computed
+/// after dividing the covariance by that of its trace, which is exact, so that no square of its entries
+/// overflows or underflows.
 fn power_of_two(x: f64) -> f64 {
     let power = f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000);
     if power.is_normal() { power } else { 1.0 }

@@ -8,7 +8,7 @@
 //! The interval lies on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most about
 //! `agreement² / 2` in whatever was tried: a pair of components is distinguished by one gap (of variances, or of how far two
 //! sources are from Gaussian), and an angle goes with the inverse of the gap. Gap and angle have errors of the same order, so that
-//! the standard deviation of the angle is a share of itself that hardly depends on the number of rows. The factor is from
+//! the standard deviation of the angle is a fraction of itself that hardly depends on the number of rows. The factor is from
 //! simulations (`docs/decisions/0010-stability.md`), not from a theorem.
 //!
 //! Not a bootstrap over rows: a row drawn twice counts twice, which doubles the squared angles between halves. Not a jackknife over groups

@@ -1,20 +1,24 @@
-//! Whether a decomposition would be found again: in each half of the rows, and from another start.
+//! Reproducibility of a decomposition: in random halves of the rows, and from other initial values.
 //!
-//! A component that half of the data does not find again is a description of these rows, not of where they come from. So the rows
-//! are cut into random halves several times, the method is fitted to either half, and what the halves find is compared, component
-//! by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004) without
-//! resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
-//! ([`Stability::restarts`]) shows whether the solver, rather than the data, is the reason. Consecutive rows, as samples of a
-//! recording do, go into halves in blocks ([`Stability::block_length`]): halves of neighbours would be copies of each other. The
-//! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
+//! A component that is not reproduced by half of the data describes this sample, not the population. So the
+//! rows are repeatedly split into random halves, the method is fitted to each half, and the components of the
+//! two halves are compared ([`Stability::halves`]). This differs from Meinecke et al. 2002 and ICASSO
+//! (Himberg et al. 2004) in that rows are not resampled with replacement: halves are disjoint, so their
+//! sampling errors are independent. The same fit from other seeds ([`Stability::restarts`]) shows whether the
+//! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
+//! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
+//! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
+//! estimate alone (`interval.rs`).
 //!
-//! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
-//! largest sum of similarities. Similarity is the cosine of the axes where these are orthonormal, that of atoms, or of the loadings of units
-//! in standard deviations of the columns, where codes are mostly 0; and else the correlation of the codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
-//! would make all of them alike. What all fits found is clustered besides, without the model, as ICASSO does (`clusters.rs`).
+//! The model of all rows is the reference: components of every other fit are matched to its components by the
+//! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
+//! orthonormal, that of atoms, or of the loadings of units in standard deviations of the columns, where codes
+//! are mostly 0; otherwise the correlation of the codes over a sample of rows, with the largest 1 % clipped,
+//! because a single outlying row is large in every code and would make all of them similar. In addition, the
+//! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
-//! share their passes over the rows (`together.rs`); answers are those of one fit after the other, to the bit.
+//! share their passes over the rows (`together.rs`); results have the same bits as those of sequential fits.
 
 mod clusters;
 mod compare;
@@ -48,7 +52,8 @@ use tried::{HalvesResult, RestartsResult};
 /// Numbers of cuts and restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Cuts into two random halves. With fewer than [`ENOUGH`] intervals are wide, and with one they are all of `[0, 1]`.
+    /// Number of random splits into halves (cuts). With fewer than [`ENOUGH`] intervals are wide, and with
+    /// one they are `[0, 1]`.
     pub cuts: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
@@ -60,39 +65,42 @@ impl Default for Trials {
     }
 }
 
-/// So many cuts leave intervals less than a tenth wider than any number of them would.
+/// Number of cuts with which intervals are less than a tenth wider than in the limit of many cuts.
 pub const ENOUGH: usize = 20;
 
 /// Results, for each component of the model, in its order.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stability {
-    /// Similarity of what two disjoint halves found, mean over the cuts; 1 is the same twice.
+    /// Similarity of the components of two disjoint halves, mean over the cuts; 1 means identical.
     pub halves: Vec<f64>,
-    /// 95 % interval for how well the method would agree on two disjoint samples of half as many rows, of where these rows come from:
-    /// what `halves` is an estimate of. It counts what other cuts and what other rows would change.
+    /// 95 % interval for the expected agreement of fits to two disjoint samples of half as many rows from the
+    /// population, which `halves` estimates. It includes the errors due to a finite number of cuts and to
+    /// sampling of the rows.
     pub interval: Vec<(f64, f64)>,
-    /// For a component of a group, how well halves agree about the space of the group: the least cosine of its principal angles, mean
-    /// over the cuts. That of `halves` for a component that stands alone, or in a group of all there are.
+    /// For a component of a group, agreement of the halves on the subspace of the group: the least cosine of
+    /// the principal angles, mean over the cuts. Equal to `halves` for a component without a group, or in a
+    /// group of all components.
     pub space: Vec<f64>,
-    /// The same interval for `space`: where it lies is the verdict.
+    /// The interval for `space`, which determines the verdict.
     pub space_interval: Vec<(f64, f64)>,
-    /// Cuts that were made.
+    /// Number of cuts.
     pub cuts: usize,
-    /// Similarity with what other seeds found, mean over the restarts; none where every restart gave the same bits, as with a
-    /// solver that has one start only.
+    /// Similarity to the components from other seeds, mean over the restarts; none if every restart gave the
+    /// same bits, as with a deterministic solver.
     pub restarts: Option<Vec<f64>>,
-    /// Mean similarity to its own partners less that to all others, over all fits, each assigned to the model: 1 for a component that is
-    /// always found and like no other. [`clusters`](Self::clusters) has the index of ICASSO.
+    /// Mean similarity to its matches minus that to all other components, over all fits, each matched to the model: 1 for a component that is always found and unlike all others. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
     /// Components of all fits, clustered as in ICASSO, without using the model: quality index, size and centrotype of the cluster
     /// of each component.
     pub clusters: Clusters,
-    /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
-    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size. Empty where codes are mostly 0 or never negative.
+    /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: fitted to
+    /// one half and tested on the other, and vice versa; the larger of the two. For autocorrelated rows the
+    /// effective sample size is used. Empty where codes are mostly 0 or never negative.
     pub gaussian: Vec<f64>,
-    /// Mean cosine of as many random directions of as many columns with others, paired in the same way: what atoms that have nothing in common
-    /// would have. Where atoms or units are compared; small where there are no more of them than columns.
+    /// Mean cosine between two sets of random directions of the same number and dimension, matched in the
+    /// same way: the value for unrelated atoms. For atoms and units; small if there are no more of them than
+    /// columns.
     pub chance: Option<f64>,
     /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
     pub block_length: u64,
@@ -100,7 +108,7 @@ pub struct Stability {
     pub verdicts: Vec<Verdict>,
 }
 
-/// Components are called stable where the whole interval for the agreement of halves is at least this.
+/// Components are called resolved if the whole interval for the agreement of halves is at least this.
 pub const STABLE: f64 = 0.9;
 
 impl Stability {
@@ -133,13 +141,14 @@ impl Stability {
 }
 
 impl Model {
-    /// The same model, with what was found of its stability in the report.
+    /// The same model, with the stability results in its report.
     pub fn with_stability(self, found: &Stability) -> Self {
         self.with_stability_found(found.to_json())
     }
 }
 
-/// Fits `model`'s method again, to halves of `rows` and from other seeds, and compares. The seed of `run` determines the halves.
+/// Fits the method of `model` to halves of `rows` and from other seeds, and compares the components. The seed
+/// of `run` determines the halves.
 ///
 /// # Errors
 ///
@@ -196,7 +205,7 @@ where
         n: n as f64,
         times: &together.times,
     };
-    // An atom or a unit is told from others by the rows that it is used for, whatever its variance.
+    // An atom or a unit is identified by the rows that use it, whatever its variance.
     let groups = if alone { vec![Vec::new(); k] } else { verdict::groups(k, &evidence) };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
@@ -238,7 +247,7 @@ fn chance<T: Real>(k: usize, p: usize, seed: u64, seen: &Reference<'_, T>) -> f6
     (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
 }
 
-/// Rows that halves can be made of.
+/// Rows that can be split into halves.
 fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
     rows.here("stability of a decomposition")?;
     let source = rows.source().random().filter(|_| !rows.is_sparse() && rows.weights().is_none());
@@ -252,7 +261,7 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
 /// The rows (`None`: all) and the seed of every fit: of the halves of every cut, then of the restarts.
 fn jobs(cuts: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Option<Vec<u64>>, u64)> {
     let mut jobs = Vec::new();
-    // Each half has a start of its own: a start that both share would be something that they agree about.
+    // Each half has its own initial values: shared ones would increase the agreement.
     for (cut, (left, right)) in (0u64..).zip(cuts) {
         let seed = seed.wrapping_add(HALVES + 2 * cut);
         jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
@@ -274,7 +283,8 @@ impl<T: Real> Fits<'_, '_, T>
 where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
-    /// For each job, the rows (`None`: all) and the seed, what is found; at most `readers` concurrently.
+    /// The components found for each job, given by rows (`None`: all) and seed; at most `readers`
+    /// concurrently.
     pub(crate) fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();
@@ -302,14 +312,14 @@ pub(crate) fn readers(n: u64, k: usize, size: usize) -> usize {
     (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
 }
 
-/// Rows of no more bytes are read once, not one by one in every pass of every fit.
+/// Rows of at most so many bytes are copied to memory once, instead of being read in every pass of every fit.
 const HELD: u64 = 1 << 30;
 
-/// Seeds of the halves begin so far from those of the restarts.
+/// Offset of the seeds of the halves from those of the restarts.
 const HALVES: u64 = 1 << 32;
 
-/// Variances along the components, where the method distinguishes directions by them: where codes are uncorrelated scores along
-/// axes.
+/// Variances along the components, for methods that distinguish directions by them: those whose codes are
+/// uncorrelated scores along axes.
 fn variances(model: &Model) -> Option<Vec<f64>> {
     if model.tensor("second_rotation").is_some() {
         return None;
@@ -324,7 +334,7 @@ fn mean(trials: &[Vec<f64>], k: usize) -> Vec<f64> {
     (0..k).map(|j| trials.iter().map(|t| t[j]).sum::<f64>() / trials.len().max(1) as f64).collect()
 }
 
-/// Own similarity less the mean of the others', over all fits.
+/// Similarity to the match minus the mean similarity to the others, over all fits.
 fn index(fits: &[Matrix<f64>], k: usize) -> Vec<f64> {
     (0..k)
         .map(|j| {

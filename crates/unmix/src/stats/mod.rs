@@ -1,4 +1,5 @@
-//! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic does not depend on where its rows are.
+//! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] in each file. They do not depend on
+//! where rows are stored.
 
 mod checksum;
 mod contrast;
@@ -64,11 +65,11 @@ pub use weights::{GatherWeights, RowWeights};
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace};
 
-/// What some rows contribute to a total.
+/// The sum over some of the rows.
 ///
 /// Three laws, tested for every implementor: a zero merged from either side changes no bit; merging is associative up to
-/// rounding; packing and unpacking is the identity, to the bit. So a shard can be gathered by another process and only its
-/// bytes need to travel.
+/// rounding; packing and unpacking is the identity, to the bit. So the sum over a shard can be computed by
+/// another process and sent as bytes.
 pub trait Partial: Send + Sized + 'static {
     /// Adds what the rows to the right contribute.
     fn merge(&mut self, right: Self);
@@ -80,7 +81,8 @@ pub trait Partial: Send + Sized + 'static {
     fn bytes(&self) -> usize;
 }
 
-/// `right` where both parts are of some rows, `n` of them; else `left` is what merging makes of the two, to the bit.
+/// Returns `right` if both parts have rows (`n` is their number); otherwise `left` becomes the merged sum, to
+/// the bit.
 fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
     if n(&right) == 0.0 {
         return None;
@@ -92,10 +94,9 @@ fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
     Some(right)
 }
 
-/// A sum over rows as a value: everything beside the rows that it depends on.
+/// A description of a sum over rows: everything that it depends on except the rows.
 ///
-/// Whoever has some of the rows can be sent a gather as bytes ([`pack`](Self::pack)), add up the shards that it has, and send back
-/// their sums: see [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
+/// A gather can be sent as bytes ([`pack`](Self::pack)) to a worker, which computes the sums over its shards and returns them: see [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
 pub trait Gather<T: Real>: Sync + Sized {
     /// What is summed.
     type Part: Partial;
@@ -108,7 +109,7 @@ pub trait Gather<T: Real>: Sync + Sized {
         Plan::for_width(n_features)
     }
 
-    /// Numbers that a row must have; `None` where any number will do.
+    /// Required number of columns; `None` for any number.
     fn width(&self) -> Option<usize>;
 
     /// The sum over no rows of `n_features` numbers.

@@ -120,7 +120,7 @@ impl<T: Real> Sum<T> for Range {
             }
             for (x, (low, high)) in row.iter().zip(&mut self.between) {
                 let x = x.to_f64();
-                // In two parts, since numbers that are none compare with nothing.
+                // In two parts, since NaN compare with nothing.
                 (*low, *high) = (low.min(x), high.max(x));
             }
             if self.not_finite.is_none() {

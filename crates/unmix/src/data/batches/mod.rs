@@ -5,7 +5,7 @@
 //! in the order of the data, window by window. The order of the rows depends on the seed, the epoch and the shape of the data, and not
 //! on the size of batches, threads, or where rows are kept.
 //!
-//! *Memory.* That of a window, of two where there is a second thread, and of a few batches, however many rows there are; of the batches
+//! *Memory.* That of a window, of two where there is a second thread, and of a few batches, whatever the number of rows; of the batches
 //! alone where rows lie in memory as they are wanted.
 //!
 //! *Reading.* A shard is read by one call. Where there is a second thread it gathers the next batches, and reads the shards of the next
@@ -106,7 +106,7 @@ impl<'a, T: Real> Batches<'a, T> {
     ///
     /// # Errors
     ///
-    /// A size of 0; rows that are elsewhere; no rows or no columns; batches that do not fit into memory.
+    /// A size of 0; remote rows; no rows or no columns; batches that do not fit into memory.
     pub fn new(rows: &'a Rows<'a, T>, size: usize, seed: u64) -> Result<Self> {
         rows.here("training by batches")?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());

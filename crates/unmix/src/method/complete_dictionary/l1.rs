@@ -1,6 +1,7 @@
-//! Filters one after another by the least mean size of their codes (Sun, Qu & Wright 2017; Bai, Jiang & Sun 2019).
+//! Filters one at a time by minimising the mean absolute value of their codes (Sun, Qu & Wright 2017; Bai,
+//! Jiang & Sun 2019).
 //!
-//! From a random direction the minimum is first looked for among those orthogonal to the filters before it, so that none is found twice, and
+//! From a random direction the minimum is first searched for among those orthogonal to the filters before it, so that none is found twice, and
 //! then, from there, among all.
 
 use super::refine::{Descent, SAME, some_rows};
@@ -54,7 +55,7 @@ pub(super) fn search<T: Real>(
     Ok(at.found)
 }
 
-/// What of `w` is in the span of the orthonormal rows of `basis`, to length 1.
+/// The projection of `w` onto the span of the orthonormal rows of `basis`, normalised to length 1.
 fn unit_within(w: &[f64], basis: &Matrix<f64>) -> Vec<f64> {
     let w = Matrix::from_vec(1, w.len(), w.to_vec());
     let inside = factor::multiply(&factor::multiply_transposed(&w, basis), basis).into_vec();
@@ -62,7 +63,7 @@ fn unit_within(w: &[f64], basis: &Matrix<f64>) -> Vec<f64> {
     inside.into_iter().map(|x| x / length).collect()
 }
 
-/// The orthonormal rows of `span`, and what `q` has beside them.
+/// The orthonormal rows of `span`, and the component of `q` orthogonal to them.
 fn extended(span: &Matrix<f64>, q: &[f64]) -> Matrix<f64> {
     let rest = unit_within(&away_from(q, span), &factor::complement(span));
     Matrix::from_vec(span.rows() + 1, span.cols(), [span.as_slice(), &rest].concat())

@@ -1,21 +1,23 @@
 //! Complete dictionary learning: as many atoms as dimensions, in which rows have sparse codes.
 //!
 //! **Finds** the atoms of rows that are sparse combinations of linearly independent ones, up to order and sign.
-//! **Model** `x = mean + z A`, rows of `A` of length 1, `z` sparse: each code is 0 in many rows. PCA cannot see such atoms, whose rows may
-//! have one variance in all directions.
+//! **Model** `x = mean + z A`, rows of `A` of length 1, `z` sparse: each code is 0 in many rows. PCA cannot
+//! find such atoms, because the variance of rows may be equal in all directions.
 //! **Algorithm**
 //!  1. white coordinates, in which the atoms are nearly orthogonal (`precondition`);
-//!  2. matching, stretching, projection (Zhai et al. 2020): `W <- polar(E[y³ x'])`, `y = W x`, which raises `E |y|⁴` in every step; near the end
-//!     `W <- polar(E[y³ x'] - 3 W)`, the fixed point of FastICA, of third order, given up where it lowers `E |y|⁴` (`search.rs`);
-//!  3. polish: the least `Σ E log cosh y` from there, by the search that ICA has;
-//!  4. refinement: the least `E |y|` of each atom by itself, by reweighted least squares (`refine.rs`). Where codes are 0 in many rows and there is
-//!     no noise, that is the atom to rounding; with noise it is biased, and kept only where many codes are near 0.
+//!  2. matching, stretching, projection (Zhai et al. 2020): `W <- polar(E[y³ x'])`, `y = W x`, which
+//!  increases `E |y|⁴` in every step; near the end `W <- polar(E[y³ x'] - 3 W)`, the cubically convergent
+//!  fixed-point iteration of FastICA, unless it decreases `E |y|⁴` (`search.rs`);
+//!  3. polish: minimisation of `Σ E log cosh y` from there, by the search of ICA;
+//!  4. refinement: minimisation of `E |y|` of each atom separately, by reweighted least squares
+//!  (`refine.rs`). If codes are 0 in many rows and there is no noise, this gives the atom up to rounding;
+//!  with noise it is biased, and kept only if many codes are near 0.
 //!
 //! Rows of `W` are filters in white coordinates; atoms are columns of its pseudo-inverse there, taken back to columns.
 //! **Cost** `O(n p k)` a step, 10 to 40 steps; step 4 `O(200 p³)` for each of 15 steps of each atom.
 //! **Equals** with `power=4` and `polish=False`, `refine=False`: symmetric FastICA with contrast "cube" about 0.
-//! **Fails** where codes are not sparse: a source that is no more peaked than a Gaussian (a warning), and with fewer than about
-//! `27 k / (1 - share)²` rows, `share` that of codes which are not 0 (a warning).
+//! **Fails** for codes that are not super-Gaussian (a warning), and with fewer than about
+//! `27 k / (1 - share)²` rows, `share` the fraction of nonzero codes (a warning).
 //!
 //! Y. Zhai, Z. Yang, Z. Liao, J. Wright & Y. Ma (2020), Complete dictionary learning via l4-norm maximization over the orthogonal group, JMLR
 //! 21:165. J. Sun, Q. Qu & J. Wright (2017), Complete dictionary recovery over the sphere, IEEE Trans. Inf. Theory 63. Y. Bai, Q. Jiang &
@@ -68,17 +70,17 @@ impl CompleteDictionary {
     ///
     /// # Errors
     ///
-    /// A name that is none of this method's, a value that the setting may not have.
+    /// A name that is not one of this method's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         from_settings(SETTINGS, given)
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies; without preconditioning rows that vary along fewer
-    /// directions than there are columns; batches of rows that are elsewhere; what the source reports. With preconditioning a rank below the
+    /// directions than there are columns; batches of remote rows; what the source reports. With preconditioning a rank below the
     /// number of atoms requested is not an error: as many are kept as there are directions, with a warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
@@ -100,7 +102,7 @@ impl CompleteDictionary {
         })
     }
 
-    /// When a search ends.
+    /// Stopping rule of a search.
     fn limits(&self, dtype: Dtype) -> Limits {
         let default = if dtype == Dtype::F32 { 1e-4 } else { 1e-6 };
         Limits { tol: self.tol.unwrap_or(default), max_iter: self.max_iter }

@@ -1,4 +1,4 @@
-//! From filters to a model: atoms, their order and sign, and doubts about them.
+//! From filters to a model: atoms, their order and sign, and warnings about them.
 
 use super::refine::Chosen;
 use super::settings::Algorithm;
@@ -12,15 +12,15 @@ use crate::run::Run;
 use crate::stats::Spread;
 use serde_json::{Map, Value, json};
 
-/// Rows for each atom below which atoms that are never used together are not told apart: 27 in rows without noise, by the variance
+/// Rows for each atom below which atoms that are never used together are not distinguished: 27 in rows without noise, by the variance
 /// `1 / (3 n (1 - share)²)` of an entry, where a row of filters is near its atom.
 const ROWS: f64 = 27.0;
 
-/// Atoms whose numbers are listed; of more only how many there are.
+/// Maximum number of atoms that a warning lists; for more it gives their number.
 const LISTED: usize = 12;
 
 impl CompleteDictionary {
-    /// The model of what was found.
+    /// The model of the filters found.
     pub(super) fn model<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -76,7 +76,7 @@ impl CompleteDictionary {
         let described = Described {
             components: &atoms,
             mean: &seen.mean,
-            // Where there is no first rotation that the components would be taken for.
+            // If there is no first rotation, so that the components are not mistaken for it.
             decoder: Some(&atoms).filter(|_| !seen.white),
             axes: Some(&seen.axes).filter(|_| seen.white),
             scale: Some(&seen.deviation[..]).filter(|_| seen.white),
@@ -107,8 +107,8 @@ fn excess(spread: &Spread, i: usize) -> f64 {
     if square > 0.0 { spread.fourth[i] / spread.n / (square * square) - 3.0 } else { 0.0 }
 }
 
-/// A warning about atoms whose codes are no more peaked than Gaussian ones: the largest kurtosis over the directions of rows that are Gaussian
-/// is some `1.8 sqrt(r)` standard errors.
+/// A warning about atoms whose codes are not super-Gaussian: the largest kurtosis over the directions of rows
+/// that are Gaussian is some `1.8 sqrt(r)` standard errors.
 fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
     let chance = (24.0 / n).sqrt() * (1.8 * ((r - 1) as f64).sqrt() + 3.0);
     let flat: Vec<usize> = (0..kurtosis.len()).filter(|&i| kurtosis[i] < chance).collect();

@@ -1,4 +1,5 @@
-//! One filter by the least mean size of its codes: iteratively reweighted least squares on the sphere.
+//! One filter by minimising the mean absolute value of its codes: iteratively reweighted least squares on the
+//! sphere.
 //!
 //! ```text
 //! C = E[z z' / sqrt(y² + m²)],  y = q' z,      q <- C⁻¹ q / |C⁻¹ q|,      m -> 0
@@ -25,10 +26,11 @@ use serde::{Deserialize, Serialize};
 const ROWS: u64 = 200;
 /// The fewest rows.
 const FEWEST: u64 = 8192;
-/// What bounds the weights at first, in standard deviations of the codes, and what that is multiplied by in every step.
+/// Initial bound of the weights, in standard deviations of the codes, and the factor by which it is
+/// multiplied in every step.
 const FLOOR: f64 = 0.1;
 const SHRINK: f64 = 0.1;
-/// Bounds are kept while a step changes more than this.
+/// The bound is not decreased while a step changes more than this.
 const SETTLING: f64 = 0.02;
 /// Steps after which rows that have few codes near 0 are given up.
 const TRIAL: u64 = 8;
@@ -38,12 +40,13 @@ const HOPELESS: f64 = 0.02;
 const MOST: u64 = 40;
 /// The change at which a refinement ends, once weights are bounded by rounding alone: without noise it is rounding by then.
 const SETTLED: f64 = 1e-6;
-/// Of the rule: codes near 0 beside those that the minimum makes 0 by itself, as a share of the rows.
+/// Of the rule: codes near 0 in addition to those that are exactly 0 at the minimum, as a fraction of the
+/// rows.
 const SPARSE: f64 = 0.04;
 /// Filters with a cosine above this in the coordinates are of one atom.
 pub(super) const SAME: f64 = 0.95;
 
-/// What is kept of a search, and how the codes are spread.
+/// Filters kept of a search, and the distribution of their codes.
 pub(super) struct Chosen {
     pub(super) found: Found,
     /// Of the filters that are kept, with codes of variance 1.
@@ -135,7 +138,7 @@ impl CompleteDictionary {
     }
 }
 
-/// How codes of the filters are spread, each divided by its standard deviation: one pass.
+/// The distribution of the codes of the filters, each divided by its standard deviation: one pass.
 pub(super) fn spread<T: Real>(
     view: &View<'_, '_, T>,
     task: &Task,
@@ -159,7 +162,7 @@ pub(super) struct Descent<'s, 'b, T: Real> {
     pub(super) task: &'s Task,
     /// The last bound of the weights, in standard deviations of the codes.
     pub(super) least: f64,
-    /// Gives up where few codes are near 0.
+    /// Stops early if few codes are near 0.
     pub(super) auto: bool,
     pub(super) run: &'s Run<'s>,
 }
@@ -168,12 +171,12 @@ pub(super) struct Descent<'s, 'b, T: Real> {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) q: Vec<f64>,
-    /// Stalled where it was given up.
+    /// Stalled if it was stopped early.
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     /// The last change of an entry.
     pub(super) residual: f64,
-    /// The mean size of the codes.
+    /// The mean absolute value of the codes.
     pub(super) value: f64,
 }
 
@@ -231,7 +234,7 @@ impl<T: Real> Descent<'_, '_, T> {
     }
 }
 
-/// `C⁻¹ q`, to length 1. Weights of rows whose codes are 0 make `C` nearly singular, in the direction that is looked for.
+/// `C⁻¹ q`, to length 1. Weights of rows whose codes are 0 make `C` nearly singular, in the direction that is searched for.
 fn solved(c: &Matrix<f64>, q: &[f64]) -> Result<Vec<f64>> {
     let (values, vectors) = factor::eigh(c)?;
     let floor = f64::EPSILON * values.len() as f64 * values.first().copied().unwrap_or(0.0);

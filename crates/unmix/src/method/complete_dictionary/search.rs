@@ -12,10 +12,10 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// The share that a batch has in what steps go by.
+/// The weight of a new batch in the running mean that steps use.
 const SHARE: f64 = 0.5;
 
-/// A search for atoms.
+/// Options of a search for atoms.
 pub(super) struct Atoms<'s, 'a, 'b, T: Real> {
     pub(super) spec: &'s CompleteDictionary,
     pub(super) task: &'s Task,
@@ -54,7 +54,8 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
                 _ => self.all_at_once(start, &limits)?,
             };
             sweeps += found.sweeps;
-            // The first of equals, so that a start more changes nothing unless it is better.
+            // Of equal results the first is kept, so that an additional start changes nothing unless it is
+            // better.
             if best.as_ref().is_none_or(|b| found.value > b.value) {
                 best = Some(found);
             }
@@ -67,7 +68,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         if self.spec.polish { self.polished(found, &limits) } else { Ok(found) }
     }
 
-    /// By slopes near the end: only on white rows is that the fixed point of FastICA.
+    /// Subtracting slopes near the end, which is the fixed point of FastICA on white rows only.
     fn shift(&self) -> Shift {
         if self.task.white { Shift::Hybrid(0.0) } else { Shift::Constant(0.0) }
     }
@@ -96,7 +97,8 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         Ok(Found { sweeps: ended.sweeps + passes, ..Found::of(ended) })
     }
 
-    /// One epoch of steps by what batches give, each with half of what came before: every row of the filters is near its own atom by then.
+    /// One epoch of steps by a running mean over mini-batches, in which previous batches have weight 1/2;
+    /// after it every row of the filters is near one atom.
     fn by_batches(&self, start: Matrix<f64>, size: usize) -> Result<Matrix<f64>> {
         let (rows, run) = (self.view.rows(), self.run);
         let mean = self.task.seen.subtracted();
@@ -149,7 +151,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         Ok(at)
     }
 
-    /// The least `Σ E log cosh` of the codes from what was found.
+    /// Minimises `Σ E log cosh` of the codes, starting from the filters found.
     fn polished(&self, found: Found, limits: &Limits) -> Result<Found> {
         let left = limits.max_iter.saturating_sub(found.n_iter);
         if self.run.out_of_time() || left == 0 || !found.residual.is_finite() {
@@ -184,7 +186,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
 struct Epoch {
     position: Position,
     w: Matrix<f64>,
-    /// The mean of what batches gave, the last ones most.
+    /// The running mean over batches.
     moving: Matrix<f64>,
     n: u64,
 }
@@ -215,7 +217,7 @@ impl Found {
         Self { w, outcome, n_iter: 0, sweeps: 0, objective: Vec::new(), residual: 0.0, value: 0.0 }
     }
 
-    /// One filter by the least mean size of its codes.
+    /// One filter by minimising the mean absolute value of its codes.
     pub(super) fn one(ended: &super::refine::Ended, n_iter: u64, sweeps: u64) -> Self {
         let super::refine::Ended { q, outcome, residual, value, .. } = ended;
         Self {

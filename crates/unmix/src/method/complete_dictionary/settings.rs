@@ -15,15 +15,15 @@ pub struct CompleteDictionary {
     pub algorithm: Algorithm,
     /// The power of codes whose sum is maximised, 3 or 4; of `msp` and `deflation`.
     pub power: u64,
-    /// Whether rows are whitened first; not of a dictionary that is orthogonal, with codes of one variance.
+    /// Whether rows are whitened first; not needed for an orthogonal dictionary with codes of equal variance.
     pub precondition: bool,
     /// Whether `Σ E log cosh` of the codes is then minimised.
     pub polish: bool,
-    /// Whether each atom is then refined by the sum of the sizes of its codes.
+    /// Whether each atom is then refined by minimising the sum of the absolute values of its codes.
     pub refine: Refine,
-    /// Rows of a batch in the first epoch; all rows in every step by default.
+    /// Mini-batch size in the first epoch; all rows in every step by default.
     pub batch_size: Option<usize>,
-    /// Number of random starts, of which the best end is taken.
+    /// Number of random starts, of which the best result is kept.
     pub n_init: u64,
     /// Subtract the mean.
     pub center: bool,
@@ -66,13 +66,13 @@ pub enum Algorithm {
     /// All at once: matching, stretching, projection.
     #[default]
     Msp,
-    /// One at a time, by the least sum of sizes of its codes.
+    /// One at a time, by minimising the sum of the absolute values of its codes.
     L1,
     /// One at a time by the power, orthogonal to those before.
     Deflation,
 }
 
-/// Whether atoms are refined by the least sum of sizes of their codes.
+/// Whether atoms are refined by minimising the sum of the absolute values of their codes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ impl Default for Refine {
     }
 }
 
-/// What the searches that maximise a power have alone.
+/// The parts that only the searches that maximise a power have.
 const BY_POWER: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"msp\"", "\"deflation\""])]];
 
 pub(super) const SETTINGS: &[Setting] = &[

@@ -20,12 +20,12 @@ pub(super) struct Task {
     pub(super) seen: Coordinates,
     /// Number of atoms.
     pub(super) k: usize,
-    /// Whether coordinates are white, nearly where they are columns as they are.
+    /// Whether coordinates are white; approximately, without preconditioning.
     pub(super) white: bool,
 }
 
 impl CompleteDictionary {
-    /// Looks at the rows and settles what depends on them.
+    /// Computes what depends on the rows.
     pub(super) fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         check_n_rows(METHOD.key, n, origin, "give more rows")?;
@@ -52,7 +52,7 @@ impl CompleteDictionary {
         Ok(Task { seen, k, white })
     }
 
-    /// White coordinates along all directions that there are.
+    /// White coordinates along all directions within the rank.
     fn whitened<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let options = WhiteningOptions {
             method: METHOD.key,
@@ -66,7 +66,7 @@ impl CompleteDictionary {
         Ok(Coordinates::new(seen, rank, true, 1.0))
     }
 
-    /// Columns divided by one number, their root mean square; and whether they are white.
+    /// Columns divided by their common root mean square; and whether they are white.
     fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Coordinates, bool)> {
         let p = rows.n_features();
         check_square(METHOD.key, p, 12)?;
@@ -172,7 +172,7 @@ pub(super) fn with_view<T: Real, O>(
     f(&View { place: SweptRows::Rows(rows), mean, basis: basis.as_ref(), k: r })
 }
 
-/// The smallest that weights of reweighted least squares are bounded by, in standard deviations of the codes.
+/// The final bound of the weights of reweighted least squares, in standard deviations of the codes.
 pub(super) fn least_floor(dtype: Dtype) -> f64 {
     if dtype == Dtype::F32 { 1e-6 } else { 1e-14 }
 }

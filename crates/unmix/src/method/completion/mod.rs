@@ -6,12 +6,12 @@
 //! **Model** `y_ij = m + b_i + c_j + a_i v_j + e`, `a_i ~ N(0, I)`, `v_j ~ N(0, diag g)`, `b_i ~ N(0, t_b)`, `c_j ~ N(0, t_c)`, `e ~ N(0, s²)`.
 //! **Algorithm** variational alternating least squares (Lim & Teh 2007; Ilin & Raiko 2010): independent Gaussian posteriors of
 //! `(a_i, b_i)` and of `(v_j, c_j)`. From offsets drawn to 0 and the leading singular vectors of what they leave, each iteration
-//!  1. gives every row its posterior beside the columns, then every column its own beside the rows, one factorisation each;
+//!  1. gives every row its posterior beside the columns, then every column its own in addition to the rows, one factorisation each;
 //!  2. takes the noise `s²` from the expected squares of all residuals;
 //!  3. turns and scales the factors so that rows have second moment `I` and columns a diagonal one, which is `g`, and takes the sizes of the
 //!     offsets. What the cells do not support gets size 0: `g` falls, and the factor is left out at the end.
 //!
-//! The bound on the evidence never falls. The last step is that of the rows, so the codes of the fit are those that `transform` gives.
+//! The bound on the evidence never decreases. The last step is that of the rows, so the codes of the fit are those that `transform` gives.
 //! With a number for `alpha` the alternation is that of penalised least squares; `soft-impute` penalises the nuclear norm, and `ppca-em` is
 //! probabilistic PCA over the cells.
 //! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
@@ -76,7 +76,7 @@ impl MatrixCompletion {
     ///
     /// # Errors
     ///
-    /// A name that is none of its settings, a value that the setting may not have.
+    /// A name that is not one of its settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// As many cells of offset 0 as the penalty of an offset is worth.
 pub(super) const DAMPING: f64 = 5.0;
 
-/// A mean square of the residuals that counts as none, as a share of that of the cells.
+/// A mean square of the residuals that counts as none, as a fraction of that of the cells.
 pub(super) const NONE: f64 = 1e-20;
 
 /// Columns, and the mean square of the residuals that they leave.

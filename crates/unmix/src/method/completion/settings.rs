@@ -69,12 +69,12 @@ pub enum Alpha {
     Auto(FromCells),
 }
 
-/// The word `"auto"`.
+/// The string `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FromCells {
-    /// The word `"auto"`.
+    /// The string `"auto"`.
     Auto,
 }
 

@@ -13,7 +13,7 @@ use crate::stats::gaps::{LinePosteriors, triangle};
 /// Iterations of the randomised decomposition: the alternation takes over from there.
 const ROUNDS: u64 = 4;
 
-/// Offsets may be this small a share of the rest, at first.
+/// Offsets may be this small a fraction of the rest, at first.
 const LEAST_OFFSET: f64 = 1e-9;
 
 /// Columns of the rest's singular value decomposition, `p x k`, scaled so that codes of rows have mean square 1; and offsets.

@@ -17,10 +17,10 @@ use crate::stats::gaps::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The least noise variance, as a share of the mean square of a cell.
+/// The least noise variance, as a fraction of the mean square of a cell.
 const LEAST: f64 = 1e-24;
 
-/// The least size of a factor during iterations, as a share of the first one's.
+/// The least size of a factor during iterations, as a fraction of the first one's.
 const LEAST_SIZE: f64 = 1e-20;
 
 /// Sizes of what is random.

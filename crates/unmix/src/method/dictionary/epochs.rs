@@ -194,7 +194,7 @@ impl DictionaryLearning {
         Begun { alpha, learnt: Learnt::new(atoms) }
     }
 
-    /// What a stream has found before its first batch is full: its rows are learnt from as if they were one, and wait all the same.
+    /// What a stream has found before its first batch is full: its rows are learned from as if they were one, and wait all the same.
     fn so_far(&self, stream: &Stream, p: usize, features: &Features, dtype: Dtype, run: &Run<'_>) -> Begun {
         on_pool(run.threads, || match dtype {
             Dtype::F32 => self.provisional::<f32>(stream, p, features),
@@ -213,7 +213,7 @@ impl DictionaryLearning {
     }
 }
 
-/// What was found by what was learnt.
+/// What was found by what was learned.
 fn found_of(now: Begun, stream: &Stream, mean: Vec<f64>, (objective, outcome): (Vec<f64>, Outcome)) -> Found {
     let Begun { alpha, learnt } = now;
     let weight = if learnt.weight > 0.0 { learnt.weight } else { 1.0 };

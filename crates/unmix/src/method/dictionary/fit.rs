@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 const SAMPLE: u64 = 2000;
 /// Rows for each atom that initial atoms are chosen from.
 const FOR_EACH: u64 = 4;
-/// Relative duality gap of codes while atoms are learnt, and the passes that it may take.
+/// Relative duality gap of codes while atoms are learned, and the passes that it may take.
 pub(super) const LEARNING: Effort = Effort::UpTo { tol: 1e-4, max_passes: 100 };
 /// `alpha` by the data: this share of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
@@ -52,7 +52,7 @@ pub(super) struct Found {
 }
 
 impl DictionaryLearning {
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// Settings that exclude each other.
+    /// Incompatible settings.
     fn admitted(&self) -> Result<()> {
         let refused =
             |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
@@ -290,7 +290,7 @@ impl DictionaryLearning {
     }
 }
 
-/// What a person should know of a fit.
+/// What a user should know of a fit.
 fn doubts(found: &Found, alike: usize) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(largest) = found.largest {

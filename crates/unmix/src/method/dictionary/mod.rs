@@ -7,7 +7,7 @@
 //! with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Atoms without use are replaced. New rows are
 //! coded by the lasso, each code with its duality gap; by its layers where PALM is unrolled.
 //!
-//! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, however many rows there are.
+//! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, whatever the number of rows.
 //! **Equals** nothing else here. **Fails** where `alpha` is at or above the largest product of a row and an atom: every code is then 0.
 //! The problem is not convex: other seeds give other atoms, of nearly the same objective.
 //!
@@ -65,7 +65,7 @@ impl DictionaryLearning {
     ///
     /// # Errors
     ///
-    /// A name that is none of dictionary learning's, a value that the setting may not have.
+    /// A name that is not one of dictionary learning's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }

@@ -1,4 +1,4 @@
-//! From learnt atoms to a model, and from a model's parameters to its codes.
+//! From learned atoms to a model, and from a model's parameters to its codes.
 
 use super::{DictionaryLearning, Learning};
 use crate::data::Workspace;
@@ -105,7 +105,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     sparse_coder::code_of(&coder, tensors, false)
 }
 
-/// Codes by replaying the steps with which atoms were learnt.
+/// Codes by replaying the steps with which atoms were learned.
 fn layered(given: &DictionaryLearning, alpha: f64, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (m, p) = (components.shape()[0], components.shape()[1]);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct DictionaryLearning {
     /// Number of atoms; `None` for as many as columns, or rows where these are fewer.
     pub n_components: Option<usize>,
-    /// How atoms are learnt.
+    /// How atoms are learned.
     pub algorithm: Learning,
     /// Weight of the penalty on codes.
     pub alpha: Alpha,
@@ -32,7 +32,7 @@ pub struct DictionaryLearning {
     pub positive_code: bool,
     /// Entries of atoms are at least 0.
     pub positive_dict: bool,
-    /// Rows of a batch.
+    /// Mini-batch size.
     pub batch_size: usize,
     /// How often all rows are visited.
     pub max_epochs: u64,
@@ -48,7 +48,7 @@ pub struct DictionaryLearning {
     pub max_iter: u64,
     /// Convergence tolerance.
     pub tol: Option<f64>,
-    /// How rows are coded by the atoms that were learnt.
+    /// How rows are coded by the atoms that were learned.
     pub coder: Coder,
     /// Subtract the mean of every column first.
     pub center: bool,
@@ -81,7 +81,7 @@ impl Default for DictionaryLearning {
     }
 }
 
-/// How atoms are learnt.
+/// How atoms are learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

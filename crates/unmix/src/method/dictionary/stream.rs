@@ -1,4 +1,4 @@
-//! What is learnt from a stream of rows, as tensors of the model: learning continues from them to the bit.
+//! What is learned from a stream of rows, as tensors of the model: learning continues from them to the bit.
 //!
 //! Rows are cut into batches of `batch_size` in their order, whatever each call was given; rows that do not fill a batch wait.
 
@@ -20,7 +20,7 @@ const WORST: &str = "stream_worst";
 pub(super) struct Stream {
     /// Rows seen, those that wait included.
     pub(super) n: u64,
-    /// Atoms that are learnt.
+    /// Atoms that are learned.
     pub(super) k: usize,
     /// Seed of the first rows.
     pub(super) seed: u64,

@@ -5,7 +5,7 @@
 //! M: S = mean E[z z'],   W = mean (x E[z]') S^-1,   psi = diag(mean x x' - 2 W mean(E[z] x') + W S W')  within the bounds
 //! ```
 //!
-//! Both raise the bound of the log-likelihood of the rows, so it never falls. Memory `n (p + 2 q)` numbers, `O(n q^3)` operations an iteration.
+//! Both raise the bound of the log-likelihood of the rows, so it never decreases. Memory `n (p + 2 q)` numbers, `O(n q^3)` operations an iteration.
 
 use super::gaps::residual;
 use super::likelihood::Point;

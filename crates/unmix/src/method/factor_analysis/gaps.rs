@@ -258,7 +258,7 @@ impl Gaps<'_> {
         Ok(Some(LinearGaussian::new(mean, loadings, noise)))
     }
 
-    /// The smallest uniqueness of a column of which the others leave `left`, as a share of its variance.
+    /// The smallest uniqueness of a column of which the others leave `left`, as a fraction of its variance.
     fn floor(&self, left: f64) -> f64 {
         match self.spec.noise_floor {
             NoiseFloor::Share(share) => share,

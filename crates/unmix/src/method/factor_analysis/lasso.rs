@@ -6,7 +6,7 @@
 //! M: of every column the lasso  l' Z l / 2 - l' SB + l1 psi |l|_1  by rounds over its loadings, then  psi = 1 - 2 l' SB + l' Z l  within the bounds
 //! ```
 //!
-//! in units in which columns have variance 1. Each round lowers the column's lasso, so the penalised likelihood never falls. `l1 = 0` is maximum
+//! in units in which columns have variance 1. Each round lowers the column's lasso, so the penalised likelihood never decreases. `l1 = 0` is maximum
 //! likelihood by expectation-maximisation.
 
 use super::gaps::residual;

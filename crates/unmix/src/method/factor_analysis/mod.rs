@@ -102,7 +102,7 @@ impl FactorAnalysis {
     ///
     /// # Errors
     ///
-    /// A name that is none of factor analysis', a value that the setting may not have.
+    /// A name that is not one of factor analysis' settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved.clone()).map_err(|e| {
@@ -116,7 +116,7 @@ impl FactorAnalysis {
         })
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl FactorAnalysis {
         METHOD.begin(self, rows, run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
         let numbers = rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64);
-        // Small problems never leave this thread, and do not pay for a pool.
+        // Small problems are solved on the calling thread, without a thread pool.
         let model = match numbers < 1 << 15 {
             true => self.fit_settled(rows, run),
             false => rows.pooled(run.threads, || self.fit_settled(rows, run)),

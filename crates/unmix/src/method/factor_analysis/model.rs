@@ -138,7 +138,7 @@ impl FactorAnalysis {
         Ok(described.tensors(dtype, own))
     }
 
-    /// The factors as the settings want them: rotated, by falling sum of squared loadings, signed. The first `k` have loadings.
+    /// The factors as the settings want them: rotated, by decreasing sum of squared loadings, signed. The first `k` have loadings.
     fn rotated(
         &self,
         loadings: Matrix<f64>,

@@ -120,7 +120,7 @@ impl SparsePosterior {
         }
     }
 
-    /// The code of a row, and how far its largest entry moved in the last round, as a share of the largest.
+    /// The code of a row, and how far its largest entry moved in the last round, as a fraction of the largest.
     fn solve(&self, row: &[f64]) -> Result<(Vec<f64>, f64)> {
         let q = self.over.rows();
         let b: Vec<f64> = (0..q)

@@ -105,7 +105,7 @@ pub enum Rotation {
     Geomin,
 }
 
-/// The smallest uniqueness, as a share of the variance of its column.
+/// The smallest uniqueness, as a fraction of the variance of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -116,12 +116,12 @@ pub enum NoiseFloor {
     Auto(Automatic),
 }
 
-/// The word `"auto"`.
+/// The string `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Automatic {
-    /// The word `"auto"`.
+    /// The string `"auto"`.
     Auto,
 }
 

@@ -12,8 +12,8 @@
 //!
 //! **Cost** `2 n k (p + k)` multiply-adds and `n k` hyperbolic tangents a pass, some ten to twenty of them; `O(p² + k²)` memory beside
 //! the rows, and a copy of `n k` numbers where `p >= 2 k`.
-//! **Equals** the page about ICA has the table of settings and the methods that they are. **Fails** for two Gaussian sources, which any
-//! rotation mixes, and for few rows, where a source may be one spike: both give a warning.
+//! **Equals** named methods with the settings listed in docs/ica.md. **Fails** for two Gaussian sources,
+//! which any rotation mixes, and for few rows, where a source may be one spike: both give a warning.
 
 mod settings;
 
@@ -65,7 +65,8 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| memory(n, p),
 };
 
-/// The whitening's tables, and the coordinates that the search keeps of as many sources as there can be.
+/// Memory of the whitening, and of the coordinates that the search keeps for the largest possible number of
+/// sources.
 pub(super) fn memory(n: u64, p: usize) -> Vec<(&'static str, u64)> {
     vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))]
 }
@@ -75,16 +76,16 @@ impl Ica {
     ///
     /// # Errors
     ///
-    /// A name that is none of ICA's, a value that the setting may not have.
+    /// A name that is not one of ICA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         from_settings(SETTINGS, given)
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, what the source
+    /// Numbers that are not finite, fewer than two rows, no column that varies, incompatible settings, what the source
     /// reports. A rank below the number of sources requested is not an error: as many are kept as there are directions, with a
     /// warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
@@ -96,7 +97,7 @@ impl Ica {
         pooled(rows, run, |rows| self.fit_settled(rows, (algorithm, contrast), run))
     }
 
-    /// The model of settled rows, where another method needs it: no checkpoint is begun.
+    /// The model of settled rows, for other methods: without a checkpoint of its own.
     pub(super) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.fit_settled(rows, self.solver()?, run)
     }
@@ -149,13 +150,15 @@ impl Ica {
         ica::model(described, rows, coordinates, &search, found, (variance, self.order), run)
     }
 
-    /// The model of the rows that `before` has seen and then of these, each a step of EASI in its order; without whitening, which
-    /// the rule does itself. After a fit by EASI it continues from the sources found.
+    /// The model of the rows of `before` followed by these, with a step of EASI for each row, in order;
+    /// without whitening, which the rule does itself. After a fit by EASI it continues from the sources
+    /// found.
     ///
     /// # Errors
     ///
-    /// Another algorithm than `easi`; fewer components than columns, unless `before` has as many; settings that take several passes;
-    /// other columns than before; numbers that are not finite; rows with weights.
+    /// An algorithm other than `easi`; fewer components than columns, unless `before` has the same number;
+    /// settings that need several passes; columns other than those of `before`; numbers that are not finite;
+    /// rows with weights.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
@@ -242,7 +245,8 @@ impl Ica {
         let contrast = self.fun.contrast(1.0);
         let extended = |default| self.extended.unwrap_or(default);
         Ok(match self.algorithm {
-            // Fitted contrasts have signs of their own; what comes before them finds sources of either kind.
+            // Fitted contrasts have their own signs; the search before them finds both sub- and
+            // super-Gaussian sources.
             IcaAlgorithm::Picard if self.ortho || self.fun == Fun::Adaptive => {
                 (Algorithm::PicardO { extended: extended(true) }, contrast)
             }
@@ -263,7 +267,7 @@ impl Ica {
         })
     }
 
-    /// Settings that exclude each other.
+    /// Incompatible settings.
     fn check(&self) -> Result<()> {
         let refused =
             |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
@@ -319,7 +323,7 @@ pub(super) fn as_map(spec: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// Small problems never leave this thread, and do not pay for a pool.
+/// Small problems are solved on the calling thread, without a thread pool.
 pub(super) fn pooled<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
@@ -332,7 +336,7 @@ pub(super) fn pooled<T: Real>(
     Ok(model?.of_weighted_rows(rows.weighted_rows()))
 }
 
-/// The error of a rule that takes a step for every row.
+/// The error for algorithms that take a step for every row.
 fn one_by_one() -> Error {
     Error::Unsupported {
         asked: "ica with algorithm='easi' of rows with weights".into(),

@@ -1,4 +1,4 @@
-//! ICA's settings: what they are called, what they may be, what they mean.
+//! ICA's settings: names, allowed values, descriptions.
 
 use crate::ica::Order;
 use crate::method::pca::Components;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ica {
-    /// Number of sources: a number, a share of the variance, or as many as the rank allows.
+    /// Number of sources: a number, a fraction of the variance, or as many as the rank allows.
     pub n_components: Components,
     /// Which solver.
     pub algorithm: IcaAlgorithm,
@@ -20,7 +20,7 @@ pub struct Ica {
     pub ortho: bool,
     /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: where sources are a rotation.
     pub extended: Option<bool>,
-    /// For `fastica`: all sources at once, or one after another.
+    /// For `fastica`: all sources at once, or one at a time.
     pub orthogonalization: Orthogonalization,
     /// For `sigma-pca`: the first of the two layers.
     pub first_layer: FirstLayer,
@@ -30,11 +30,12 @@ pub struct Ica {
     pub max_iter: u64,
     /// Tolerance on the largest entry of the relative gradient; `None`: 1e-6 in double precision, 1e-4 in single.
     pub tol: Option<f64>,
-    /// Number of random starts, of which the best end is taken.
+    /// Number of random starts, of which the best result is kept.
     pub n_init: u64,
     /// The first start.
     pub w_init: Option<Vec<Vec<f64>>>,
-    /// Rows that a search over rotations begins on; `None` for a number that suffices where there are many more, 0 for all.
+    /// Size of the subsample on which a search over rotations begins; `None` for a sufficient number if there
+    /// are many more rows, 0 for all rows.
     pub subsample: Option<u64>,
     /// Subtract the mean.
     pub center: bool,
@@ -87,7 +88,7 @@ pub enum Fun {
     Cube,
     /// `y³/3`.
     Skew,
-    /// `log cosh`, then what fits each source.
+    /// `log cosh`, then a contrast fitted to each source.
     Adaptive,
 }
 
@@ -113,12 +114,12 @@ pub enum Whitening {
     Named(UnitVariance),
 }
 
-/// The words `"unit-variance"`.
+/// The string `"unit-variance"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UnitVariance {
-    /// Them.
+    /// The setting of the fit by FastICA.
     UnitVariance,
 }
 

@@ -91,7 +91,7 @@ impl NeuralPca {
     ///
     /// # Errors
     ///
-    /// A name that is none of NeuralPCA's, a value that the setting may not have.
+    /// A name that is not one of NeuralPCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = super::resolve(SETTINGS, given)?;
         serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
@@ -101,7 +101,7 @@ impl NeuralPca {
         })
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl NeuralPca {
                 remedy: "choose solver='auto'".into(),
             });
         }
-        // Small problems never leave this thread, and do not pay for a pool.
+        // Small problems are solved on the calling thread, without a thread pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_settled(rows, row, k, run),
             false => rows.pooled(run.threads, || self.fit_settled(rows, row, k, run)),

@@ -1,4 +1,4 @@
-//! NeuralPCA's settings: what they are called, what they may be, what they mean.
+//! NeuralPCA's settings: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use crate::neural::LINEAR;

@@ -1,17 +1,17 @@
 //! PCA: the orthogonal directions along which rows vary most.
 //!
-//! **Finds** the flat subspace that the rows lie nearest to, and in it the axes ordered by variance.
+//! **Finds** the affine subspace nearest to the rows, and in it the axes ordered by variance.
 //! **Model** `x = mean + y W' + e`, `W` with orthonormal columns, `y` uncorrelated.
 //! **Algorithm** (Pearson 1901; Hotelling 1933), for `n` rows of `p` features, `m = min(n, p)`:
 //!  1. one sweep gathers the scatter of the rows about their mean (`covariance_eigh`, [`Scatter`](crate::stats::Scatter)), or
 //!     its triangular factor, which does not square the condition number (`full`, [`Triangle`](crate::stats::Triangle));
 //!     for fewer rows than features the same is done for the transposed data, `n x n`;
 //!  2. eigenvectors of the scatter, or right singular vectors of the triangle; only the first `k` where that is cheaper;
-//!  3. for fewer rows than features one more sweep carries the `n`-vectors over to the `p` features;
+//!  3. for fewer rows than features one more sweep maps the `n`-vectors to the `p` features;
 //!  4. rank, canonical directions below it, canonical sign.
 //!
-//! **Cost** `n p m` multiplications (`full`: twice that) and about `9 m³` for the spectrum; `O(m²)` memory beside the rows,
-//! none of them for the rows themselves.
+//! **Cost** `n p m` multiplications (`full`: twice that) and about `9 m³` for the spectrum; `O(m²)` memory in
+//! addition to the rows, which are not copied.
 //! **Equals** scikit-learn's `PCA` up to the canonical sign. **Fails** to order directions of equal variance: any rotation of
 //! them fits as well. Outliers and differently scaled columns dominate it.
 //!
@@ -71,7 +71,7 @@ impl Pca {
     ///
     /// # Errors
     ///
-    /// A name that is none of PCA's, a value that the setting may not have.
+    /// A name that is not one of PCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         Self::deserialize(&resolved).map_err(|e| {
@@ -85,7 +85,7 @@ impl Pca {
         })
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Pca {
         METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         self.check(Size::of(rows), rows.origin())?;
-        // Problems of one shard with sequential factorisations never leave this thread, and do not pay for a pool.
+        // Problems of one shard with sequential factorisations are solved on the calling thread, without a thread pool.
         let numbers = n.saturating_mul(p as u64);
         let model = match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
             true => self.fit_settled(rows, run),
@@ -286,7 +286,7 @@ impl Pca {
 struct Size {
     /// Rows, weighted.
     n: f64,
-    /// The most directions that they could span.
+    /// The largest number of directions that they could span.
     counted: u64,
     p: usize,
     weighted: bool,
@@ -302,7 +302,7 @@ impl Size {
         }
     }
 
-    /// The most components that there are.
+    /// The largest number of components.
     fn most(self) -> usize {
         self.counted.min(self.p as u64) as usize
     }

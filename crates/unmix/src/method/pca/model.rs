@@ -132,7 +132,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let whiten = settings.get("whiten").is_some_and(|w| w.as_bool() == Some(true) || w.is_string());
     let turn = match tensors.contains_key("second_rotation") {
         true => {
-            // What encodes and what decodes, and each again in the type of the rows.
+            // Encoder and decoder, and a copy of each in the type of the rows.
             check_square("pca with whiten='zca'", p, 4)?;
             Some(require(tensors, "second_rotation", &[Some(k), None])?.to_matrix())
         }
@@ -148,7 +148,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::linear(mean, encoder, decoder)
 }
 
-/// Axes, and what columns are divided by before they meet them.
+/// Axes, and the scales that columns are divided by before projection.
 fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
@@ -166,7 +166,7 @@ fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
     Ok((components.to_matrix(), noise))
 }
 
-/// The Gaussian of Tipping & Bishop (1999), with scikit-learn's estimate of the noise; where that is 0, with the share of
+/// The Gaussian of Tipping & Bishop (1999), with scikit-learn's estimate of the noise; where that is 0, with the fraction of
 /// rounding errors in its place.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let (axes, noise_scale) = axes(tensors)?;

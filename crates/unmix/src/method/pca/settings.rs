@@ -1,4 +1,4 @@
-//! PCA's settings: what they are called, what they may be, what they mean.
+//! PCA's settings: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use crate::spectrum::{Components, Solver};
@@ -14,12 +14,12 @@ pub struct Pca {
     pub whiten: Whiten,
     /// Solver of the spectrum.
     pub svd_solver: Solver,
-    /// The largest residual `||C v - variance v||` that iterative solvers accept, as a share of the first variance; 0 for
+    /// The largest residual `||C v - variance v||` that iterative solvers accept, as a fraction of the first variance; 0 for
     /// rounding level.
     pub tol: f64,
-    /// Rounds of `randomized`; the most that `power` and `deflation` take for a component.
+    /// Number of iterations of `randomized`; maximum number for a component with `power` and `deflation`.
     pub iterated_power: Rounds,
-    /// Directions that `randomized` and `power` carry beside those requested.
+    /// Additional directions that `randomized` and `power` iterate on.
     pub n_oversamples: usize,
     /// Variation about the mean; `false`: about 0.
     pub center: bool,
@@ -49,11 +49,12 @@ impl Default for Pca {
 pub enum Whiten {
     /// Divided by the standard deviation along each component, or not.
     Scaled(bool),
-    /// And turned back towards the columns: a number for each column, as near to the (scaled) column as white numbers can be.
+    /// Then rotated back to the columns: one whitened number for each column, as close to the (scaled) column
+    /// as possible.
     Turned(Zca),
 }
 
-/// The word `"zca"`.
+/// The string `"zca"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -79,19 +80,19 @@ impl From<bool> for Whiten {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Rounds {
-    /// That many.
+    /// A given number.
     Count(u64),
     /// `"auto"`: for `randomized` 7 where fewer than a tenth of the components are requested, else 4; for `power` and `deflation`
     /// 1000 at most.
     Auto(Automatic),
 }
 
-/// The word `"auto"`.
+/// The string `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Automatic {
-    /// The word `"auto"`.
+    /// The string `"auto"`.
     Auto,
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Columns up to which the start comes from a square table of them.
 const TABLE: usize = 2048;
 
-/// The least noise variance, as a share of the mean variance of a column: what reaches it has no noise.
+/// The least noise variance, as a fraction of the mean variance of a column: what reaches it has no noise.
 pub(super) const LEAST: f64 = 1e-12;
 
 /// How iterations ended.

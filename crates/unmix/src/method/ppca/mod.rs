@@ -67,7 +67,7 @@ impl Ppca {
     ///
     /// # Errors
     ///
-    /// A name that is none of PPCA's, a value that the setting may not have.
+    /// A name that is not one of PPCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }

@@ -1,4 +1,4 @@
-//! PPCA's settings: what they are called, what they may be, what they mean.
+//! PPCA's settings: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct Ppca {
     pub n_components: Option<usize>,
     /// Closed form or iterations.
     pub algorithm: Algorithm,
-    /// The least noise variance, as a share of the mean variance of a column.
+    /// The least noise variance, as a fraction of the mean variance of a column.
     pub noise_floor: f64,
     /// Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row.
     pub tol: f64,

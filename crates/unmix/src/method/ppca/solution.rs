@@ -28,7 +28,7 @@ pub(crate) struct Problem {
     pub(crate) method: &'static Method,
     pub(crate) n_components: Option<usize>,
     pub(crate) groups: Option<Groups>,
-    /// Whether the model says which variances are told apart.
+    /// Whether the model says which variances are distinguished.
     pub(crate) blocks: bool,
     pub(crate) algorithm: Algorithm,
     pub(crate) noise_floor: f64,

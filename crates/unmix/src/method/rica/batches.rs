@@ -1,8 +1,10 @@
-//! RICA from batches of rows: a few steps of the search on each, and the mean of where the last epoch's batches ended.
+//! RICA on mini-batches: a few steps of the search on each, and the mean of the results of the last epoch's
+//! batches.
 //!
-//! The reconstruction term is that of all rows, which their second moments hold; only sparsity is examined on the batch. The the
-//! features that are optimal for a batch differ from those of all rows by its sampling error. Batches share the rows out among
-//! them, so in the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
+//! The reconstruction term is that of all rows, which their second moments hold; only the sparsity term is
+//! computed on the batch. The features that are optimal for a batch differ from those of all rows by its
+//! sampling error. The batches of an epoch partition the rows, so these errors cancel in the mean over an
+//! epoch, up to second order: the mean is taken over the last epoch.
 
 use super::cost::Cost;
 use crate::data::{Batches, Position, Rows};
@@ -14,20 +16,21 @@ use crate::solve::lbfgs::{Lbfgs, Minimum, Objective};
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Steps on each batch, of those that Le et al. tried the middle: fewer learn too little of curvature to be worth it, more follow
-/// chance.
+/// Steps on each batch, the middle one of those that Le et al. tried: with fewer the curvature is estimated
+/// too poorly, with more the search overfits to the batch.
 const STEPS: u64 = 5;
 
 /// Division of the rows into batches.
 pub(super) struct ByBatches {
-    /// Rows of a batch.
+    /// Mini-batch size.
     pub(super) size: usize,
     /// Maximum number of epochs.
     pub(super) epochs: u64,
 }
 
 impl ByBatches {
-    /// Searches from `x` on. `cost` sees all rows: its function and its gradient at the end are the minimum's.
+    /// Searches from `x` on. `cost` uses all rows: the function and the gradient at the end are those of all
+    /// rows.
     pub(super) fn minimise<T: Real>(
         &self,
         cost: &mut Cost<'_, '_, T>,
@@ -78,7 +81,7 @@ impl ByBatches {
         Ok((Minimum { x, value, residual, outcome, n_iter, objective }, outcome))
     }
 
-    /// Notes what an epoch came to; after the last one features are its mean.
+    /// Records the result of an epoch; after the last one features are its mean.
     fn epoch_ended<T: Real>(&self, search: &mut Search, cost: &Cost<'_, '_, T>, run: &Run<'_>) {
         search.objective.push(search.value);
         run.iteration(search.n_iter, f64::INFINITY, Some(search.value));
@@ -96,7 +99,7 @@ struct Search {
     /// The batch that comes next.
     position: Position,
     x: Vec<f64>,
-    /// Mean of where the batches of this epoch ended, and of the function there, as far as they have been seen.
+    /// Running means of the results of this epoch's batches, and of the function there.
     mean: Vec<f64>,
     value: f64,
     n_iter: u64,

@@ -1,12 +1,13 @@
-//! What RICA minimises, and its gradient.
+//! The objective of RICA, and its gradient.
 //!
 //! ```text
 //! J(W) = E ||W'W z - z||² + beta E Σ_j g(w_j z)
 //! ```
 //!
-//! The first term sees rows through their second moments `F'F` alone: it is `||F (W'W - I)||²`, so a pass over the rows only has to
-//! form `W z` and `g'(W z) z'`. That is two products where the textbook has five. With `A = F W'` and `B = A W - F` the gradient is
-//! `2 A'B + 2 (B W')'F`; in whitened coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
+//! The first term depends on the rows through their second moments `F'F` alone: it is `||F (W'W - I)||²`, so
+//! a pass over the rows only has to form `W z` and `g'(W z) z'`. That is two matrix products, where automatic
+//! differentiation needs five. With `A = F W'` and `B = A W - F` the gradient is `2 A'B + 2 (B W')'F`; in
+//! whitened coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
 
 use crate::data::Rows;
 use crate::elementwise::Penalty;
@@ -27,16 +28,17 @@ pub(super) struct Cost<'a, 'b, T: Real> {
     pub(super) moments: Option<Matrix<f64>>,
     pub(super) penalty: Penalty,
     pub(super) beta: f64,
-    /// Rows of `W` count as if they had length 1.
+    /// Rows of `W` are normalised to length 1 in the function.
     pub(super) unit: bool,
     pub(super) k: usize,
-    /// The part of the function that sparsity has, where it was last examined.
+    /// The sparsity term of the function at the last evaluation.
     pub(super) penalised: f64,
     /// Full passes over the data so far.
     pub(super) sweeps: u64,
 }
 
-/// After so many iterations rows that count as if they had length 1 are given it: steps only ever make them longer.
+/// Number of iterations after which rows are rescaled to length 1, if the function normalises them: steps can
+/// only lengthen them.
 const RENEWED: u64 = 50;
 
 impl<T: Real> Cost<'_, '_, T> {
@@ -49,7 +51,7 @@ impl<T: Real> Cost<'_, '_, T> {
         let unit = scaled(w.clone(), |i| 1.0 / lengths[i]);
         let (value, mut gradient) = self.of_filters(&unit)?;
         for i in 0..w.rows() {
-            // What would only change the length has no effect.
+            // The radial component of the gradient has no effect.
             let along: f64 = gradient.row(i).iter().zip(unit.row(i)).map(|(g, u)| g * u).sum();
             let entries = gradient.row_mut(i).iter_mut().zip(unit.row(i));
             entries.for_each(|(g, u)| *g = (*g - u * along) / lengths[i]);
@@ -57,7 +59,7 @@ impl<T: Real> Cost<'_, '_, T> {
         Ok((value, gradient))
     }
 
-    /// The same features, of length 1 where they count as if they had it.
+    /// The same features, normalised to length 1 if the function does so.
     pub(super) fn renewed(&self, x: Vec<f64>) -> Vec<f64> {
         if !self.unit {
             return x;
@@ -130,7 +132,8 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
     }
 }
 
-/// `Σ m_ij²`, row by row: one sum over all entries would have rounding errors beside which the last steps of a search do not show.
+/// `Σ m_ij²`, row by row: a single sum over all entries would have rounding errors larger than the decrease
+/// in the last steps of a search.
 fn squares(m: &Matrix<f64>) -> f64 {
     (0..m.rows()).map(|i| dot(m.row(i), m.row(i))).sum()
 }
@@ -175,7 +178,7 @@ mod tests {
         for seed in 0..4 {
             let s = Stream::new(seed, 1);
             let m = Matrix::from_fn(100, 4000, |i, j| s.normal((i * 4000 + j) as u64));
-            // With what each addition loses kept beside (Neumaier 1974).
+            // Compensated summation (Neumaier 1974).
             let (mut sum, mut lost) = (0.0f64, 0.0f64);
             for square in m.as_slice().iter().map(|x| x * x) {
                 let next = sum + square;

@@ -1,14 +1,15 @@
-//! RICA: features that are sparse and from which rows can be put together again, as many of them as one likes.
+//! RICA: sparse features from which rows can be reconstructed; their number is free.
 //!
 //! **Finds** rows `w_j` of a `k x d` matrix `W` such that `y = W z` is sparse and `W'y` is near `z`, for coordinates `z` of a row:
 //! white ones, or those of the columns.
 //! **Model** minimises `E ||W'W z - z||² + beta E Σ_j g(w_j z)`, with `g` log cosh or `sqrt(y² + 0.01)`. Le et al. weigh the other
 //! term: their `lambda` is `1 / beta`.
 //! **Algorithm** (Le et al. 2011):
-//!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`. Rows fewer than ten times
-//!     the rank are whitened in as many leading directions as there are features (a tenth of the rows where no number is asked for): in
-//!     more of them a feature would be a single row. Columns as they are are divided by the root mean square of all entries where
-//!     `beta` is chosen by the data, so that their unit does not matter;
+//!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`.
+//!  With fewer rows than ten times the rank, only as many leading directions are whitened as there are
+//!  features (a tenth of the rows if no number is given): in more directions a feature could fit a single
+//!  row. Without whitening, columns are divided by the root mean square of all entries if `beta` is chosen
+//!  from the data, so that the result does not depend on their units;
 //!  2. limited-memory BFGS ([`lbfgs`](crate::solve::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
@@ -17,11 +18,12 @@
 //!     (`batches.rs`);
 //!  5. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
 //!
-//! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; `40 k d` numbers beside the rows.
+//! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; memory of `40 k d` numbers in
+//! addition to the rows.
 //! **Equals** ICA as `beta` goes to 0, in whitened coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
 //! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
-//! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` measures it. Where `beta`
-//! exceeds `4 / g''(0)`, all features may collapse to 0: the outcome is then "collapsed".
+//! **Fails** to find atoms of an overcomplete dictionary: many features are duplicates; `coherence` measures
+//! this. Where `beta` exceeds `4 / g''(0)`, all features may collapse to 0: the outcome is then "collapsed".
 //!
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
 
@@ -102,14 +104,14 @@ impl Rica {
     ///
     /// # Errors
     ///
-    /// A name that is none of RICA's, a value that the setting may not have.
+    /// A name that is not one of RICA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved)
             .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see the settings of rica"))
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -231,7 +233,7 @@ impl Rica {
         bounds.count(self.n_components).map(|_| ())
     }
 
-    /// Looks at the rows and settles what depends on them.
+    /// Computes what depends on the rows.
     fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
         let given = run.initial_components(rows.n_features(), self.n_components.unwrap_or(0))?;
         let given = given.map(|filters| filters.rows()).or_else(|| self.w_init.as_ref().map(Vec::len));
@@ -242,7 +244,8 @@ impl Rica {
         let mut seen = coordinates(rows, requested, run)?;
         let (p, d) = (rows.n_features(), seen.k());
         let mut warnings = Vec::new();
-        // More features than columns are requested on purpose; more than directions, where columns would do, are not.
+        // More features than columns are an overcomplete model; between rank and number of columns they are
+        // not intended.
         let k = match asked {
             Some(k) if k <= p => k.min(d),
             Some(k) => k,
@@ -347,8 +350,8 @@ impl Rica {
         Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
     }
 
-    /// The outcome of a search: "collapsed" if all features are 0, and not converged if a rotation changes less than the tolerance;
-    /// with the warning.
+    /// The outcome of a search, with its warning: "collapsed" if all features are 0; not converged if
+    /// rotations change the objective by less than the tolerance.
     fn with_verdicts(
         &self,
         outcome: Outcome,

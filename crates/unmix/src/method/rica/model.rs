@@ -1,4 +1,4 @@
-//! From the features that a search found to a model.
+//! From the features of a search to a model.
 
 use super::cost::lengths;
 use super::{METHOD, Rica, Task, scaled};
@@ -40,7 +40,7 @@ impl Rica {
         report.sweeps = sweeps;
         report.objective = found.objective;
         report.residual = Some(found.residual).filter(|r| r.is_finite());
-        // Batches end when the rows have been gone through as often as was asked.
+        // Batches end when the requested number of epochs is done.
         report.tol = Some(tol).filter(|_| self.batch_size.is_none());
         report.rank = seen.rank;
         report.n_constant = seen.n_constant;

@@ -1,4 +1,4 @@
-//! The coordinates in which RICA sees rows: white ones, or those of their columns.
+//! The coordinates in which RICA learns: whitened ones, or those of the columns.
 
 use super::cost::lengths;
 use crate::data::Rows;
@@ -8,8 +8,9 @@ use crate::run::Run;
 use crate::spectrum::{Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherLengths;
 
-/// Rows below this many times the directions that they span are few: in whitened coordinates of `d` directions a row has the share
-/// `d / n` of a feature that is aimed at it, on average, and sparsity rewards such features.
+/// Rows below this many times the directions that they span are few: in `d` whitened directions the codes of
+/// a feature that points to a row have on average the fraction `d / n` of their sum of squares in that row,
+/// and sparsity favours such features.
 pub(super) const FEW: usize = 10;
 
 /// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n`
@@ -72,7 +73,7 @@ impl Coordinates {
         (!self.white).then(|| Matrix::from_fn(self.axes.rows(), self.mean.len(), root))
     }
 
-    /// Features without what lies outside the span of the rows, which no row has a part of; rounding errors of a search collect there.
+    /// Features projected onto the span of the rows; rounding errors of a search accumulate outside it.
     pub(super) fn in_span(&self, w: Matrix<f64>) -> Matrix<f64> {
         match self.white || self.axes.rows() == self.mean.len() {
             true => w,

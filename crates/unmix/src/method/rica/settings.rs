@@ -1,4 +1,4 @@
-//! RICA's settings: what they are called, what they may be, what they mean.
+//! RICA's settings: names, allowed values, descriptions.
 
 use crate::elementwise::Penalty;
 use crate::method::pca::Automatic;
@@ -24,7 +24,7 @@ pub struct Rica {
     /// Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate; 1e-6 in double
     /// precision and 1e-4 in single by default.
     pub tol: Option<f64>,
-    /// Rows of a batch, of which each gives a few steps of the search; all rows at once by default.
+    /// Mini-batch size, with a few steps of the search on each batch; all rows at once by default.
     pub batch_size: Option<usize>,
     /// Maximum number of epochs.
     pub max_epochs: u64,
@@ -62,8 +62,8 @@ impl Default for Rica {
 pub enum Beta {
     /// A number; 0 for reconstruction alone.
     Weight(f64),
-    /// By the data: `0.2 / g''(0)` in whitened coordinates; in others the smaller of `0.1 E||x||` and `0.6` standard deviations
-    /// along the last principal direction that has a feature to itself.
+    /// Chosen from the data: `0.2 / g''(0)` in whitened coordinates; in others the smaller of `0.1 E||x||`
+    /// and `0.6` standard deviations along the last principal direction that has a feature to itself.
     Auto(Automatic),
 }
 
@@ -78,9 +78,9 @@ impl Default for Beta {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum UnitNorm {
-    /// They have, or their lengths are free.
+    /// Unit norm, or free lengths.
     Always(bool),
-    /// They have where there are more of them than directions: otherwise some would vanish.
+    /// Unit norm if there are more features than directions, some of which would otherwise become 0.
     Auto(Automatic),
 }
 

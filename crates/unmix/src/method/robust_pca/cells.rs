@@ -1,4 +1,4 @@
-//! The rows in memory, which cells they have, and what is summed over cells.
+//! The rows in memory, the mask of observed cells, and sums over cells.
 
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -19,11 +19,11 @@ pub(super) fn memory(n: u64, p: usize) -> u64 {
     n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
 }
 
-/// What is fitted.
+/// The data of a fit.
 pub(super) struct Cells {
     /// Rows less the centre, 0 where a cell is missing.
     pub(super) x: Matrix<f64>,
-    /// Which cells there are; none is missing where this is empty.
+    /// Mask of observed cells; empty if none is missing.
     pub(super) seen: Vec<bool>,
     /// How many cells there are.
     pub(super) n_seen: usize,
@@ -42,7 +42,8 @@ impl Cells {
     ///
     /// # Errors
     ///
-    /// Infinities, columns without a cell, no number that differs from the centre, numbers whose squares are none, rows beyond memory.
+    /// Infinities, columns without observed cells, rows that are constant, squares that overflow, rows that
+    /// do not fit into memory.
     pub(super) fn read<T: Real>(key: &str, rows: &Rows<'_, T>, center: bool, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let need = memory(n, p);
@@ -133,12 +134,12 @@ impl Cells {
         self.center = center.to_vec();
     }
 
-    /// Whether the cell at this place of the table is there.
+    /// Whether the cell at this position of the matrix is observed.
     pub(super) fn has(&self, at: usize) -> bool {
         self.seen.is_empty() || self.seen[at]
     }
 
-    /// The share of observed cells.
+    /// The fraction of observed cells.
     pub(super) fn share(&self) -> f64 {
         self.n_seen as f64 / self.x.as_slice().len() as f64
     }
@@ -149,7 +150,7 @@ impl Cells {
         median(both.filter(|(at, _)| self.has(*at)).map(|(_, (x, l))| of(*x, *l)).collect())
     }
 
-    /// The typical size of a number: the median of absolute values, or their mean where most are 0.
+    /// A scale of the numbers: the median of absolute values, or their mean if most are 0.
     pub(super) fn size(&self) -> f64 {
         let numbers = self.x.as_slice().iter().enumerate().filter(|(at, _)| self.has(*at));
         let sizes: Vec<f64> = numbers.map(|(_, x)| x.abs()).collect();
@@ -161,7 +162,7 @@ impl Cells {
     }
 }
 
-/// The middle of some numbers, or the mean of the two in the middle; 0 of none.
+/// The median of some numbers; 0 if there are none.
 pub(super) fn median(mut of: Vec<f64>) -> f64 {
     let n = of.len();
     if n == 0 {

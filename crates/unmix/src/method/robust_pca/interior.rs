@@ -7,11 +7,11 @@
 use super::l1::{Deviations, TOL, dot};
 use crate::num::{Matrix, factor};
 
-/// Iterations at most.
+/// Maximum number of iterations.
 const MOST: usize = 60;
-/// Share of the way to the boundary that a step goes.
+/// Step length as a fraction of the distance to the boundary.
 const SHARE: f64 = 0.9995;
-/// Iterations before the gap is looked at.
+/// Iterations before the gap is computed.
 const FIRST: usize = 6;
 
 /// `a` and `1 - a`, with the multipliers of their bounds, `m` numbers each.
@@ -32,7 +32,7 @@ struct Way {
 }
 
 impl Deviations<'_> {
-    /// The code and its gap, as a share of `||x||_1`, at most [`TOL`]; `None` where rounding errors stop it before.
+    /// The code and its gap, as a fraction of `||x||_1`, at most [`TOL`]; `None` where rounding errors stop it before.
     pub(super) fn interior(&self, size: f64) -> Option<(Vec<f64>, f64)> {
         let mut at = self.inside(size)?;
         for step in 0..MOST {

@@ -50,7 +50,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Deviations<'_> {
-    /// The code, and the gap as a share of `||x||_1`.
+    /// The code, and the gap as a fraction of `||x||_1`.
     pub(super) fn solve(&self) -> (Vec<f64>, f64) {
         let size: f64 = self.x.iter().map(|x| x.abs()).sum();
         let r = self.v.rows();

@@ -1,21 +1,27 @@
 //! Robust PCA: rows as a matrix of low rank and a sparse one, with noise or without.
 //!
-//! **Finds** what rows have in common (a background, a common trend) and the cells that depart from it, wherever and however far.
-//! **Model** `X = L + S`, `L` of low rank, `S` with few entries that are not 0: `min ||L||_* + alpha ||S||_1`, which finds both exactly where
-//! `L` is not itself sparse and the places of `S` are like random ones. With noise of standard deviation `s` in every cell:
-//! `min ||L||_* + alpha ||S||_1 + 1/(2m) ||X - L - S||²`, `m = 1.5 (sqrt n + sqrt p) s`, and then `L` of that rank by least squares over the
-//! cells within 4.5 `s` of it.
+//! **Finds** the common structure of the rows (a background, a common trend), and cells with errors of any
+//! size.
+//! **Model** `X = L + S`, `L` of low rank, `S` with few entries that are not 0:
+//! `min ||L||_* + alpha ||S||_1`, which recovers both exactly if `L` is not itself sparse and the nonzero
+//! positions of `S` are random. With noise of standard deviation `s` in every cell:
+//! `min ||L||_* + alpha ||S||_1 + 1/(2m) ||X - L - S||²`, `m = 1.5 (sqrt n + sqrt p) s`, and then `L` of that
+//! rank by least squares over the cells within 4.5 `s` of it.
 //! **Algorithm**
 //!  1. principal component pursuit (Candès et al. 2011) by the augmented Lagrangian: singular values of `L` and entries of `S` shrunk in
-//!     turn, the penalty grown by 1.5 only while the constraint lags behind the dual (`pursuit.rs`). Singular values by subspace
-//!     iteration from the last vectors, as many as are found above the threshold (`svd.rs`);
-//!  2. with `noise="auto"`: where that does not leave most cells without rest, which is seen after 20 to 60 iterations, the stable form by accelerated proximal
-//!     gradients with restarts, the refit, and the noise by what this leaves, until that moves by less than 2 % (`stable.rs`);
+//!     turn, the penalty parameter increased by a factor of 1.5 only while the primal residual is large
+//!     relative to the dual one (`pursuit.rs`). Singular values by subspace iteration from the last vectors,
+//!     as many as are found above the threshold (`svd.rs`);
+//!  2. with `noise="auto"`: if most cells have a nonzero residual, which is detected after 20 to 60
+//!  iterations, the stable form by accelerated proximal gradients with restarts, a refit without shrinkage,
+//!  and the noise estimated from its residuals, repeated until the estimate changes by less than 2 %
+//!  (`stable.rs`);
 //!  3. new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise then least squares over the cells near that.
 //!
 //! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
-//! **Equals** PCA about 0 where no cell departs. **Fails** where whole columns or rows are corrupt, where `L` is sparse (one row that is
-//! alone in its direction), and where the rank is a large share of `min(n, p)`.
+//! **Equals** PCA about 0 if no cell has a gross error. **Fails** if whole columns or rows are wrong, if `L`
+//! is sparse (for example a direction that only one row has), and if the rank is a large fraction of
+//! `min(n, p)`.
 //!
 //! E. Candès, X. Li, Y. Ma & J. Wright (2011), J. ACM 58:11. Z. Zhou et al. (2010), Stable principal component pursuit, ISIT. Z. Lin, M. Chen
 //! & Y. Ma (2010), arXiv:1009.5055. I. Barrodale & F. Roberts (1973), SIAM J. Numer. Anal. 10:839.
@@ -64,12 +70,12 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("alm", cells::memory(n, p).saturating_add(needs::PROGRAM))],
 };
 
-/// Iterations of the exact form after which rows that still leave something in most cells count as noisy.
+/// Iterations of the exact form after which rows with nonzero residuals in most cells count as noisy.
 const TRIAL: u64 = 60;
 /// Iterations with noise end at a change of so many times the tolerance.
 const COARSER: f64 = 1e3;
 
-/// What a fit found.
+/// Result of a fit.
 struct Found {
     low: Low,
     noise: f64,
@@ -86,7 +92,7 @@ impl RobustPca {
     ///
     /// # Errors
     ///
-    /// A name that is none of robust PCA's, a value that the setting may not have.
+    /// A name that is not one of robust PCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved).map_err(|e| {
@@ -181,7 +187,7 @@ impl RobustPca {
     ) -> Result<Model> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let (singular, mut components) = found.low.axes()?;
-        // What rounding leaves in columns that the rows leave empty.
+        // Rounding errors in columns that are 0 in all rows.
         let still = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
         for j in (0..p).filter(|&j| cells.n_constant > 0 && still(j)) {
             (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);

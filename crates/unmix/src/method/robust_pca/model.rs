@@ -25,7 +25,7 @@ pub(super) fn parameters(
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Codes of rows in the row space of the low-rank part, whatever some of their cells are.
+/// Codes of rows in the row space of the low-rank part, robust to gross errors in some of their cells.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
@@ -98,7 +98,7 @@ fn least_squares(v: &Matrix<f64>, x: &[f64], near: &[usize]) -> Option<Vec<f64>>
     let gram = factor::multiply_transposed(&kept, &kept);
     let right = Matrix::from_fn(1, k, |_, a| kept.row(a).iter().zip(near).map(|(v, &j)| v * x[j]).sum());
     let (values, _) = factor::eigh(&gram).ok()?;
-    // Cells that hardly see some direction would say anything of it.
+    // Cells with almost no loading on some direction do not determine the code along it.
     if values.last().is_none_or(|v| *v < 1e-6) {
         return None;
     }

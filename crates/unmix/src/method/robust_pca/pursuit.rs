@@ -1,5 +1,5 @@
 //! Principal component pursuit, `min ||L||_* + alpha ||S||_1` with `L + S = X` on the cells that there are: the augmented Lagrangian,
-//! whose penalty grows where the constraint lags behind the dual.
+//! whose penalty parameter grows while the primal residual is large relative to the dual one.
 
 use super::cells::{Cells, PART, soft, total};
 use super::svd::{Low, Partial};
@@ -16,8 +16,9 @@ const DUAL: f64 = 100.0;
 /// Factor by which the penalty grows, and its upper bound as a multiple of the initial penalty.
 const GROWTH: f64 = 1.5;
 const MOST: f64 = 1e7;
-/// Iterations between two looks at the median residual during the trial, and the factor by which it falls at least where there is no noise:
-/// measured, 7 to 200 on the published designs; with noise it stays the same after 15 to 20 iterations.
+/// Iterations between two evaluations of the median residual during the test for noise, and the least factor
+/// by which it decreases if there is no noise: measured, 7 to 200 on the published designs; with noise it
+/// stays the same after 15 to 20 iterations.
 const LOOK: u64 = 5;
 const STAYS: f64 = 0.8;
 /// The residual, in tolerances, below which subspaces are iterated more than once.

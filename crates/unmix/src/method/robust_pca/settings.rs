@@ -1,4 +1,4 @@
-//! Robust PCA's settings: what they are called, what they may be, what they mean.
+//! Robust PCA's settings: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Kind, Setting};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RobustPca {
-    /// Weight of the sparse part; `1 / sqrt(max(n, p) f)` by default, `f` the share of observed cells.
+    /// Weight of the sparse part; `1 / sqrt(max(n, p) f)` by default, `f` the fraction of observed cells.
     pub alpha: Option<f64>,
     /// Standard deviation of the noise.
     pub noise: Noise,
-    /// Convergence tolerance: what the constraint misses, relatively.
+    /// Convergence tolerance: the relative residual of the constraint.
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -26,14 +26,14 @@ impl Default for RobustPca {
     }
 }
 
-/// The noise of the cells beside the two parts.
+/// The noise of the cells, in addition to the two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Noise {
     /// Its standard deviation; 0 for none.
     Std(f64),
-    /// By the data.
+    /// Estimated from the data.
     Auto(Automatic),
 }
 

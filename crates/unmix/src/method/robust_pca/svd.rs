@@ -13,7 +13,7 @@ const BESIDE: usize = 8;
 /// Vectors below the threshold that a block must have to be known complete.
 const SPARE: usize = 4;
 
-/// Least threshold, as a share of the largest singular value, at which singular values come from products of rows: their squares have
+/// Least threshold, as a fraction of the largest singular value, at which singular values come from products of rows: their squares have
 /// errors of a rounding of the largest, so values at the threshold are good to eight digits.
 const PRODUCTS: f64 = 1e-4;
 

@@ -9,12 +9,13 @@ use crate::neural::pairs::{Verdict, VerdictInput, verdicts};
 use crate::num::Real;
 use crate::run::Run;
 
-/// What a search finds where there is nothing grows with the square root of the number of directions. Measured on spherical rows, which
-/// have no axes, of 4 to 60 columns: the smallest `L_ij` of the best component of a fit, in standard errors, is about this number times
-/// that root above its quantile.
+/// The largest statistic that a search finds under the null hypothesis grows with the square root of the
+/// number of directions. Measured on spherical rows, which have no axes, of 4 to 60 columns: the smallest
+/// `L_ij` of the best component of a fit, in standard errors, is about this number times that root above its
+/// quantile.
 const SEARCH: f64 = 0.3;
 
-/// Rows that are examined for how long they hang together, where halves have not examined more.
+/// Number of rows from which the autocorrelation is estimated, unless the halves used more.
 const FOLLOWING: usize = 1 << 13;
 
 impl SigmaPca {
@@ -46,7 +47,7 @@ impl SigmaPca {
             candidates: &solved.candidates,
             certainty: certainty.as_deref(),
             halves: halves.map(|h| &h.all[..]),
-            // Small batches take so many steps and no more.
+            // Training on mini-batches has a fixed number of steps.
             finished: at_rest || (self.is_trained() && solved.outcome == Outcome::Completed),
         }))
     }

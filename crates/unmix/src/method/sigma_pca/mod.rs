@@ -7,8 +7,8 @@
 //!  1. covariance, its first `4 k` axes, and the rows in their coordinates ([`start`](crate::neural::start));
 //!  2. from the principal axes, `H_j = -sigma_j^3 E[x phi(z_j)]`, `phi = (h - z) h'`, `W <- polar(H)`, until `H = W F` with `F`
 //!     symmetric ([`gpm`](crate::neural::gpm)): the fixed point of the published rule, kept strictly orthonormal;
-//!  3. `a` of `h = a tanh(z / a)` is chosen on the way for every component, by what tells it from others of its variance
-//!     ([`auto`](crate::neural::auto));
+//!  3. `a` of `h = a tanh(z / a)` is chosen during the iterations for every component, as the width that
+//!     better separates it from others of its variance ([`auto`](crate::neural::auto));
 //!  4. the same on two halves of the rows, a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical
 //!     sign.
 //!
@@ -16,8 +16,8 @@
 //! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
 //! solver ([`native`]).
 //!
-//! `variant=` names a published row instead, or `solver="sgd"` or `"adam"` the main one: small batches from the principal axes
-//! ([`train`](crate::neural::train)).
+//! `variant=` selects a published rule instead, and `solver="sgd"` or `"adam"` the main one: training on
+//! mini-batches from the principal axes ([`train`](crate::neural::train)).
 //!
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
@@ -56,7 +56,7 @@ pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, So
 struct SolverOutput<'a, T: Real> {
     principal: Principal<'a, T>,
     solved: FixedPoint,
-    /// What their codes are judged by.
+    /// The statistics of their codes for the verdicts.
     h: Nonlinearity,
     also: model::ReportExtras,
 }
@@ -93,10 +93,10 @@ impl SigmaPca {
     ///
     /// # Errors
     ///
-    /// A name that is none of SigmaPCA's, a value that the setting may not have, settings that do not go together.
+    /// A name that is not one of SigmaPCA's settings, an invalid value of a setting, incompatible settings.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let mut given = given.clone();
-        // Typed on a command line, the word is a truth value.
+        // On a command line the word may be parsed as a boolean.
         if given.get("deriv") == Some(&Value::Bool(true)) {
             given.insert("deriv".into(), "true".into());
         }
@@ -110,12 +110,12 @@ impl SigmaPca {
         Ok(spec)
     }
 
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
-    /// than `min(n, p)`, settings that do not go together, what the source reports. More components than the rank are not an error,
+    /// than `min(n, p)`, incompatible settings, what the source reports. More components than the rank are not an error,
     /// nor are Gaussian rows, which the report mentions.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.check(self)?;
@@ -134,7 +134,7 @@ impl SigmaPca {
             ));
         }
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
-        // Small problems never leave this thread, and do not pay for a pool.
+        // Small problems are solved on the calling thread, without a thread pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_and_compare(rows, k, run),
             false => rows.pooled(run.threads, || self.fit_and_compare(rows, k, run)),
@@ -210,7 +210,7 @@ impl SigmaPca {
         Nonlinearity { shape: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
     }
 
-    /// Settings that exclude each other.
+    /// Incompatible settings.
     fn check(&self) -> Result<()> {
         let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
             Err(Error::setting(name, got, why, remedy))

@@ -24,7 +24,7 @@ pub(super) struct ReportExtras {
     pub(super) settings: Vec<(&'static str, Value)>,
     /// Sentences, before those of the verdicts.
     pub(super) warnings: Vec<String>,
-    /// Standard deviations that were learnt, in the units of the rows.
+    /// Standard deviations that were learned, in the units of the rows.
     pub(super) learnt: Option<Vec<f64>>,
     /// Lengths of the columns where these were free.
     pub(super) norms: Option<Vec<f64>>,
@@ -180,7 +180,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::linear(mean, encoder, decoder)
 }
 
-/// `sigma h(y / sigma)`, with the standard deviations of the codes, or those that the rule has learnt or does without.
+/// `sigma h(y / sigma)`, with the standard deviations of the codes, or those that the rule has learned or does without.
 fn nonlinearity(
     settings: &Map<String, Value>,
     tensors: &Tensors,

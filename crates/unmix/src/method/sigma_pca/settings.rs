@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct SigmaPca {
     /// Number of components; `None` for all, `min(n, p)`.
     pub n_components: Option<usize>,
-    /// A published row, by key or number; `None` for the deterministic solver.
+    /// A published variant, by key or number; `None` for the deterministic solver.
     pub variant: Value,
     /// The width of the nonlinearity.
     pub a: Widths,
@@ -26,7 +26,7 @@ pub struct SigmaPca {
     pub beta: Option<f64>,
     /// In which units that counts; `None` for those of the variance, and the published ones where `tangent` is false.
     pub beta_scale: Option<BetaScale>,
-    /// L2 penalty on learnt standard deviations; `None` for the variant's value.
+    /// L2 penalty on learned standard deviations; `None` for the variant's value.
     pub sigma_l2: Option<f64>,
     /// The order of the components.
     pub order: Order,
@@ -42,7 +42,7 @@ pub struct SigmaPca {
     pub max_iter: u64,
     /// The residual at which they stop; `None` for 1e-8 in double precision and 1e-4 in single.
     pub tol: Option<f64>,
-    /// Remove what only changes the length of columns before an adaptive step.
+    /// Remove the component of the gradient along each column before an adaptive step.
     pub tangent: bool,
     /// Subtract the mean.
     pub center: bool,
@@ -52,7 +52,7 @@ pub struct SigmaPca {
     pub whiten: bool,
     /// The decoder.
     pub reconstruct: Reconstruct,
-    /// Fit halves of the rows, too, and report their agreement; `None` where rows are few enough.
+    /// Fit halves of the rows, too, and report their agreement; `None`: if it takes about a second at most.
     pub halves: Option<bool>,
 }
 
@@ -99,12 +99,12 @@ pub enum Widths {
     Each(Vec<f64>),
 }
 
-/// The word for "chosen for every component".
+/// The string for "chosen for every component".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Auto {
-    /// The word `"auto"`.
+    /// The string `"auto"`.
     Auto,
 }
 
@@ -153,10 +153,10 @@ impl BetaScale {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reconstruct {
-    /// The nearest rows, by least squares.
+    /// The least-squares reconstruction.
     #[default]
     Linear,
-    /// The model's own rows, `mean + sigma h(y / sigma) W'`.
+    /// The reconstruction of the published loss, `mean + sigma h(y / sigma) W'`.
     Nonlinear,
 }
 
@@ -188,7 +188,7 @@ pub enum Solver {
     Adam,
 }
 
-/// Keys of the published rows, in their order.
+/// Keys of the published variants, in order.
 pub(super) const VARIANTS: [&str; 24] = [
     "conventional",
     "trained-sigma-full",

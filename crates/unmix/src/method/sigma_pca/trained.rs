@@ -1,4 +1,4 @@
-//! The published rows: sigma-PCA on small batches.
+//! The published variants: sigma-PCA trained on mini-batches.
 
 use super::model::ReportExtras;
 use super::{BetaScale, Constraint, Reconstruct, SigmaPca, Solver, SolverOutput, Widths};
@@ -25,14 +25,14 @@ use serde_json::Value;
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
-/// The weight of the squares of standard deviations where they are learnt although the variant does not: without it they grow
+/// The weight of the squares of standard deviations where they are learned although the variant does not: without it they grow
 /// without bound.
 const DEFAULT_SIGMA_L2: f64 = 1e-3;
-/// What `1 / std(tanh z)` is, about, for codes of unit variance.
+/// Approximate value of `1 / std(tanh z)` for codes of unit variance.
 const STEEP: f64 = 1.6;
 
 impl SigmaPca {
-    /// Whether small batches are requested.
+    /// Whether training on mini-batches is requested.
     pub(super) fn is_trained(&self) -> bool {
         !self.variant.is_null() || matches!(self.solver, Solver::Sgd | Solver::Adam)
     }
@@ -47,7 +47,7 @@ impl SigmaPca {
         Ok(find_row(&NONLINEAR, &key)?.1)
     }
 
-    /// Refuses what trained rows cannot do.
+    /// Rejects settings that trained variants do not support.
     pub(super) fn check_trained(&self) -> Result<()> {
         self.row()?;
         if self.solver == Solver::Gpm {
@@ -174,7 +174,7 @@ impl SigmaPca {
         }
     }
 
-    /// Whether codes meet the nonlinearity as they are.
+    /// Whether the nonlinearity is applied to codes that are not standardised.
     pub(super) fn without_sigma(&self) -> Result<bool> {
         Ok(self.is_trained() && self.rule(self.row()?).sigma == Sigma::One)
     }
@@ -276,7 +276,8 @@ impl SigmaPca {
     }
 }
 
-/// What the candidates of `a = "auto"`, and further nonlinearities before them, see of components.
+/// Statistics of the components under the candidates of `a = "auto"`, and under further nonlinearities before
+/// them.
 fn statistics<T: Real>(
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
@@ -288,7 +289,7 @@ fn statistics<T: Real>(
     Ok(rows.pass_means(w, &Pass::with_separations(separations), run)?.separations)
 }
 
-/// What can be said of the components that training left.
+/// The verdicts on trained components.
 fn at_rest<T: Real>(
     rows: &Principal<'_, T>,
     spec: &Spec,

@@ -166,7 +166,7 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
 
     fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {
         let mut coded = self.solver.code(rows, true);
-        // Of the codes that a person gets.
+        // Of the codes that a user gets.
         coded.codes.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
         let mut work = crate::sparse::Work::default();
         let found = self.solver.measures(&coded.rows, &coded.codes, &mut work);

@@ -34,7 +34,7 @@ pub(super) struct Coded<C> {
     pub(super) codes: Vec<C>,
     /// Of each row, of the code before it was debiased.
     pub(super) measures: Vec<Measure>,
-    /// The most iterations of a row.
+    /// Maximum number of iterations of a row.
     pub(super) most: u64,
 }
 

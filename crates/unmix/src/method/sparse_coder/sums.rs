@@ -48,7 +48,7 @@ pub(super) struct Coded {
     pub(super) worst_gap: f64,
     pub(super) objective: f64,
     pub(super) n_nonzero: f64,
-    /// The most iterations of a row.
+    /// Maximum number of iterations of a row.
     pub(super) most: u64,
     tol: f64,
 }

@@ -44,7 +44,7 @@ fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream) -> (f64, Vec<usize>) {
     (cost, labels)
 }
 
-/// Means of the clusters; one without rows begins anew at a row that is far from its centre.
+/// Means of the clusters; one without rows restarts at a row that is far from its centre.
 fn move_centres(x: &Matrix<f64>, labels: &[usize], far: &[f64], centres: &mut Matrix<f64>) {
     let k = centres.rows();
     let mut counts = vec![0usize; k];

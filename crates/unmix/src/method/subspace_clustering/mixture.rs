@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The means `m_k` are 0 unless rows are centred. A step takes, for each part, the leading eigenvectors of the covariance of the rows, each weighted
-//! by its probability of the part: the closed form of probabilistic PCA. The likelihood never falls.
+//! by its probability of the part: the closed form of probabilistic PCA. The likelihood never decreases.
 
 use super::table::{Table, principal};
 use crate::data::Workspace;
@@ -18,7 +18,7 @@ use crate::solve::{Limits, Steps};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The least noise variance of a part, as a share of the mean variance of a column of its rows; the second, of that of all rows.
+/// The least noise variance of a part, as a fraction of the mean variance of a column of its rows; the second, of that of all rows.
 const FLOOR: f64 = 1e-6;
 const FLOOR_OF_ALL: f64 = 1e-10;
 /// Rows that one thread does at a time.
@@ -30,7 +30,7 @@ pub(super) struct Part {
     pub(super) weight: f64,
     /// Less the centre of all rows.
     pub(super) mean: Vec<f64>,
-    /// Orthonormal rows, by falling variance.
+    /// Orthonormal rows, by decreasing variance.
     pub(super) axes: Matrix<f64>,
     /// Variances along them, none below the noise.
     pub(super) variance: Vec<f64>,

@@ -9,7 +9,7 @@
 //!  2. the number of clusters by the largest gap between eigenvalues, or one where its Bayesian information criterion is better, and dimensions by
 //!     that criterion (`dimensions.rs`), where these are not given;
 //!  3. k-subspaces: rows to the nearest subspace, subspaces to their rows, in turn, which never raises the sum of squared distances
-//!     (`refine.rs`); empty clusters begin anew at the row that fits worst;
+//!     (`refine.rs`); empty clusters restart at the row that fits worst;
 //!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA from these (`mixture.rs`).
 //!
 //! **Cost** of sparse subspace clustering `O(n² p)` and the coefficients, `n x n` numbers in memory; of k-subspaces `O(n p Σ d_k)` an iteration.

@@ -18,7 +18,7 @@ pub(super) struct Found {
     pub(super) labels: Vec<usize>,
     /// Sum of the squared distances.
     pub(super) cost: f64,
-    /// What it fell by in the last iteration, as a share of the squares of the rows.
+    /// What it fell by in the last iteration, as a fraction of the squares of the rows.
     pub(super) fall: f64,
 }
 
@@ -92,7 +92,7 @@ impl KSubspaces<'_> {
         }
     }
 
-    /// The subspaces of the rows of each cluster; an empty one begins anew around the row that is farthest from its own.
+    /// The subspaces of the rows of each cluster; an empty one restarts around the row that is farthest from its own.
     fn fitted(&self, at: &Found) -> Result<Vec<Matrix<f64>>> {
         let members = Table::members(&at.labels, self.dimensions.len());
         let mut far: Option<std::vec::IntoIter<usize>> = None;

@@ -10,7 +10,7 @@ use crate::num::{Matrix, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
-/// The duality gap at which a row ends, as a share of its value without coefficients, 1/2.
+/// The duality gap at which a row ends, as a fraction of its value without coefficients, 1/2.
 const TOL: f64 = 1e-4;
 /// Rows between two looks at whether a stop was requested.
 const PART: usize = 256;

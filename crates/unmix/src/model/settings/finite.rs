@@ -1,4 +1,4 @@
-//! Numbers of a specification that are not finite: JSON has none, so they are looked for before settings become JSON.
+//! Numbers of a specification that are not finite: JSON has none, so they are searched for before settings become JSON.
 
 use serde::ser::{self, Serialize, Serializer};
 

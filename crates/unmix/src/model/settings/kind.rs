@@ -27,7 +27,7 @@ pub enum Kind {
         /// The upper end.
         to: Bound<f64>,
     },
-    /// A share of the variance, between 0 and 1, neither of them included.
+    /// A fraction of the variance, between 0 and 1, neither of them included.
     Share,
     /// One of these words.
     Words(&'static [&'static str]),
@@ -163,7 +163,7 @@ impl Kind {
         })
     }
 
-    /// The values in words, whatever language the person types in: "a number, or null".
+    /// The values in words, whatever language the user types in: "a number, or null".
     pub(super) fn in_words(&self) -> String {
         let words = match self.words() {
             [] => None,

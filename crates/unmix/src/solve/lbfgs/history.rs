@@ -59,7 +59,7 @@ impl History {
         self.pairs.is_empty()
     }
 
-    /// Forgets everything: what was learnt belongs to another function, or led nowhere.
+    /// Forgets everything: what was learned belongs to another function, or led nowhere.
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
     }

@@ -8,7 +8,7 @@
 use super::{Objective, Point, dot};
 use crate::error::Result;
 
-/// The share of the decrease that the slope promises which a step must achieve, and the share of the slope that it may leave.
+/// The fraction of the decrease that the slope promises which a step must achieve, and the fraction of the slope that it may leave.
 const DECREASE: f64 = 1e-4;
 const SLOPE: f64 = 0.9;
 

@@ -101,7 +101,7 @@ pub(super) fn deflation<T: Real>(
     rayleigh_ritz(&basis, &image, k, at.steps)
 }
 
-/// Directions found one after another.
+/// Directions found one at a time.
 #[derive(Serialize, Deserialize)]
 struct Directions {
     found: Matrix<f64>,
