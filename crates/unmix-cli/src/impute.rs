@@ -11,13 +11,13 @@ use unmix::impute::{Imputer, Wanted, fill_cells};
 use unmix::{Dtype, Model, with_rows};
 
 /// Deals the parts of every row out to tables, each of `p` columns.
-struct Deal {
+struct PartWriter {
     p: usize,
     dtype: Dtype,
     tables: Vec<TableWriter>,
 }
 
-impl Sink<f64> for Deal {
+impl Sink<f64> for PartWriter {
     fn put(&mut self, rows: &[f64]) -> unmix::Result<()> {
         let (p, parts) = (self.p, self.tables.len());
         for (i, table) in self.tables.iter_mut().enumerate() {
@@ -98,7 +98,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
         let (names, trailing, kept) = (names.clone(), trailing.clone(), input.kept.clone());
         tables.push(TableWriter::create(output, Shape { names, trailing, kept, n_rows }, dtype)?);
     }
-    let mut deal = Deal { p, dtype, tables };
+    let mut deal = PartWriter { p, dtype, tables };
     with_rows!(&input.rows, rows => imputer.fill(rows, &run, &mut deal))?;
     for table in deal.tables {
         table.finish()?;

@@ -22,7 +22,7 @@ pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
 
 /// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
 pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path) -> Done {
-    write(model, files, args, folder, &Made::Sources)
+    write(model, files, args, folder, &SoundOutput::Sources)
 }
 
 /// Writes the channels, reconstructed without some of the components, into `folder` under their own names. They keep their level; where
@@ -34,22 +34,22 @@ pub(crate) fn reconstruct(
     folder: &Path,
     without: Vec<usize>,
 ) -> Done {
-    write(model, files, args, folder, &Made::Channels(without))
+    write(model, files, args, folder, &SoundOutput::Channels(without))
 }
 
 /// What is written.
-enum Made {
+enum SoundOutput {
     Sources,
     /// Without these components.
     Channels(Vec<usize>),
 }
 
-impl Made {
+impl SoundOutput {
     /// Numbers for each row, and the name of each of them.
     fn names(&self, model: &Model) -> Vec<String> {
         match self {
-            Made::Sources => model.component_names(),
-            Made::Channels(_) => match &model.features().names {
+            SoundOutput::Sources => model.component_names(),
+            SoundOutput::Channels(_) => match &model.features().names {
                 Some(names) => names.iter().map(|name| name.replace(std::path::is_separator, "_")).collect(),
                 None => (0..model.n_features()).map(|j| format!("channel{j}")).collect(),
             },
@@ -61,8 +61,10 @@ impl Made {
         let loudest = |column: &Vec<f64>| column.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let peaks: Vec<f64> = columns.iter().map(loudest).collect();
         match self {
-            Made::Sources => peaks.iter().map(|peak| if *peak > 0.0 { PEAK / peak } else { 1.0 }).collect(),
-            Made::Channels(_) => {
+            SoundOutput::Sources => {
+                peaks.iter().map(|peak| if *peak > 0.0 { PEAK / peak } else { 1.0 }).collect()
+            }
+            SoundOutput::Channels(_) => {
                 let peak = peaks.iter().copied().fold(0.0, f64::max);
                 vec![if peak > 1.0 { PEAK / peak } else { 1.0 }; peaks.len()]
             }
@@ -70,7 +72,7 @@ impl Made {
     }
 }
 
-fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &Made) -> Done {
+fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &SoundOutput) -> Done {
     let rate = common_rate(files)?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
@@ -78,8 +80,8 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &M
     let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
         let encoded = match made {
-            Made::Sources => model.encode(rows, &run, &mut sink)?,
-            Made::Channels(without) => model.reconstruct_without(without, rows, &run, &mut sink)?,
+            SoundOutput::Sources => model.encode(rows, &run, &mut sink)?,
+            SoundOutput::Channels(without) => model.reconstruct_without(without, rows, &run, &mut sink)?,
         };
         crate::apply::warn_unsolved(&encoded);
         sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()

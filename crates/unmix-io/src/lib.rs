@@ -143,7 +143,7 @@ fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input
     let stored = stored::open(first, run)?;
     let found = format::recognise(&stored)?;
     if found.kind == Kind::Image {
-        options.suit(Kind::Image)?;
+        options.check_kind(Kind::Image)?;
         #[cfg(not(feature = "images"))]
         return Err(left_out(&stored, Kind::Image, "images", "convert the images to .npy"));
         #[cfg(feature = "images")]
@@ -166,7 +166,7 @@ fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input
         return Err(Error::format(other.bytes.path(), found, "give files of one type"));
     }
     if opened[0].1.kind == Kind::Wav {
-        options.suit(Kind::Wav)?;
+        options.check_kind(Kind::Wav)?;
         let nameless = opened.iter().any(|(stored, _)| stored.nameless);
         let bytes = opened
             .into_iter()
@@ -186,7 +186,7 @@ fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input
 
 /// Opens a file of a kind that needs no other file to be read.
 fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> Result<Input> {
-    options.suit(found.kind)?;
+    options.check_kind(found.kind)?;
     let format = format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" });
     let input = match found.kind {
         Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, options, run)?,

@@ -201,7 +201,7 @@ impl Options {
     }
 
     /// Refuses what files of this kind have no use for.
-    pub(crate) fn suit(&self, kind: Kind) -> Result<()> {
+    pub(crate) fn check_kind(&self, kind: Kind) -> Result<()> {
         let refused = |name: &str, got: String, what: &str, whose: &str| {
             let why = format!("the input is of type {}, which has no {what}", kind.name());
             Err(Error::setting(name, got, why, format!("leave it out: it is for {whose}")))

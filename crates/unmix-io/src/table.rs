@@ -27,7 +27,7 @@ impl<T: Real> Source<T> for Table {
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
         let parts = self.parts();
-        Ok(Box::new(Front { of: self, parts, next: 0, now: None, tools: Tools::default(), done: 0 }))
+        Ok(Box::new(TableStream { of: self, parts, next: 0, now: None, tools: Tools::default(), done: 0 }))
     }
 
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
@@ -143,7 +143,7 @@ impl Table {
 }
 
 /// Reads forward.
-struct Front<'a, T> {
+struct TableStream<'a, T> {
     of: &'a Table,
     parts: Vec<u64>,
     /// The number of the next part.
@@ -154,7 +154,7 @@ struct Front<'a, T> {
     done: u64,
 }
 
-impl<'a, T: Real> Front<'a, T> {
+impl<'a, T: Real> TableStream<'a, T> {
     /// A part with rows that are not read yet; `None` at the end.
     fn part(&mut self) -> Result<Option<&mut Part<'a>>> {
         while self.now.as_ref().is_none_or(|part| part.done == part.n_rows) {
@@ -182,7 +182,7 @@ impl<'a, T: Real> Front<'a, T> {
     }
 }
 
-impl<T: Real> Stream<T> for Front<'_, T> {
+impl<T: Real> Stream<T> for TableStream<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
         let (p, start) = (self.of.columns.len(), out.len());
         let Some(part) = self.part()? else { return Ok(0) };

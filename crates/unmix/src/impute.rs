@@ -44,7 +44,7 @@ impl Default for Wanted {
 }
 
 /// Source of imputed values.
-enum By {
+enum ImputeRule {
     /// The conditional mean of a cell given the observed cells of its row.
     Posterior(Box<Conditional>),
     /// The decoded code of the observed cells, for sparse codes.
@@ -53,7 +53,7 @@ enum By {
 
 /// A model prepared for imputation.
 pub struct Imputer {
-    by: By,
+    by: ImputeRule,
     refits: Vec<Conditional>,
     /// Factor of the conditional variances.
     spread: f64,
@@ -81,8 +81,8 @@ impl Imputer {
                     remedy: "fill the cells alone, or fit ppca".into(),
                 });
             }
-            true => By::Decoded(Box::new(model.clone())),
-            false => By::Posterior(Box::new(model.conditional()?.clone())),
+            true => ImputeRule::Decoded(Box::new(model.clone())),
+            false => ImputeRule::Posterior(Box::new(model.conditional()?.clone())),
         };
         let (p, need) = (rows.n_features(), model.n_features());
         if p != need {
@@ -102,15 +102,15 @@ impl Imputer {
     /// The model whose posteriors are computed.
     fn of(&self) -> &Conditional {
         match &self.by {
-            By::Posterior(of) => of,
-            By::Decoded(_) => unreachable!("fills of decoded codes need no posterior"),
+            ImputeRule::Posterior(of) => of,
+            ImputeRule::Decoded(_) => unreachable!("fills of decoded codes need no posterior"),
         }
     }
 
     fn n_features(&self) -> usize {
         match &self.by {
-            By::Posterior(of) => of.model().n_features(),
-            By::Decoded(model) => model.n_features(),
+            ImputeRule::Posterior(of) => of.model().n_features(),
+            ImputeRule::Decoded(model) => model.n_features(),
         }
     }
 
@@ -180,7 +180,7 @@ impl Imputer {
     /// Infinite numbers; those of the source.
     pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
         let width = self.width();
-        if let By::Decoded(model) = &self.by {
+        if let ImputeRule::Decoded(model) = &self.by {
             return model.fill(rows, run, sink);
         }
         let cells = if self.stored { rows.as_cells() } else { None };

@@ -73,7 +73,7 @@ struct Piece<'r> {
 }
 
 /// Rows that came of a piece: the first one's place, and how many there are.
-type Made = (usize, usize);
+type ParsedPiece = (usize, usize);
 
 impl Plain<'_> {
     /// Reads the rows from byte `start` on, and returns how many there are; `None` where something is unusual.
@@ -110,7 +110,7 @@ impl Plain<'_> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
         let feed = Mutex::new(WorkQueue { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
-        let work = |tell: bool| -> Result<Option<Vec<Made>>> {
+        let work = |tell: bool| -> Result<Option<Vec<ParsedPiece>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
                 let Some(rows) = self.rows(&block, end, room) else {
@@ -171,7 +171,7 @@ impl Plain<'_> {
     }
 
     /// Moves rows over room that blank lines were given, and returns how many rows there are.
-    fn close_gaps(&self, mut made: Vec<Made>, numbers: &mut [f64]) -> usize {
+    fn close_gaps(&self, mut made: Vec<ParsedPiece>, numbers: &mut [f64]) -> usize {
         made.sort_unstable();
         let mut end = 0;
         for (first, rows) in made {

@@ -23,13 +23,13 @@ const ANGLE: f64 = 30.0;
 const AWAY: [f64; 2] = [-1.0, 2.0];
 
 /// What is learned of points.
-struct Learnt {
+struct LearnedProjection {
     axis: [f64; 2],
     /// What is taken off a point before it is projected: the mean, or nothing.
     origin: [f64; 2],
 }
 
-impl Learnt {
+impl LearnedProjection {
     fn of(lab: &Lab<'_>, x: &Matrix<f64>, center: bool) -> Result<Self> {
         let model = lab.fit("pca", json!({"n_components": 1, "center": center}), x)?;
         let axis = filters(&model);
@@ -86,7 +86,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     ];
     let mut found = Vec::new();
     for (name, x, center) in cases {
-        let learnt = Learnt::of(lab, x, center)?;
+        let learnt = LearnedProjection::of(lab, x, center)?;
         let degrees = learnt.degrees();
         closed_form(lab, name, x, &learnt)?;
         right_angles(lab, name, x, &learnt)?;
@@ -113,7 +113,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// The point farthest from the axis, of those that lie well apart from its middle.
-fn farthest(x: &Matrix<f64>, learnt: &Learnt) -> usize {
+fn farthest(x: &Matrix<f64>, learnt: &LearnedProjection) -> usize {
     let apart = |i: usize| {
         let point = [x[(i, 0)], x[(i, 1)]];
         let on_axis = learnt.projected(point);
@@ -124,7 +124,7 @@ fn farthest(x: &Matrix<f64>, learnt: &Learnt) -> usize {
 }
 
 /// The axis beside that of the closed form in the plane: `tan 2t = 2 s₁₂ / (s₁₁ - s₂₂)`.
-fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &Learnt) -> Result<()> {
+fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
     let moment = |a: usize, b: usize| {
         (0..x.rows()).map(|i| (x[(i, a)] - learnt.origin[a]) * (x[(i, b)] - learnt.origin[b])).sum::<f64>()
     };
@@ -135,7 +135,7 @@ fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &Learnt) 
 }
 
 /// Residuals are at right angles to the axis: squares of projection and residual add up to that of the point.
-fn right_angles(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &Learnt) -> Result<()> {
+fn right_angles(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
     let worst = (0..x.rows()).map(|i| {
         let point = [x[(i, 0)], x[(i, 1)]];
         let on_axis = learnt.projected(point);

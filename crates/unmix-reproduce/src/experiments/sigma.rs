@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// A rule that learns its deviations, after some epochs.
-struct Learnt {
+struct LearnedDeviations {
     /// Unit rows.
     w: Matrix<f64>,
     /// Learned over true deviation of each component, the smallest first.
@@ -32,7 +32,7 @@ struct Learnt {
     growing: usize,
 }
 
-impl Learnt {
+impl LearnedDeviations {
     fn of(lab: &Lab<'_>, x: &[f32], p: usize, how: TrainingOptions, l2: f64) -> Result<Self> {
         let trained = train_rule(lab, x, p, "trained-sigma", how, |spec| spec.sigma_l2 = l2)?;
         let w = measure::unit_rows(&trained.w.transposed());
@@ -88,8 +88,8 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
         decay: false,
         absolute: true,
     };
-    let free = Learnt::of(lab, &x, 10, how, 0.0)?;
-    let held = Learnt::of(lab, &x, 10, how, 1e-3)?;
+    let free = LearnedDeviations::of(lab, &x, 10, how, 0.0)?;
+    let held = LearnedDeviations::of(lab, &x, 10, how, 1e-3)?;
     let name = "synthetic sources";
     lab.check(
         format!("{name}, no penalty: of 5, deviations that grow at every epoch"),
@@ -134,15 +134,16 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Filters with learnt standard deviations", 3);
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
-    let mut seen = |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(Learnt, Matched)> {
-        let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
-        let learnt = Learnt::of(lab, &set.x, set.n_features(), how, l2)?;
-        let matched = report_training(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
-        if epochs == many {
-            lines.push((name(l2, decay), learnt.course.clone()));
-        }
-        Ok((learnt, matched))
-    };
+    let mut seen =
+        |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(LearnedDeviations, Matched)> {
+            let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
+            let learnt = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
+            let matched = report_training(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
+            if epochs == many {
+                lines.push((name(l2, decay), learnt.course.clone()));
+            }
+            Ok((learnt, matched))
+        };
     let early = seen(lab, 0.0, few, false)?;
     let late = seen(lab, 0.0, many, false)?;
     let held = seen(lab, 1e-3, many, false)?;
@@ -168,7 +169,7 @@ fn report_training(
     lab: &mut Lab<'_>,
     set: &PatchSet,
     reference: &Rc<Matrix<f64>>,
-    learnt: &Learnt,
+    learnt: &LearnedDeviations,
     (l2, epochs, decay): (f64, u64, bool),
     sheet: &mut Sheet,
 ) -> Result<Matched> {
@@ -195,9 +196,9 @@ fn report_training(
 fn check_both(
     lab: &mut Lab<'_>,
     set: &PatchSet,
-    early: &(Learnt, Matched),
-    late: &(Learnt, Matched),
-    held: &(Learnt, Matched),
+    early: &(LearnedDeviations, Matched),
+    late: &(LearnedDeviations, Matched),
+    held: &(LearnedDeviations, Matched),
 ) -> Result<()> {
     // Not every one of them: a filter that turns towards less variance takes its deviation with it.
     let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");

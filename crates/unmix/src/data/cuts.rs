@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     /// Gaussian columns, each `r` times its last value and something new.
-    fn remembering(n: usize, k: usize, r: f64, seed: u64) -> Vec<f64> {
+    fn autoregressive(n: usize, k: usize, r: f64, seed: u64) -> Vec<f64> {
         let draws = Stream::new(seed, 3);
         let mut out = vec![0.0; n * k];
         for i in 0..n * k {
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn independent_rows_stand_alone_and_others_stay_together() {
         for seed in 0..20 {
-            let alone = Autocorrelation::of(&remembering(2000, 3, 0.0, seed), 3, 2000);
+            let alone = Autocorrelation::of(&autoregressive(2000, 3, 0.0, seed), 3, 2000);
             assert_eq!((alone.block_length, &alone.times[..]), (1, &[1.0; 3][..]));
         }
-        let found = Autocorrelation::of(&remembering(20_000, 3, 0.95, 1), 3, 20_000);
+        let found = Autocorrelation::of(&autoregressive(20_000, 3, 0.95, 1), 3, 20_000);
         // Squares of such a column have autocorrelations r^(2 l): 1 + 2 sum = (1 + r²) / (1 - r²) = 19.5.
         assert!(found.times.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.times);
         assert!((40..=1000).contains(&found.block_length), "{}", found.block_length);
@@ -180,7 +180,7 @@ mod tests {
         // (1 + r) / (1 - r), and 1 for numbers that stand alone.
         for (r, least, most) in [(0.0, 1.0, 1.0), (0.5, 2.0, 5.0), (0.9, 13.0, 30.0)] {
             for seed in 0..10 {
-                let time = autocorrelation_time(remembering(8192, 1, r, seed));
+                let time = autocorrelation_time(autoregressive(8192, 1, r, seed));
                 assert!((least..=most).contains(&time), "{r}, seed {seed}: {time}");
             }
         }

@@ -36,7 +36,7 @@ pub(crate) struct Job {
 }
 
 /// The result of a worker that holds rows `rows`.
-struct Answer {
+struct JobResult {
     rows: std::ops::Range<u64>,
     nodes: Vec<(u64, u32, Box<dyn AnyPartial>)>,
 }
@@ -124,8 +124,10 @@ impl Job {
     ) -> Result<Box<dyn AnyPartial>> {
         let answers = all.gather_all(&self.pack())?;
         let part_from = |bytes: &[u8]| gather.part_from(bytes);
-        let mut parts =
-            answers.iter().map(|bytes| self.answer_of(bytes, &part_from)).collect::<Result<Vec<Answer>>>()?;
+        let mut parts = answers
+            .iter()
+            .map(|bytes| self.answer_of(bytes, &part_from))
+            .collect::<Result<Vec<JobResult>>>()?;
         parts.sort_by_key(|part| (part.rows.start, part.rows.end));
         let mut next = 0;
         for part in &parts {
@@ -157,7 +159,7 @@ impl Job {
     }
 
     /// One result: nodes that cover its rows, each shard once.
-    fn answer_of(&self, bytes: &[u8], part_from: &PartFrom<'_>) -> Result<Answer> {
+    fn answer_of(&self, bytes: &[u8], part_from: &PartFrom<'_>) -> Result<JobResult> {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "a result")?;
         if kind != self.kind || dtype != self.dtype {
@@ -185,7 +187,7 @@ impl Job {
         if next != end.div_ceil(size) {
             return Err(self.wrong(format!("nodes of {next} shards where {} are", end.div_ceil(size))));
         }
-        Ok(Answer { rows: first_row..end, nodes })
+        Ok(JobResult { rows: first_row..end, nodes })
     }
 
     /// The result of a worker that holds `rows`, the first of which is row `first_row` of all.

@@ -16,8 +16,8 @@ pub(super) fn of_fit(n: u64, p: usize, tables: u64) -> u64 {
     one.saturating_mul(tables).saturating_add(PROGRAM)
 }
 
-/// The same of a method whose components are orthonormal: rows that are no more than columns leave one of them open, which is
-/// found by rule.
+/// The same for a method with orthonormal components: with no more rows than columns, one of them is not
+/// determined by the rows and is computed by a rule.
 pub(super) fn of_orthonormal(n: u64, p: usize, tables: u64) -> u64 {
     let open = if n <= p as u64 { (p as u64).saturating_mul(8 * NULL) } else { 0 };
     of_fit(n, p, tables).saturating_add(open)
@@ -35,7 +35,7 @@ pub(super) fn of_blocks(n: u64, p: usize, tables: u64) -> u64 {
     m.saturating_mul(m).saturating_mul(8 * tables)
 }
 
-/// Bytes of sums that every thread keeps of its own: `tables` of a number for each pair of components.
+/// Bytes of the sums of each thread: `tables` matrices with a number for each pair of components.
 pub(super) fn of_threads(n: u64, p: usize, tables: u64) -> u64 {
     let m = n.min(p as u64);
     m.saturating_mul(m).saturating_mul(8 * tables).saturating_mul(crate::num_threads() as u64)

@@ -83,9 +83,9 @@ pub fn top_eigenpairs(
     let Some(mut search) = Lanczos::begin(p, goal, None) else { return Ok(None) };
     loop {
         match search.add(apply(search.block())?, goal, false)? {
-            Added::More(_) => {}
-            Added::Found(pairs) => return Ok(Some(pairs)),
-            Added::GivenUp => return Ok(None),
+            BlockResult::More(_) => {}
+            BlockResult::Found(pairs) => return Ok(Some(pairs)),
+            BlockResult::GivenUp => return Ok(None),
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct Lanczos {
 }
 
 /// What the last block brought.
-pub enum Added {
+pub enum BlockResult {
     /// More blocks are needed; with the residual, as a fraction of the first value, where pairs were examined.
     More(Option<f64>),
     /// These are the pairs.
@@ -138,7 +138,7 @@ impl Lanczos {
     /// # Errors
     ///
     /// A factorisation that does not come to an end.
-    pub fn add(&mut self, image: Matrix<f64>, goal: Goal, stop: bool) -> Result<Added> {
+    pub fn add(&mut self, image: Matrix<f64>, goal: Goal, stop: bool) -> Result<BlockResult> {
         let Goal { k, max_basis, .. } = goal;
         let p = image.cols();
         let tol = goal.tol.max(rounding(p));
@@ -148,26 +148,26 @@ impl Lanczos {
         let (m, width) = (basis.rows.rows(), basis.last.rows());
         let full = m + 2 * width > max_basis.min(p);
         if steps < self.check_at && !full && !stop {
-            return Ok(Added::More(None));
+            return Ok(BlockResult::More(None));
         }
         if m < k {
             // Only where an iteration is ended before it has begun.
             self.check_at = steps + 1;
-            return Ok(Added::More(None));
+            return Ok(BlockResult::More(None));
         }
         let ritz = Ritz::of(&basis.projected, &basis.coupling, k)?;
         let residual = ritz.residual;
         let ended = stop || (full && steps >= MAX_STEPS);
         let watched = self.joined.is_some_and(|at| at == 0 || steps >= at + WATCHED);
         if ended || (residual <= tol && (watched || m + width + FRESH > p)) {
-            return Ok(Added::Found(ritz.pairs(&basis.rows, k, steps)));
+            return Ok(BlockResult::Found(ritz.pairs(&basis.rows, k, steps)));
         }
         // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one predicts when the next
         // should succeed.
         let needed = steps as f64 * tol.ln() / residual.clamp(0.1 * tol, 0.5).ln();
         // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
         if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
-            return Ok(Added::GivenUp);
+            return Ok(BlockResult::GivenUp);
         }
         if full {
             // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
@@ -182,7 +182,7 @@ impl Lanczos {
             self.joined = Some(steps);
             self.check_at = self.check_at.max(steps + WATCHED);
         }
-        Ok(Added::More(Some(residual)))
+        Ok(BlockResult::More(Some(residual)))
     }
 }
 

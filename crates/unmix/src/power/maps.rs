@@ -68,7 +68,7 @@ impl PowerMap for SparseLoadings<'_> {
 
 /// `E[g(A z) z']` over rows: the gradient of `Σ E G(a_i' z)` of a contrast, or of its negative.
 pub struct Contrasted<'v, 'a, 'b, T: Real> {
-    view: Seen<'v, 'a, 'b, T>,
+    view: RowsView<'v, 'a, 'b, T>,
     contrast: Contrast,
     sign: f64,
     rotation: bool,
@@ -76,7 +76,7 @@ pub struct Contrasted<'v, 'a, 'b, T: Real> {
 }
 
 /// A view that is lent, or one of rows as they are.
-enum Seen<'v, 'a, 'b, T: Real> {
+enum RowsView<'v, 'a, 'b, T: Real> {
     Lent(&'v View<'a, 'b, T>),
     Own(View<'a, 'b, T>),
 }
@@ -96,7 +96,7 @@ impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
     /// Over [settled](Rows::settle) rows as they are.
     pub fn new(rows: &'a Rows<'b, T>, contrast: Contrast, run: &'v Run<'v>) -> Self {
         let view = View { place: SweptRows::Rows(rows), mean: None, basis: None, k: rows.n_features() };
-        Self { view: Seen::Own(view), contrast, sign: 1.0, rotation: false, run }
+        Self { view: RowsView::Own(view), contrast, sign: 1.0, rotation: false, run }
     }
 
     /// Over the coordinates of a view; the negative of the contrast where `sign` is -1. Where `rotation`, `A` is a square orthogonal matrix.
@@ -107,14 +107,14 @@ impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
         rotation: bool,
         run: &'v Run<'v>,
     ) -> Self {
-        Self { view: Seen::Lent(view), contrast, sign, rotation, run }
+        Self { view: RowsView::Lent(view), contrast, sign, rotation, run }
     }
 
     /// `E[g(A z) z']`, `E g'` and `E G`.
     fn means(&self, a: &Matrix<f64>) -> Result<Option<Means>> {
         let view = match &self.view {
-            Seen::Lent(view) => view,
-            Seen::Own(view) => view,
+            RowsView::Lent(view) => view,
+            RowsView::Own(view) => view,
         };
         if self.rotation {
             // z = A' y: sums over the sources alone, which lose no digits where columns are far from white.

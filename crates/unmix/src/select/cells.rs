@@ -81,14 +81,14 @@ impl HeldOut {
 
 /// Which cells are held out: a rule, not a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Hidden {
+pub(crate) struct CellMask {
     seed: u64,
     fold: u64,
     /// Which columns have cells to spare.
     columns: Vec<bool>,
 }
 
-impl Hidden {
+impl CellMask {
     /// For settled rows. One sweep.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Hidden {
 }
 
 /// The sum of the log densities of the held-out cells of each row, and their number.
-fn judge_block<T: Real>(of: &Conditional, hidden: &Hidden, block: &Block<'_, T>, out: &mut [f64]) {
+fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T>, out: &mut [f64]) {
     let p = block.n_features;
     let mut left = block.data.to_vec();
     for (i, row) in left.chunks_exact_mut(p).enumerate() {
@@ -238,7 +238,7 @@ impl Sink<f64> for Sums<'_> {
 struct Masked<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     p: usize,
-    hidden: Hidden,
+    hidden: CellMask,
 }
 
 impl<T: Real> Source<T> for Masked<'_, T> {

@@ -20,7 +20,7 @@ pub use crate::spectrum::by_share;
 pub use bic::bic;
 pub(crate) use bic::bounded;
 pub use cells::HeldOut;
-pub(crate) use cells::{Hidden, ITERATIONS, best_by_cells};
+pub(crate) use cells::{CellMask, ITERATIONS, best_by_cells};
 pub use cv::cv;
 pub use gap::gap;
 pub use gavish_donoho::{

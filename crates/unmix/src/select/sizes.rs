@@ -1,6 +1,6 @@
 //! One table over the number of components, for methods that have a likelihood: log-likelihood, AIC, BIC, held-out cells.
 
-use super::cells::{HeldOut, Hidden, ITERATIONS, PATIENCE};
+use super::cells::{CellMask, HeldOut, ITERATIONS, PATIENCE};
 use crate::data::AnyRows;
 use crate::error::{Error, Result};
 use crate::model::{Method, fit};
@@ -180,7 +180,7 @@ pub fn compare_sizes(
     check_sizes(method, request)?;
     crate::with_rows!(&mut *rows, rows => method.admit(rows, run))?;
     let hidden = match request.rules.contains(&SizeRule::Cells) {
-        true => Some(crate::with_rows!(&*rows, rows => Hidden::new(rows, run))?),
+        true => Some(crate::with_rows!(&*rows, rows => CellMask::new(rows, run))?),
         false => None,
     };
     let counted = crate::with_rows!(&*rows, rows => rows.n_counted());
@@ -256,7 +256,7 @@ fn line(
     k: usize,
     rows: &mut AnyRows<'_>,
     request: &SizeRequest<'_>,
-    hidden: Option<&Hidden>,
+    hidden: Option<&CellMask>,
     run: &Run<'_>,
 ) -> Result<(Size, f64)> {
     run.stage(&format!("{k} components"))?;

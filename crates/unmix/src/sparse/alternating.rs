@@ -59,7 +59,7 @@ pub(crate) struct Blocks<T: Real> {
 }
 
 /// Result of a fit.
-pub(crate) struct Ended<T: Real> {
+pub(crate) struct AlternatingResult<T: Real> {
     pub(crate) at: Blocks<T>,
     pub(crate) outcome: Outcome,
     pub(crate) n_iter: u64,
@@ -74,7 +74,7 @@ impl Alternating {
         problem: &Problem<T>,
         atoms: Matrix<f64>,
         run: &Run<'_>,
-    ) -> Result<Ended<T>> {
+    ) -> Result<AlternatingResult<T>> {
         let m = atoms.rows();
         let (tol, max_iter) = self.limits;
         let first = || {
@@ -108,7 +108,13 @@ impl Alternating {
             steps.ended(at.residual, Some(value / n), &at)?;
         };
         let residual = at.residual;
-        Ok(Ended { n_iter: steps.n_iter(), outcome, residual, objective: steps.into_objective(), at })
+        Ok(AlternatingResult {
+            n_iter: steps.n_iter(),
+            outcome,
+            residual,
+            objective: steps.into_objective(),
+            at,
+        })
     }
 
     /// The change of the objective over some blocks, relatively, in units of the residual.
@@ -192,7 +198,7 @@ impl Alternating {
                 for i in 0..problem.n() {
                     let x = row(&problem.x, problem.p, i);
                     let square = left(x, row(&at.codes, m, i), &at.atoms);
-                    worst.saw(dead.len(), square, i as u64, || wide(x));
+                    worst.record(dead.len(), square, i as u64, || wide(x));
                 }
                 replace(&mut at.atoms, &dead, worst.directions(self.set))
             }

@@ -21,7 +21,7 @@ pub enum DeadUnit {
 
 /// A row and how badly it was represented.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Poor {
+pub(crate) struct WorstRow {
     /// The squared norm of what its code leaves.
     pub(crate) square: f64,
     /// Its number.
@@ -31,17 +31,17 @@ pub(crate) struct Poor {
 
 /// The rows that were represented worst, worst first; of equal ones those that come first in the data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Worst(pub(crate) Vec<Poor>);
+pub(crate) struct Worst(pub(crate) Vec<WorstRow>);
 
 impl Worst {
     /// Notes a row, where it is among the `room` worst so far.
-    pub(crate) fn saw(&mut self, room: usize, square: f64, row: u64, x: impl FnOnce() -> Vec<f64>) {
-        let before = |poor: &Poor| poor.square > square || (poor.square == square && poor.row < row);
+    pub(crate) fn record(&mut self, room: usize, square: f64, row: u64, x: impl FnOnce() -> Vec<f64>) {
+        let before = |poor: &WorstRow| poor.square > square || (poor.square == square && poor.row < row);
         if square.is_nan() || square <= 0.0 || (self.0.len() >= room && self.0.last().is_none_or(before)) {
             return;
         }
         let at = self.0.partition_point(before);
-        self.0.insert(at, Poor { square, row, x: x() });
+        self.0.insert(at, WorstRow { square, row, x: x() });
         self.0.truncate(room);
     }
 
@@ -94,7 +94,7 @@ mod tests {
     fn the_worst_rows_are_kept_in_order_and_each_is_used_once() {
         let mut worst = Worst::default();
         for (row, square) in [3.0, 9.0, 1.0, 9.0, 0.0, f64::NAN, 5.0].into_iter().enumerate() {
-            worst.saw(3, square, row as u64, || vec![row as f64 + 1.0, 0.0]);
+            worst.record(3, square, row as u64, || vec![row as f64 + 1.0, 0.0]);
         }
         let kept: Vec<u64> = worst.0.iter().map(|poor| poor.row).collect();
         assert_eq!(kept, [1, 3, 6]);

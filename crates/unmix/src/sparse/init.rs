@@ -45,7 +45,7 @@ pub(crate) fn chosen(n: u64, count: u64, draws: Stream) -> Vec<u64> {
 }
 
 /// What initial atoms are made from.
-pub(crate) struct Begin<'a> {
+pub(crate) struct InitSource<'a> {
     pub(crate) how: Init,
     pub(crate) set: AtomSet,
     /// Atoms.
@@ -58,7 +58,7 @@ pub(crate) struct Begin<'a> {
     pub(crate) seed: u64,
 }
 
-impl Begin<'_> {
+impl InitSource<'_> {
     /// `m x p` atoms. Where rows do not suffice, the others are random.
     pub(crate) fn atoms(&self) -> Matrix<f64> {
         let found = match self.how {
@@ -192,7 +192,7 @@ mod tests {
     const BALL: AtomSet = AtomSet { norm: AtomNorm::Ball, positive: false };
 
     fn begin<'a>(how: Init, m: usize, rows: &'a [f64], p: usize, shape: Option<&'a [usize]>) -> Matrix<f64> {
-        Begin { how, set: BALL, m, rows, p, shape, seed: 3 }.atoms()
+        InitSource { how, set: BALL, m, rows, p, shape, seed: 3 }.atoms()
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) struct Codes {
 
 /// Where iterations have come to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct At {
+pub(crate) struct State {
     pub(crate) atoms: Matrix<f64>,
     pub(crate) codes: Codes,
     pub(crate) replaced: u64,
@@ -53,8 +53,8 @@ pub(crate) struct At {
 }
 
 /// Result of a fit.
-pub(crate) struct Ended {
-    pub(crate) at: At,
+pub(crate) struct KsvdResult {
+    pub(crate) at: State,
     pub(crate) outcome: Outcome,
     pub(crate) n_iter: u64,
     pub(crate) objective: Vec<f64>,
@@ -99,13 +99,13 @@ impl Codes {
 
 impl Ksvd {
     /// From `atoms`. `x` are rows, row-major, in memory.
-    pub(crate) fn solve<T: Real>(&self, x: &[T], atoms: Matrix<f64>, run: &Run<'_>) -> Result<Ended> {
+    pub(crate) fn solve<T: Real>(&self, x: &[T], atoms: Matrix<f64>, run: &Run<'_>) -> Result<KsvdResult> {
         let (tol, max_iter) = self.limits;
         let p = atoms.cols();
         let first = || {
             let mut atoms = atoms;
             AtomSet { norm: super::AtomNorm::Sphere, ..self.set }.project_all(&mut atoms);
-            Ok(At { atoms, codes: Codes::default(), replaced: 0, residual: f64::INFINITY })
+            Ok(State { atoms, codes: Codes::default(), replaced: 0, residual: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "dictionary", Limits { tol, max_iter }, first)?;
         let n = (x.len() / p) as f64;
@@ -123,11 +123,11 @@ impl Ksvd {
             steps.ended(at.residual, Some(value), &at)?;
         };
         let residual = at.residual;
-        Ok(Ended { n_iter: steps.n_iter(), outcome, residual, objective: steps.into_objective(), at })
+        Ok(KsvdResult { n_iter: steps.n_iter(), outcome, residual, objective: steps.into_objective(), at })
     }
 
     /// Codes, then every atom in random order; half of the squared error after it.
-    fn iterate<T: Real>(&self, x: &[T], at: &mut At, number: u64, late: bool) -> f64 {
+    fn iterate<T: Real>(&self, x: &[T], at: &mut State, number: u64, late: bool) -> f64 {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         at.codes = Codes::of(Omp::of_atoms(self.n_nonzero), &at.atoms, x);
         let mut rest = residuals(x, at, p);
@@ -145,7 +145,7 @@ impl Ksvd {
     }
 
     /// The best rank-1 fit of what the others leave of the rows that use atom `j`, from the atom and its codes.
-    fn fit_atom(&self, at: &mut At, j: usize, users: &[(usize, usize)], rest: &mut [f64]) {
+    fn fit_atom(&self, at: &mut State, j: usize, users: &[(usize, usize)], rest: &mut [f64]) {
         let p = at.atoms.cols();
         if users.is_empty() {
             return;
@@ -186,7 +186,7 @@ impl Ksvd {
     fn replace<T: Real>(
         &self,
         x: &[T],
-        at: &mut At,
+        at: &mut State,
         users: &[Vec<(usize, usize)>],
         rest: &[f64],
         draws: Stream,
@@ -220,7 +220,7 @@ impl Ksvd {
             _ => {
                 let mut worst = Worst::default();
                 for (i, r) in rest.chunks_exact(p).enumerate() {
-                    worst.saw(gone.len(), r.iter().map(|r| r * r).sum(), i as u64, || wide(i));
+                    worst.record(gone.len(), r.iter().map(|r| r * r).sum(), i as u64, || wide(i));
                 }
                 super::dead::replace(&mut at.atoms, &gone, worst.directions(self.set))
             }
@@ -230,7 +230,7 @@ impl Ksvd {
 }
 
 /// `X - Z A`.
-fn residuals<T: Real>(x: &[T], at: &At, p: usize) -> Vec<f64> {
+fn residuals<T: Real>(x: &[T], at: &State, p: usize) -> Vec<f64> {
     let mut rest: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
     for (i, r) in rest.chunks_exact_mut(p).enumerate() {
         for to in at.codes.row(i) {

@@ -244,7 +244,7 @@ impl<T: Real> Correlations<T> for Plain<'_, T> {
 }
 
 /// What one look at all correlations finds.
-struct Looked {
+struct CorrelationScan {
     /// The largest correlation, of either sign unless codes are positive.
     most: f64,
     /// The largest excess over `alpha`, divided by the length of its atom, among atoms outside the set.
@@ -252,7 +252,7 @@ struct Looked {
 }
 
 #[inline(always)]
-fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> Looked {
+fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> CorrelationScan {
     let zero = T::default();
     let (mut most, mut worst) = ([zero; CELL], [zero; CELL]);
     for (c, weight) in c.as_chunks::<CELL>().0.iter().zip(weight.as_chunks::<CELL>().0) {
@@ -264,7 +264,7 @@ fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool)
         }
     }
     let top = |x: [T; CELL]| x.iter().map(|x| x.to_f64()).fold(0.0, |a, b| if b > a { b } else { a });
-    Looked { most: top(most), worst: top(worst) }
+    CorrelationScan { most: top(most), worst: top(worst) }
 }
 
 /// Atoms that a round adds at most, where the set has fewer.

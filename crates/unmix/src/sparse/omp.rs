@@ -138,7 +138,7 @@ impl<T: Real> Pursuit<T> {
     fn best(&self) -> Option<usize> {
         let mut best = Best::default();
         for (c, free) in self.c.as_chunks::<CELL>().0.iter().zip(self.free.as_chunks::<CELL>().0) {
-            best.see(c, free);
+            best.update_best(c, free);
         }
         best.atom()
     }
@@ -264,7 +264,7 @@ fn cells<T: Real, const N: usize>(
     let free = free[..N * CELL].as_chunks::<CELL>().0;
     c.as_chunks::<CELL>().0.iter().zip(free).for_each(
         #[inline(always)]
-        |(c, free)| best.see(c, free),
+        |(c, free)| best.update_best(c, free),
     );
     N * CELL
 }
@@ -286,7 +286,7 @@ impl<T: Real> Default for Best<T> {
 
 impl<T: Real> Best<T> {
     #[inline(always)]
-    fn see(&mut self, c: &[T; CELL], free: &[T; CELL]) {
+    fn update_best(&mut self, c: &[T; CELL], free: &[T; CELL]) {
         // Values, not places, are selected between: otherwise the compiler selects addresses, one by one.
         let (most, cell, seen) = (self.most, self.cell, self.seen);
         for l in 0..CELL {

@@ -26,7 +26,7 @@ pub(crate) const PERIOD: u64 = 100;
 
 /// All that changes while atoms are learned. The order of the atoms is that in which they are updated, and stays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Learnt {
+pub(crate) struct OnlineState {
     /// `m x p`.
     pub(crate) atoms: Matrix<f64>,
     /// Weighted second moments of codes, `m x m`.
@@ -52,7 +52,7 @@ pub(crate) struct Learnt {
     pub(crate) largest: f64,
 }
 
-impl Learnt {
+impl OnlineState {
     /// Before the first batch.
     pub(crate) fn new(atoms: Matrix<f64>) -> Self {
         let (m, p) = (atoms.rows(), atoms.cols());
@@ -87,7 +87,7 @@ impl Learnt {
     }
 
     /// Sums fade as batches come.
-    fn fade(&mut self, by: f64) {
+    fn decay(&mut self, by: f64) {
         let tables = [self.codes.as_mut_slice(), self.rows.as_mut_slice(), &mut self.share, &mut self.size];
         tables.into_iter().flatten().for_each(|x| *x *= by);
         self.weight *= by;
@@ -107,7 +107,7 @@ impl Learnt {
             self.size[j] += by * z.abs();
         }
         let square = rest.iter().map(|r| r * r).sum();
-        self.worst.saw(self.atoms.rows(), square, number, || row.iter().map(|x| x.to_f64()).collect());
+        self.worst.record(self.atoms.rows(), square, number, || row.iter().map(|x| x.to_f64()).collect());
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct Online {
 
 /// Result of a fit.
 pub(crate) struct Epochs {
-    pub(crate) learnt: Learnt,
+    pub(crate) learnt: OnlineState,
     /// Mean objective of the rows of the sample after each epoch.
     pub(crate) objective: Vec<f64>,
     pub(crate) outcome: Outcome,
@@ -132,14 +132,14 @@ pub(crate) struct Epochs {
 
 impl Online {
     /// One batch: rows `x`, row-major, which have these numbers.
-    pub(crate) fn step<T: Real>(&self, at: &mut Learnt, x: &[T], numbers: &[u64]) {
+    pub(crate) fn step<T: Real>(&self, at: &mut OnlineState, x: &[T], numbers: &[u64]) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let atoms = Atoms::<T>::new(&at.atoms);
         let mut codes = vec![T::default(); numbers.len() * m];
         self.lasso.code_all(&atoms, x, &mut codes);
         at.t += 1;
         at.since += 1;
-        at.fade((1.0 - 1.0 / at.t as f64).powf(self.forgetting));
+        at.decay((1.0 - 1.0 / at.t as f64).powf(self.forgetting));
         let by = 1.0 / numbers.len() as f64;
         let (mut active, mut rest, mut any) = (Vec::new(), vec![0.0; p], false);
         for ((code, row), number) in codes.chunks_exact(m).zip(x.chunks_exact(p)).zip(numbers) {
@@ -157,7 +157,7 @@ impl Online {
     }
 
     /// Looks for atoms without use since the last time, and replaces them where that `may` be done and there is use for any atom.
-    pub(crate) fn look<T: Real>(&self, at: &mut Learnt, may: bool, batch: &[T]) {
+    pub(crate) fn look<T: Real>(&self, at: &mut OnlineState, may: bool, batch: &[T]) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let dead: Vec<usize> = (0..m).filter(|j| at.recent[*j] == 0).collect();
         let worst = std::mem::take(&mut at.worst);
@@ -190,13 +190,13 @@ impl Online {
         batches: &Batches<'_, T>,
         epochs: u64,
         sample: &[T],
-        first: impl FnOnce() -> Result<Learnt>,
+        first: impl FnOnce() -> Result<OnlineState>,
         run: &Run<'_>,
     ) -> Result<Epochs> {
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let begun = || Ok((Position::default(), Vec::new(), first()?));
         let (mut steps, (from, mut objective, mut learnt)) =
-            Steps::begin::<(Position, Vec<f64>, Learnt)>(run, "dictionary", limits, begun)?;
+            Steps::begin::<(Position, Vec<f64>, OnlineState)>(run, "dictionary", limits, begun)?;
         let mut outcome = Outcome::Completed;
         // Rows of a batch are coded by all threads, so none of them reads ahead.
         let mut each = |batch: &Batch<'_, T>| {

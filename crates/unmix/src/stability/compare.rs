@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::stats::GatherMoments;
 
 /// What stands for a component.
-enum By {
+enum VectorKind {
     /// Its axis or atom.
     Axes,
     /// The loadings of a unit, each in standard deviations of its column: those of large variance would decide alone.
@@ -22,7 +22,7 @@ enum By {
 pub(super) struct Reference<'a, T: Real> {
     pub(super) codes: Matrix<f64>,
     rows: Rows<'a, T>,
-    by: By,
+    by: VectorKind,
     /// Codes are not negative, so that a vector and its opposite are two components that have nothing in common.
     signed: bool,
 }
@@ -56,10 +56,10 @@ impl<'a, T: Real> Reference<'a, T> {
         let components = model.tensor("components").map(|t| t.to_matrix());
         // Atoms are compared themselves: two that are alike share the rows out between them, so that their codes are not.
         let by = match alone(model) {
-            true if !model.code().codes().sparse => By::Units(deviations(&rows, run)?),
-            true => By::Axes,
-            false if components.as_ref().is_some_and(orthonormal) => By::Axes,
-            false => By::Codes,
+            true if !model.code().codes().sparse => VectorKind::Units(deviations(&rows, run)?),
+            true => VectorKind::Axes,
+            false if components.as_ref().is_some_and(orthonormal) => VectorKind::Axes,
+            false => VectorKind::Codes,
         };
         let codes = vectors(model, &rows, &by, run)?;
         let signed = alone(model) && model.code().codes().non_negative;
@@ -145,11 +145,16 @@ fn orthonormal(rows: &Matrix<f64>) -> bool {
 }
 
 /// Unit vectors that stand for the components: axes, relative loadings, or centred codes of `rows`.
-fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by: &By, run: &Run<'_>) -> Result<Matrix<f64>> {
+fn vectors<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    by: &VectorKind,
+    run: &Run<'_>,
+) -> Result<Matrix<f64>> {
     let mut out = match by {
-        By::Axes => model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix()),
-        By::Units(deviations) => return Ok(directions(model, deviations)),
-        By::Codes => {
+        VectorKind::Axes => model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix()),
+        VectorKind::Units(deviations) => return Ok(directions(model, deviations)),
+        VectorKind::Codes => {
             let (codes, k) = (codes(model, rows, run)?, model.n_codes());
             let n = codes.len() / k.max(1);
             let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);

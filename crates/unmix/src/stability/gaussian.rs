@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// Gaussian columns, each `r` times its last value and something new, as if it had gone on for ever.
-    fn remembering(n: usize, k: usize, r: f64) -> Vec<f64> {
+    fn autoregressive(n: usize, k: usize, r: f64) -> Vec<f64> {
         let new: Vec<f64> = codes(Distribution::Gaussian, n, k, 5).iter().map(|y| y - 3.0).collect();
         let mut out = new.clone();
         out[..k].iter_mut().for_each(|y| *y /= (1.0 - r * r).sqrt());
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn rows_that_follow_one_another_do_not_count_as_many() {
         let (n, k) = (4000, 500);
-        let codes = remembering(n, k, 0.97);
+        let codes = autoregressive(n, k, 0.97);
         let rate = |follow: bool, level: f64| {
             p_values(&codes, k, follow).iter().filter(|p| **p < level).count() as f64 / k as f64
         };
@@ -108,10 +108,10 @@ mod tests {
         // Three standard errors above the level.
         assert!(rate(true, 0.01) < 0.01 + 3.0 * (0.01f64 * 0.99 / k as f64).sqrt(), "{}", rate(true, 0.01));
         assert!(rate(true, 0.05) < 0.05 + 3.0 * (0.05f64 * 0.95 / k as f64).sqrt(), "{}", rate(true, 0.05));
-        let other: Vec<f64> = remembering(n, 50, 0.5).iter().map(|y| y.powi(3)).collect();
+        let other: Vec<f64> = autoregressive(n, 50, 0.5).iter().map(|y| y.powi(3)).collect();
         assert!(p_values(&other, 50, true).iter().all(|p| *p < 1e-3), "what is not Gaussian is still seen");
         // A few large events in what is small else, as blinks are.
-        let mut rare = remembering(n, 1, 0.9);
+        let mut rare = autoregressive(n, 1, 0.9);
         for start in (100..n).step_by(400) {
             rare[start..start + 40].iter_mut().for_each(|y| *y += 60.0);
         }

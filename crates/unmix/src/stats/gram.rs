@@ -113,7 +113,7 @@ impl<'a> FeatureView<'a> {
         // In two parts: what is left of a large mean would be one direction more, the same in every feature.
         let about = if self.center { mean } else { 0.0 };
         kernel::push_centred(feature, (about, if self.center { rest } else { 0.0 }), out);
-        self.weigh(&mut out[start..]);
+        self.apply_weights(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if !scale.is_finite() {
             // Squares that overflow are no unit to divide by: found where sums are examined.
@@ -124,7 +124,7 @@ impl<'a> FeatureView<'a> {
         Feature { mean: about, scale, varies: out[start..].iter().any(|&x| x != 0.0) }
     }
 
-    fn weigh(&self, numbers: &mut [f64]) {
+    fn apply_weights(&self, numbers: &mut [f64]) {
         for (x, root) in numbers.iter_mut().zip(&self.roots) {
             // Not a product with 0: what is left out may be anything.
             *x = if *root > 0.0 { *x * root } else { 0.0 };

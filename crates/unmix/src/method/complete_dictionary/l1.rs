@@ -5,7 +5,7 @@
 //! then, from there, among all.
 
 use super::refine::{Descent, SAME, some_rows};
-use super::search::{Found, away_from};
+use super::search::{SearchResult, away_from};
 use super::start::{Task, least_floor};
 use crate::error::Result;
 use crate::ica::View;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// Filters found so far.
 #[derive(Serialize, Deserialize)]
 struct State {
-    found: Found,
+    found: SearchResult,
     /// Orthonormal rows with their span.
     span: Matrix<f64>,
 }
@@ -29,13 +29,13 @@ pub(super) fn search<T: Real>(
     task: &Task,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SearchResult> {
     let (k, r) = (task.k, task.seen.k());
     let rows = some_rows(view, run)?;
     let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto: false, run };
     let start = task.start(0, run)?;
     let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
-    let first = || Ok(State { found: Found::nothing(r), span: Matrix::zeros(0, r) });
+    let first = || Ok(State { found: SearchResult::nothing(r), span: Matrix::zeros(0, r) });
     let (mut steps, mut at) = Steps::begin(run, "atoms", all, first)?;
     for i in steps.n_iter() as usize..k {
         let basis = factor::complement(&at.span);
@@ -49,7 +49,7 @@ pub(super) fn search<T: Real>(
         let ended = if twin { inside } else { free };
         let sweeps = (n_iter as f64 * rows.n_samples() / task.seen.n).ceil() as u64;
         at.span = extended(&at.span, &ended.q);
-        at.found.take(Found::one(&ended, n_iter, sweeps));
+        at.found.take(SearchResult::one(&ended, n_iter, sweeps));
         steps.counted(&at)?;
     }
     Ok(at.found)

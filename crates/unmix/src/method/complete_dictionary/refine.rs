@@ -8,7 +8,7 @@
 //! `q' C q` bounds the objective from above and touches it at `q`; a step of the inverse power iteration lowers it (Candès, Wakin & Boyd 2008).
 
 use super::CompleteDictionary;
-use super::search::Found;
+use super::search::SearchResult;
 use super::settings::{Algorithm, Refine};
 use super::start::{Task, least_floor};
 use crate::data::Rows;
@@ -48,7 +48,7 @@ pub(super) const SAME: f64 = 0.95;
 
 /// Filters kept of a search, and the distribution of their codes.
 pub(super) struct Chosen {
-    pub(super) found: Found,
+    pub(super) found: SearchResult,
     /// Of the filters that are kept, with codes of variance 1.
     pub(super) spread: Spread,
     /// Which filters are refined; empty where none was tried.
@@ -61,7 +61,7 @@ impl CompleteDictionary {
         &self,
         view: &View<'_, '_, T>,
         task: &Task,
-        mut found: Found,
+        mut found: SearchResult,
         run: &Run<'_>,
     ) -> Result<Chosen> {
         let tries = self.algorithm != Algorithm::L1 && self.refine != Refine::Always(false);
@@ -169,7 +169,7 @@ pub(super) struct Descent<'s, 'b, T: Real> {
 
 /// Where a descent ended.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(super) struct DescentResult {
     pub(super) q: Vec<f64>,
     /// Stalled if it was stopped early.
     pub(super) outcome: Outcome,
@@ -192,7 +192,12 @@ struct State {
 
 impl<T: Real> Descent<'_, '_, T> {
     /// From a filter of length 1; where there is a `basis`, of orthonormal rows, within its span.
-    pub(super) fn from(&self, q: Vec<f64>, basis: Option<&Matrix<f64>>, limits: &Limits) -> Result<Ended> {
+    pub(super) fn from(
+        &self,
+        q: Vec<f64>,
+        basis: Option<&Matrix<f64>>,
+        limits: &Limits,
+    ) -> Result<DescentResult> {
         let first = || Ok(State { q, floor: FLOOR, change: 1.0, value: f64::INFINITY, near: 1.0 });
         let (mut steps, mut at) = Steps::begin(self.run, "least sizes", *limits, first)?;
         let outcome = loop {
@@ -207,7 +212,7 @@ impl<T: Real> Descent<'_, '_, T> {
             steps.ended(at.change, Some(at.value), &at)?;
         };
         let State { q, change, value, .. } = at;
-        Ok(Ended { q, outcome, n_iter: steps.n_iter(), residual: change, value })
+        Ok(DescentResult { q, outcome, n_iter: steps.n_iter(), residual: change, value })
     }
 
     fn step(&self, at: State, basis: Option<&Matrix<f64>>) -> Result<State> {

@@ -25,7 +25,7 @@ pub(super) struct Atoms<'s, 'a, 'b, T: Real> {
 
 /// What a search found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// Filters, `k x r`, of length 1 in the coordinates.
     pub(super) w: Matrix<f64>,
     pub(super) outcome: Outcome,
@@ -40,12 +40,12 @@ pub(super) struct Found {
 
 impl<T: Real> Atoms<'_, '_, '_, T> {
     /// The best of several starts, polished where that was requested.
-    pub(super) fn search(&self) -> Result<Found> {
+    pub(super) fn search(&self) -> Result<SearchResult> {
         let limits = self.spec.limits(T::DTYPE);
         if self.spec.algorithm == Algorithm::L1 {
             return l1::search(self.view, self.task, &limits, self.run);
         }
-        let mut best: Option<Found> = None;
+        let mut best: Option<SearchResult> = None;
         let mut sweeps = 0;
         for i in 0..self.spec.n_init.max(1) {
             let start = self.task.start(i, self.run)?;
@@ -64,7 +64,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             }
         }
         let Some(best) = best else { unreachable!("there is at least one start") };
-        let found = Found { sweeps, ..best };
+        let found = SearchResult { sweeps, ..best };
         if self.spec.polish { self.polished(found, &limits) } else { Ok(found) }
     }
 
@@ -83,7 +83,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     }
 
     /// Matching, stretching, projection.
-    fn all_at_once(&self, start: Matrix<f64>, limits: &Limits) -> Result<Found> {
+    fn all_at_once(&self, start: Matrix<f64>, limits: &Limits) -> Result<SearchResult> {
         let (mut start, mut passes) = (start, 0);
         if let Some(size) = self.spec.batch_size
             && (size as u64) < self.view.rows().n_rows().unwrap_or(0)
@@ -94,7 +94,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         let rotation = self.task.k == self.task.seen.k();
         let ended =
             self.iteration(Projection::Polar, limits).solve(&mut self.map(rotation), &start, self.run)?;
-        Ok(Found { sweeps: ended.sweeps + passes, ..Found::of(ended) })
+        Ok(SearchResult { sweeps: ended.sweeps + passes, ..SearchResult::of(ended) })
     }
 
     /// One epoch of steps by a running mean over mini-batches, in which previous batches have weight 1/2;
@@ -137,22 +137,22 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     }
 
     /// One filter after another, each orthogonal to those before.
-    fn one_by_one(&self, start: &Matrix<f64>, limits: &Limits) -> Result<Found> {
+    fn one_by_one(&self, start: &Matrix<f64>, limits: &Limits) -> Result<SearchResult> {
         let (k, r) = (self.task.k, self.task.seen.k());
         let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
-        let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(Found::nothing(r)))?;
+        let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(SearchResult::nothing(r)))?;
         for i in steps.n_iter() as usize..k {
             let w = Matrix::from_vec(1, r, away_from(start.row(i), &at.w));
             let iteration = self.iteration(Projection::Rest(&at.w), limits);
             let ended = iteration.solve(&mut self.map(false), &w, self.run)?;
-            at.take(Found::of(ended));
+            at.take(SearchResult::of(ended));
             steps.counted(&at)?;
         }
         Ok(at)
     }
 
     /// Minimises `Σ E log cosh` of the codes, starting from the filters found.
-    fn polished(&self, found: Found, limits: &Limits) -> Result<Found> {
+    fn polished(&self, found: SearchResult, limits: &Limits) -> Result<SearchResult> {
         let left = limits.max_iter.saturating_sub(found.n_iter);
         if self.run.out_of_time() || left == 0 || !found.residual.is_finite() {
             return Ok(found);
@@ -170,7 +170,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             (ended.a, (ended.outcome, ended.n_iter, ended.sweeps, ended.residual))
         };
         let (outcome, n_iter, sweeps, residual) = ended;
-        Ok(Found {
+        Ok(SearchResult {
             w,
             outcome,
             residual,
@@ -205,7 +205,7 @@ impl Epoch {
     }
 }
 
-impl Found {
+impl SearchResult {
     fn of(ended: Ended) -> Self {
         let Ended { a, outcome, n_iter, sweeps, objective, residual, value } = ended;
         Self { w: a, outcome, n_iter, sweeps, objective, residual, value }
@@ -218,8 +218,8 @@ impl Found {
     }
 
     /// One filter by minimising the mean absolute value of its codes.
-    pub(super) fn one(ended: &super::refine::Ended, n_iter: u64, sweeps: u64) -> Self {
-        let super::refine::Ended { q, outcome, residual, value, .. } = ended;
+    pub(super) fn one(ended: &super::refine::DescentResult, n_iter: u64, sweeps: u64) -> Self {
+        let super::refine::DescentResult { q, outcome, residual, value, .. } = ended;
         Self {
             w: Matrix::from_vec(1, q.len(), q.clone()),
             outcome: *outcome,
@@ -233,7 +233,7 @@ impl Found {
 
     /// Adds a filter: iterations are those of the one that took most, the residual is the largest, the outcome that of the first one that did
     /// not converge.
-    pub(super) fn take(&mut self, one: Found) {
+    pub(super) fn take(&mut self, one: SearchResult) {
         let (rows, r) = (self.w.rows() + 1, self.w.cols());
         let before = std::mem::replace(&mut self.w, Matrix::zeros(0, r));
         self.w = Matrix::from_vec(rows, r, [before.into_vec(), one.w.into_vec()].concat());

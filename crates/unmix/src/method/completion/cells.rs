@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 use crate::stats::gaps::{CellLists, GatherCells};
 
-/// How strongly offsets of few cells are drawn to 0 before factors are fitted: as by so many cells of offset 0.
+/// Shrinkage of initial offsets: equivalent to so many additional cells with offset 0.
 const DAMPING: f64 = 5.0;
 
 /// Sweeps over rows and columns for these offsets.
@@ -19,7 +19,7 @@ pub(super) struct Cells {
     pub(super) by_row: Sparse<'static, f64>,
     /// Mean of all cells, 0 without offsets.
     pub(super) centre: f64,
-    /// Root of the mean square of what is left.
+    /// Root mean square of the residuals.
     pub(super) unit: f64,
     /// Type of the rows.
     pub(super) dtype: Dtype,
@@ -27,7 +27,7 @@ pub(super) struct Cells {
     pub(super) of_column: Vec<usize>,
     /// Rows that have a cell.
     pub(super) n_rows_seen: usize,
-    /// Columns in which two cells differ, and so do rows where offsets are not fitted, are not among these.
+    /// Constant columns; without offsets also constant rows are required.
     pub(super) n_constant: usize,
 }
 
@@ -99,7 +99,8 @@ impl Cells {
         k * (self.n_rows_seen + columns).saturating_sub(k)
     }
 
-    /// The most factors, up to `most`, that have no more degrees of freedom than there are cells; 1 at least.
+    /// The largest number of factors, at most `most` and at least 1, that has no more degrees of freedom than
+    /// there are cells.
     pub(super) fn determined(&self, most: usize) -> usize {
         (1..=most).take_while(|k| self.freedom(*k) <= self.len()).last().unwrap_or(1).min(most)
     }
@@ -109,7 +110,7 @@ impl Cells {
         (self.by_row.n_rows(), self.by_row.n_features())
     }
 
-    /// Offsets of rows and of columns, each drawn to 0 as by five cells.
+    /// Offsets of rows and of columns, each shrunk as by five additional cells with offset 0.
     pub(super) fn damped_offsets(&self) -> (Vec<f64>, Vec<f64>) {
         let (n, p) = self.shape();
         let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; p]);
@@ -121,7 +122,7 @@ impl Cells {
         (rows, columns)
     }
 
-    /// What these offsets leave of the cells; what is not a cell counts as 0.
+    /// The residuals of these offsets; missing cells are set to 0.
     pub(super) fn rest(&self, rows: &[f64], columns: &[f64]) -> Result<Sparse<'static, f64>> {
         let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for (i, b) in rows.iter().enumerate() {

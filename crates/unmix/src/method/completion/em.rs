@@ -1,9 +1,11 @@
-//! Maximum likelihood where rows are a sample: the Gaussian of probabilistic PCA, fitted by expectation-maximisation to the observed cells.
+//! Maximum likelihood with rows as a random sample: the Gaussian of probabilistic PCA, fitted by
+//! expectation-maximisation to the observed cells.
 //!
-//! Columns have means, rows no offsets; the parameters have no errors of their own. What a fill is uncertain by beyond that comes from refits.
+//! Columns have means, rows no offsets; the parameters have no posterior errors. Their contribution to the
+//! errors of imputed cells comes from refits.
 
 use super::cells::Cells;
-use super::variational::{Ended, Sizes, State};
+use super::variational::{Sizes, State, VariationalResult};
 use super::{METHOD, MatrixCompletion};
 use crate::data::{RawArray, Rows, Sparse};
 use crate::error::{Error, Result};
@@ -14,7 +16,7 @@ use crate::run::Run;
 use crate::stats::gaps::{LinePosteriors, Precision, triangle};
 
 impl MatrixCompletion {
-    /// What `ppca-em` has no use for.
+    /// Settings that `ppca-em` does not support.
     pub(super) fn check_likelihood(&self) -> Result<()> {
         if !self.offsets {
             let why = "a Gaussian has a mean for each column, and rows have no offsets";
@@ -40,7 +42,7 @@ impl MatrixCompletion {
         rows: &Rows<'_, T>,
         cells: &Cells,
         run: &Run<'_>,
-    ) -> Result<(Ended, Vec<String>, u64)> {
+    ) -> Result<(VariationalResult, Vec<String>, u64)> {
         let problem = Problem {
             method: &METHOD,
             n_components: self.n_components,
@@ -79,7 +81,7 @@ impl MatrixCompletion {
             ridge: Some(vec![Precision { constant: 1.0, per_cell: 0.0 }; k + 1]),
         };
         let (outcome, n_iter, objective) = (report.outcome, report.n_iter, report.objective);
-        Ok((Ended { state, outcome, n_iter, objective }, report.warnings, report.sweeps))
+        Ok((VariationalResult { state, outcome, n_iter, objective }, report.warnings, report.sweeps))
     }
 }
 

@@ -1,21 +1,23 @@
-//! Matrix completion: a matrix of few factors, of which some cells are known.
+//! Matrix completion: low-rank factorisation of a partially observed matrix.
 //!
-//! **Finds** factors of rows and of columns, an offset for each row and each column, and the noise, from the observed cells, with
-//! errors for every cell that is not. NaN is a missing cell; of sparse rows the stored entries are the cells, zeros among them, and nothing is
-//! made dense.
+//! **Finds** factors of rows and of columns, an offset for each row and each column, and the noise, from the
+//! observed cells, with standard errors for every missing cell. NaN is a missing cell; for sparse rows the
+//! stored entries, including zeros, are the observed cells, and no dense copy is made.
 //! **Model** `y_ij = m + b_i + c_j + a_i v_j + e`, `a_i ~ N(0, I)`, `v_j ~ N(0, diag g)`, `b_i ~ N(0, t_b)`, `c_j ~ N(0, t_c)`, `e ~ N(0, s²)`.
 //! **Algorithm** variational alternating least squares (Lim & Teh 2007; Ilin & Raiko 2010): independent Gaussian posteriors of
-//! `(a_i, b_i)` and of `(v_j, c_j)`. From offsets drawn to 0 and the leading singular vectors of what they leave, each iteration
+//! `(a_i, b_i)` and of `(v_j, c_j)`. Starting from shrunken offsets and the leading singular vectors of their
+//! residuals, each iteration
 //!  1. gives every row its posterior beside the columns, then every column its own in addition to the rows, one factorisation each;
-//!  2. takes the noise `s²` from the expected squares of all residuals;
-//!  3. turns and scales the factors so that rows have second moment `I` and columns a diagonal one, which is `g`, and takes the sizes of the
-//!     offsets. What the cells do not support gets size 0: `g` falls, and the factor is left out at the end.
+//!  2. estimates the noise `s²` from the expected squares of all residuals;
+//!  3. rotates and scales the factors so that rows have second moment `I` and columns a diagonal one, which
+//!  is `g`, and estimates the scales of the offsets. For factors that the cells do not support `g` tends to
+//!  0, and they are removed at the end.
 //!
-//! The bound on the evidence never decreases. The last step is that of the rows, so the codes of the fit are those that `transform` gives.
-//! With a number for `alpha` the alternation is that of penalised least squares; `soft-impute` penalises the nuclear norm, and `ppca-em` is
-//! probabilistic PCA over the cells.
+//! The bound on the evidence never decreases. The last step is that of the rows, so the codes of the fit
+//! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares;
+//! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA over the cells.
 //! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
-//! **Fails** where cells are missing because of what they are.
+//! **Fails** if cells are missing because of their values.
 //!
 //! Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. A. Ilin & T. Raiko (2010), J. Mach. Learn. Res. 11:1957.
 //! R. Mazumder, T. Hastie & R. Tibshirani (2010), J. Mach. Learn. Res. 11:2287. T. Hastie et al. (2015), J. Mach. Learn. Res. 16:3367.
@@ -42,11 +44,11 @@ use cells::Cells;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use soft::OnPath;
-use variational::Ended;
+use variational::VariationalResult;
 
 pub use settings::{Alpha, Completion, FromCells, MatrixCompletion};
 
-/// Factors to begin with where their number is not told.
+/// Initial number of factors if none is given.
 const FACTORS: usize = 10;
 
 /// The row of the registry.
@@ -68,7 +70,7 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("als", needs::of_cells(n, p, FACTORS))],
 };
 
-/// Rise of the evidence bound of a cell, in nats, that twice as many factors must bring.
+/// Increase of the evidence bound per cell, in nats, required for doubling the number of factors.
 const RISE: f64 = 1e-3;
 
 impl MatrixCompletion {
@@ -113,13 +115,14 @@ impl MatrixCompletion {
         })
     }
 
-    /// By the penalty of the nuclear norm, with at most as many factors as are asked for or as the cells determine.
+    /// With the nuclear norm penalty, and at most the requested number of factors or as many as the cells
+    /// determine.
     fn softened(
         &self,
         cells: &Cells,
         most: usize,
         run: &Run<'_>,
-    ) -> Result<(Ended, Option<Vec<OnPath>>, u64)> {
+    ) -> Result<(VariationalResult, Option<Vec<OnPath>>, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let most = self.n_components.unwrap_or_else(|| cells.determined(most));
         match self.alpha {
@@ -147,8 +150,9 @@ impl MatrixCompletion {
         }
     }
 
-    /// Iterates with the number of factors that is asked for, or with more and more until the cells do not support all of them.
-    fn iterated(&self, cells: &Cells, most: usize, run: &Run<'_>) -> Result<(Ended, u64)> {
+    /// Iterates with the requested number of factors, or doubles it until the cells do not support all of
+    /// them.
+    fn iterated(&self, cells: &Cells, most: usize, run: &Run<'_>) -> Result<(VariationalResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let mut sweeps = 1;
         let fewest = run.initial_components(cells.shape().1, 0)?.map_or(FACTORS, |start| start.rows());
@@ -158,12 +162,13 @@ impl MatrixCompletion {
             let sweeps = 1 + ended.n_iter;
             return Ok((ended, sweeps));
         }
-        let mut before: Option<Ended> = None;
+        let mut before: Option<VariationalResult> = None;
         loop {
             let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
             sweeps += ended.n_iter;
-            let bound = |of: &Ended| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
-            // More factors than the cells support may be kept, each at almost nothing, and not one of them dropped.
+            let bound = |of: &VariationalResult| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
+            // More factors than the cells support may be kept, each with a scale near 0, without any being
+            // dropped.
             if let Some(fewer) = before.take_if(|fewer| bound(&ended) <= bound(fewer) + RISE) {
                 return Ok((fewer, sweeps));
             }
@@ -210,7 +215,7 @@ impl MatrixCompletion {
         };
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), kept.len().into());
-        report.warnings = self.doubts(rows, cells, asked, kept.len());
+        report.warnings = self.fit_warnings(rows, cells, asked, kept.len());
         report.warnings.extend(warnings);
         // Parameters without errors of their own: these come from refits, for the rows of this fit.
         if state.ridge.is_some() {
@@ -220,7 +225,13 @@ impl MatrixCompletion {
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 
-    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells, asked: usize, kept: usize) -> Vec<String> {
+    fn fit_warnings<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        cells: &Cells,
+        asked: usize,
+        kept: usize,
+    ) -> Vec<String> {
         let mut out = Vec::new();
         let empty: Vec<usize> = (0..cells.of_column.len()).filter(|j| cells.of_column[*j] == 0).collect();
         if let Some(first) = empty.first() {
@@ -257,7 +268,7 @@ impl MatrixCompletion {
 
 /// What a fit ended with.
 struct Fitted {
-    ended: Ended,
+    ended: VariationalResult,
     path: Option<Vec<OnPath>>,
     warnings: Vec<String>,
     sweeps: u64,

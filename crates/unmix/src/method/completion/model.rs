@@ -21,7 +21,7 @@ impl Cells {
     /// Which factors the cells support, each with the sign that its loadings get.
     pub(super) fn supported(&self, at: &State) -> Vec<(usize, f64)> {
         let g = &at.sizes.factors;
-        // Without errors, all that were asked for are kept but those that are rounding errors.
+        // Without errors, all requested factors are kept except those at rounding level.
         let least = if at.ridge.is_some() { self.dtype.eps() } else { LEAST_SIZE };
         let kept = (0..g.len()).filter(|a| g[*a] >= least * g[0] && g[*a] > 1e-300);
         let sign = |a: usize| {
@@ -114,7 +114,7 @@ fn scaled(of: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
     Matrix::from_vec(of.len(), triangle(scale.len()), out)
 }
 
-/// Posterior means of the factors of a row beside the columns of the fit, and the rows that factors stand for.
+/// Posterior means of the factors of a row given the columns of the fit, and rows from factors.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?.to_matrix();
     let (k, p) = (components.rows(), components.cols());
@@ -169,7 +169,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     Code::new(encoder, LinearDecoder::new(mean.clone(), components))
 }
 
-/// `E[a | x]` of the factors of a row, whose offset is a factor beside them.
+/// `E[a | x]` of the factors of a row, whose offset is treated as an additional factor.
 #[derive(Clone, Debug)]
 struct Completer {
     of: Arc<Conditional>,

@@ -1,12 +1,12 @@
 //! Alternating least squares with a ridge of a given weight: the squares of the residuals plus `alpha` times
 //! `sum_i n_i ||a_i||² + sum_j n_j ||v_j||²`, `n_i` and `n_j` being the cells of row and column (Zhou et al. 2008).
 //!
-//! Offsets are fitted with the factors, penalised as by five cells of offset 0; with `alpha` of 0 nothing is penalised, and where the cells
-//! leave directions open the solution of least norm is taken.
+//! Offsets are fitted with the factors, penalised as by five cells of offset 0; with `alpha` of 0 nothing is
+//! penalised, and if the cells do not determine all directions the minimum-norm solution is used.
 
 use super::METHOD;
 use super::cells::Cells;
-use super::variational::{Ended, Sizes, State, step};
+use super::variational::{Sizes, State, VariationalResult, step};
 use crate::data::Sparse;
 use crate::error::{Error, Result};
 use crate::num::{Matrix, factor};
@@ -15,15 +15,15 @@ use crate::solve::{Limits, Steps};
 use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments, triangle};
 use serde::{Deserialize, Serialize};
 
-/// As many cells of offset 0 as the penalty of an offset is worth.
+/// The penalty of an offset, as a number of additional cells with offset 0.
 pub(super) const DAMPING: f64 = 5.0;
 
-/// A mean square of the residuals that counts as none, as a fraction of that of the cells.
+/// Mean square of the residuals that counts as 0, as a fraction of that of the cells.
 pub(super) const NONE: f64 = 1e-20;
 
 /// Columns, and the mean square of the residuals that they leave.
 #[derive(Serialize, Deserialize)]
-struct At {
+struct Iterate {
     columns: LinePosteriors,
     mean_square: Option<f64>,
     residual: f64,
@@ -36,7 +36,7 @@ impl Cells {
         (alpha, k, offsets): (f64, usize, bool),
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<Ended> {
+    ) -> Result<VariationalResult> {
         if alpha == 0.0 {
             self.check_connected()?;
         }
@@ -52,13 +52,13 @@ impl Cells {
             if let Some(v) = of_rank_one.then(|| self.propagated()).flatten() {
                 let table = v.iter().flat_map(|v| [*v, 0.0, 0.0, 0.0]).collect();
                 let columns = LinePosteriors::new(1, table);
-                return Ok(At { columns, mean_square: None, residual: f64::INFINITY });
+                return Ok(Iterate { columns, mean_square: None, residual: f64::INFINITY });
             }
             let start = self.first(k, offsets, run)?;
             let mut columns = start.columns;
             let size = Matrix::from_fn(k, k, |a, b| if a == b { start.sizes.factors[a].sqrt() } else { 0.0 });
             columns.transform(&size, start.sizes.offsets.map_or(1.0, |(_, sd)| sd), |_| true);
-            Ok(At { columns, mean_square: None, residual: f64::INFINITY })
+            Ok(Iterate { columns, mean_square: None, residual: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "ridge", limits, first)?;
         let outcome = loop {
@@ -75,19 +75,19 @@ impl Cells {
                 Some(before) => (before - mean_square).abs() / before,
                 None => f64::INFINITY,
             };
-            at = At { columns, mean_square: Some(mean_square), residual };
+            at = Iterate { columns, mean_square: Some(mean_square), residual };
             steps.ended(residual, Some(cost / self.len() as f64 * self.unit * self.unit), &at)?;
         };
         let n_iter = steps.n_iter();
         let rows = step(&self.by_row, &ready(&at.columns), false, run)?;
         let state = self.canonical(at, (rows, sizes, prior), run)?;
-        Ok(Ended { state, outcome, n_iter, objective: steps.into_objective() })
+        Ok(VariationalResult { state, outcome, n_iter, objective: steps.into_objective() })
     }
 
     /// The same cells by factors in the order of their size, each of mean square 1 over the rows, and the ridge in these units.
     fn canonical(
         &self,
-        at: At,
+        at: Iterate,
         (rows, mut sizes, prior): (LinePosteriors, Sizes, Vec<Precision>),
         run: &Run<'_>,
     ) -> Result<State> {
@@ -143,7 +143,8 @@ impl Cells {
         Ok(State { columns, sizes, residual: at.residual, ridge: Some(ridge) })
     }
 
-    /// Refuses cells that fall apart into blocks without a row or column in common: nothing links the factors of one with those of another.
+    /// Rejects cells in disconnected blocks, without a row or column in common: their factors are not related
+    /// to each other.
     fn check_connected(&self) -> Result<()> {
         let (n, p) = self.shape();
         let by_column = self.by_row.transposed();
@@ -200,7 +201,7 @@ pub(super) fn without_errors(of: &LinePosteriors) -> LinePosteriors {
     LinePosteriors::new(k, table)
 }
 
-/// What a side adds to the cost beside the squares of the residuals.
+/// The penalty of one side.
 pub(super) fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
     let one = |i: usize| {
         let cells = lines.row(i).0.len();

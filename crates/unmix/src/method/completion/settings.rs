@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MatrixCompletion {
-    /// How many factors; from the cells when not told.
+    /// Number of factors; by default determined from the cells.
     pub n_components: Option<usize>,
     /// How factors are found.
     pub algorithm: Completion,
@@ -65,7 +65,7 @@ impl Completion {
 pub enum Alpha {
     /// This weight.
     Weight(f64),
-    /// `"auto"`: from the cells.
+    /// `"auto"`: estimated from the cells.
     Auto(FromCells),
 }
 

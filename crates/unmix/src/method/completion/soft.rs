@@ -2,18 +2,19 @@
 //! 2010), by the alternation of Hastie et al. (2015) with exact steps.
 //!
 //! The nuclear norm is the least `(||A||² + ||V||²) / 2` of all factors of the matrix, so each step is a ridge regression of every row and
-//! of every column, `alpha` being constant. Each iteration ends with the factors balanced: orthogonal, of one length on both sides. Two
-//! things make it the convex problem and not one of a fixed number of factors: singular vectors of the residual whose values are above
-//! `alpha` become factors, until there are none, and factors whose own value falls below it leave.
+//! of every column, `alpha` being constant. Each iteration ends with the factors balanced: orthogonal, of one
+//! length on both sides. The number of factors is not fixed, so that the convex problem is solved: singular
+//! vectors of the residual whose values are above `alpha` are added as factors, until there are none, and
+//! factors whose own value decreases below it are removed.
 //!
-//! With `alpha="auto"`, values falling from the largest singular value by a thousand are compared by a tenth of the cells that is held out, each
-//! fit starting from the one before. What the best one gives for all cells is where variational least squares then begin: these shrink each factor by
-//! what its cells say, and not all by `alpha`.
+//! With `alpha="auto"`, values from the largest singular value down to a thousandth of it are compared on a
+//! held-out tenth of the cells, each fit starting from the previous one. Variational least squares start from
+//! the best one, refitted to all cells: they shrink each factor by its own amount, and not all by `alpha`.
 
 use super::cells::Cells;
 use super::ridge::{DAMPING, NONE, penalty, without_errors};
-use super::start::{Beginning, leading};
-use super::variational::{Ended, Sizes, State, step};
+use super::start::{InitialColumns, leading};
+use super::variational::{Sizes, State, VariationalResult, step};
 use crate::data::Sparse;
 use crate::error::Result;
 use crate::num::random::Stream;
@@ -35,7 +36,7 @@ const HELD_OUT: f64 = 0.1;
 /// Values without improvement that end the path.
 const PATIENCE: usize = 3;
 
-/// Rounds of new factors at one value.
+/// Maximum number of times that factors are added at one value.
 const ROUNDS: usize = 20;
 
 /// Stream of the draws that hold out cells.
@@ -52,7 +53,7 @@ pub(super) struct OnPath {
     pub(super) held_out: f64,
 }
 
-/// What is minimised.
+/// The optimisation problem.
 struct Problem<'c> {
     cells: &'c Cells,
     by_column: Sparse<'c, f64>,
@@ -65,7 +66,7 @@ struct Problem<'c> {
 
 /// Columns, balanced, and the cost that they had.
 #[derive(Clone, Serialize, Deserialize)]
-struct At {
+struct Iterate {
     columns: LinePosteriors,
     cost: Option<f64>,
     residual: f64,
@@ -93,7 +94,7 @@ impl Cells {
         (alpha, most, offsets): (f64, usize, bool),
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<(Ended, u64)> {
+    ) -> Result<(VariationalResult, u64)> {
         let of = Problem::new(self, (most, offsets), limits, run);
         let first = match run.init {
             Some(_) => of.given()?,
@@ -102,7 +103,7 @@ impl Cells {
         let (found, sweeps) = of.solved(alpha / self.unit, first)?;
         let state = of.state(alpha / self.unit, &found);
         let Solution { outcome, n_iter, objective, .. } = found;
-        Ok((Ended { state, outcome, n_iter, objective }, sweeps))
+        Ok((VariationalResult { state, outcome, n_iter, objective }, sweeps))
     }
 
     /// The path, and variational least squares from where its best value leads.
@@ -111,7 +112,7 @@ impl Cells {
         (most, offsets): (usize, bool),
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<(Ended, Vec<OnPath>, u64)> {
+    ) -> Result<(VariationalResult, Vec<OnPath>, u64)> {
         let (seen, hidden) = self.held_out(run)?;
         let of = Problem::new(&seen, (most, offsets), limits, run);
         let (path, best, mut sweeps) = of.path(&hidden)?;
@@ -191,7 +192,7 @@ impl<'c> Problem<'c> {
         prior
     }
 
-    /// What one side is to the other.
+    /// One side as the model of the other.
     fn beside(&self, of: &LinePosteriors, prior: &[Precision]) -> Conditional {
         let sizes = self.sizes(self.n_factors(of));
         Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.to_vec())
@@ -201,10 +202,10 @@ impl<'c> Problem<'c> {
         Sizes { factors: vec![1.0; k], offsets: self.offsets.then_some((1.0, 1.0)), noise: 1.0 }
     }
 
-    /// Iterates with the factors that there are.
+    /// Iterates with the current factors.
     fn descended(&self, alpha: f64, columns: &LinePosteriors) -> Result<Solution> {
         let prior = self.prior(alpha, self.n_factors(columns));
-        let first = || Ok(At { columns: columns.clone(), cost: None, residual: f64::INFINITY });
+        let first = || Ok(Iterate { columns: columns.clone(), cost: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(self.run, "soft-impute", self.limits, first)?;
         let by_row = &self.cells.by_row;
         let scale = self.cells.unit * self.cells.unit / self.cells.len() as f64;
@@ -222,7 +223,7 @@ impl<'c> Problem<'c> {
                 Some(before) => (before - cost).abs() / before,
                 None => f64::INFINITY,
             };
-            at = At { columns: self.balanced(&rows, &columns)?.0, cost: Some(cost), residual };
+            at = Iterate { columns: self.balanced(&rows, &columns)?.0, cost: Some(cost), residual };
             steps.ended(residual, Some(cost * scale), &at)?;
         };
         let (n_iter, objective, residual) = (steps.n_iter(), steps.into_objective(), at.residual);
@@ -281,7 +282,7 @@ impl<'c> Problem<'c> {
         Ok((columns, rows, values[..kept].to_vec()))
     }
 
-    /// What is left of the cells.
+    /// The residuals of the cells.
     fn rest(&self, columns: &LinePosteriors, rows: &LinePosteriors) -> Result<Sparse<'static, f64>> {
         let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for i in 0..self.cells.by_row.n_rows() {
@@ -302,7 +303,8 @@ impl<'c> Problem<'c> {
         shared + column[k..].iter().zip(&row[k..]).map(|(c, b)| c + b).sum::<f64>()
     }
 
-    /// The columns with factors more: singular vectors of the residual whose values are above `alpha`. None where there are none.
+    /// The columns with additional factors: singular vectors of the residual whose values are above `alpha`.
+    /// None if there are none.
     fn widened(
         &self,
         alpha: f64,
@@ -358,7 +360,7 @@ impl<'c> Problem<'c> {
             sweeps += next.n_iter;
             let objective = [std::mem::take(&mut found.objective), next.objective.clone()].concat();
             found = Solution { objective, n_iter: found.n_iter + next.n_iter, ..next };
-            // Values at the level of the tolerance come and go.
+            // Factors with values at the level of the tolerance would be added and removed repeatedly.
             if last(&found) >= before * (1.0 - self.limits.tol.min(1e-6)) {
                 break;
             }
@@ -398,9 +400,10 @@ impl<'c> Problem<'c> {
         Ok((path, best.1, sweeps))
     }
 
-    /// Where variational least squares begin: loadings with the sizes, for rows of mean square 1. Penalised offsets leave a part of them to the
-    /// factors, which is given back: those have mean 0 over rows and over columns.
-    fn beginning(&self, found: &Solution, noise: f64) -> Result<Beginning> {
+    /// Initial values of variational least squares: loadings with their scales, for rows of mean square 1.
+    /// The penalty moves a part of the offsets into the factors, which is moved back: factors get mean 0 over
+    /// rows and over columns.
+    fn beginning(&self, found: &Solution, noise: f64) -> Result<InitialColumns> {
         let (k, n) = (found.values.len(), found.rows.len());
         let mut a = Matrix::from_fn(n, k, |i, c| found.rows.mean(i)[c]);
         let mut v = Matrix::from_fn(found.columns.len(), k, |j, c| found.columns.mean(j)[c]);
@@ -419,7 +422,7 @@ impl<'c> Problem<'c> {
             let turned = factor::multiply_transposed(&factors, &both);
             factors = Matrix::from_fn(factors.rows(), k, |j, c| turned[(j, c)] / over);
         }
-        Ok(Beginning { rows, columns, rest: noise.clamp(self.cells.least_noise(), 1.0), factors })
+        Ok(InitialColumns { rows, columns, rest: noise.clamp(self.cells.least_noise(), 1.0), factors })
     }
 
     /// The solution in the units and the order of a model: rows of mean square 1 for each factor.

@@ -1,4 +1,5 @@
-//! Where iterations begin: offsets drawn to 0, and the first directions of what they leave, cells that are missing counting as 0.
+//! Initial values: shrunken offsets, and the leading singular vectors of the residuals, with missing cells
+//! set to 0.
 
 use super::METHOD;
 use super::cells::Cells;
@@ -13,21 +14,21 @@ use crate::stats::gaps::{LinePosteriors, triangle};
 /// Iterations of the randomised decomposition: the alternation takes over from there.
 const ROUNDS: u64 = 4;
 
-/// Offsets may be this small a fraction of the rest, at first.
+/// Lower bound of the initial scale of offsets, as a fraction of that of the residuals.
 const LEAST_OFFSET: f64 = 1e-9;
 
 /// Columns of the rest's singular value decomposition, `p x k`, scaled so that codes of rows have mean square 1; and offsets.
-pub(super) struct Beginning {
+pub(super) struct InitialColumns {
     pub(super) rows: Vec<f64>,
     pub(super) columns: Vec<f64>,
-    /// Mean square of what offsets leave.
+    /// Mean square of the residuals of the offsets.
     pub(super) rest: f64,
     pub(super) factors: Matrix<f64>,
 }
 
 impl Cells {
     /// With up to `k` factors.
-    pub(super) fn beginning(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<Beginning> {
+    pub(super) fn beginning(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<InitialColumns> {
         let (n, p) = self.shape();
         let (rows, columns) = match offsets {
             true => self.damped_offsets(),
@@ -44,11 +45,11 @@ impl Cells {
                 (0..p).for_each(|j| factors[(j, a)] = long * axes[(a, j)]);
             }
         }
-        Ok(Beginning { rows, columns, rest: mean_square, factors })
+        Ok(InitialColumns { rows, columns, rest: mean_square, factors })
     }
 
-    /// What iterations begin with where they start from a model: its loadings, mean and noise, in the units of the cells.
-    fn given(&self, components: &Matrix<f64>, k: usize, run: &Run<'_>) -> Beginning {
+    /// Initial values from a model: its loadings, mean and noise, in the units of the cells.
+    fn given(&self, components: &Matrix<f64>, k: usize, run: &Run<'_>) -> InitialColumns {
         let (n, p) = self.shape();
         let number = |name: &str, len: usize| {
             let found = run.init.and_then(|init| init.parameter(name)).map(|(_, v)| v);
@@ -57,7 +58,7 @@ impl Cells {
         let mean = number("mean", p).unwrap_or_else(|| vec![self.centre; p]);
         let noise = number("noise_variance", 1).map_or(0.5, |v| v[0] / self.unit / self.unit);
         let rows = number("row_offsets", n).unwrap_or_else(|| vec![0.1 * self.unit; n]);
-        Beginning {
+        InitialColumns {
             rows: rows.iter().map(|b| b / self.unit).collect(),
             columns: mean.iter().map(|m| (m - self.centre) / self.unit).collect(),
             rest: noise,
@@ -77,7 +78,7 @@ impl Cells {
 
 impl State {
     /// The first state: parameters of columns without errors.
-    pub(super) fn from(begin: Beginning, offsets: bool) -> Self {
+    pub(super) fn from(begin: InitialColumns, offsets: bool) -> Self {
         let (p, k) = (begin.columns.len(), begin.factors.cols());
         let least = LEAST_OFFSET * begin.rest.max(f64::MIN_POSITIVE);
         let size = |of: &[f64]| (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64 + least).sqrt();
@@ -97,8 +98,8 @@ impl State {
     }
 }
 
-/// The first variances of the rows of a sparse matrix about 0 (divisor `n - 1`), `n`, and their directions as rows; none where there is next to
-/// nothing in it.
+/// The first variances of the rows of a sparse matrix about 0 (divisor `n - 1`), `n`, and their directions as
+/// rows; none if it is 0 up to rounding.
 pub(super) fn leading(
     of: Sparse<'_, f64>,
     top: usize,

@@ -4,8 +4,9 @@
 //! y_ij = u_i v_j:   v_j = y_ij / u_i,   u_i = y_ij / v_j
 //! ```
 //!
-//! from one row on, through the largest cells first (a maximum spanning tree, Prim), so that no division is by a smaller number than the cells force.
-//! Without noise this is the matrix; with noise it is where alternating least squares starts.
+//! from one row on, through the largest cells first (a maximum spanning tree, Prim), so that divisors are as
+//! large as possible. Without noise this is the matrix; with noise it is the initial value of alternating
+//! least squares.
 
 use super::cells::Cells;
 use std::cmp::Reverse;

@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 /// The least noise variance, as a fraction of the mean square of a cell.
 const LEAST: f64 = 1e-24;
 
-/// The least size of a factor during iterations, as a fraction of the first one's.
+/// The smallest scale of a factor during iterations, as a fraction of that of the first.
 const LEAST_SIZE: f64 = 1e-20;
 
-/// Sizes of what is random.
+/// Scales of the random variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sizes {
     /// `g`: mean square of a loading of each factor.
@@ -34,18 +34,18 @@ pub(super) struct Sizes {
     pub(super) noise: f64,
 }
 
-/// Columns and sizes: what the next iteration begins with.
+/// Columns and scales, from which the next iteration begins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) columns: LinePosteriors,
     pub(super) sizes: Sizes,
     pub(super) residual: f64,
-    /// Precisions of the rows' prior where posteriors are those of penalised least squares, and columns have no errors.
+    /// Precisions of the rows' prior for penalised least squares, in which columns have no errors.
     pub(super) ridge: Option<Vec<Precision>>,
 }
 
 /// How iterations ended.
-pub(super) struct Ended {
+pub(super) struct VariationalResult {
     pub(super) state: State,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
@@ -60,7 +60,7 @@ impl Cells {
         start: impl FnOnce() -> Result<State>,
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<Ended> {
+    ) -> Result<VariationalResult> {
         let by_column = self.by_row.transposed();
         let (mut steps, mut at) = Steps::begin(run, "als", limits, start)?;
         let outcome = loop {
@@ -73,7 +73,7 @@ impl Cells {
             steps.ended(at.residual, Some(bound), &at)?;
         };
         let n_iter = steps.n_iter();
-        Ok(Ended { state: at, outcome, n_iter, objective: steps.into_objective() })
+        Ok(VariationalResult { state: at, outcome, n_iter, objective: steps.into_objective() })
     }
 
     /// The least noise variance.
@@ -120,7 +120,7 @@ impl Cells {
     }
 }
 
-/// Posteriors of all lines beside a model of what is across them.
+/// Posteriors of all lines (rows or columns), given a model of the other side.
 pub(super) fn step(
     lines: &Sparse<'_, f64>,
     of: &Conditional,
@@ -140,8 +140,8 @@ pub(super) fn step(
 }
 
 impl Sizes {
-    /// What the lines of one side are to the other: loadings and means. `offsets`: standard deviations of these lines' own offsets, and of
-    /// those of the other side.
+    /// The lines of one side as loadings and means of the other. `offsets`: standard deviations of these
+    /// lines' own offsets, and of those of the other side.
     pub(super) fn known(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> LinearGaussian {
         let (k, m) = (self.factors.len(), of.len());
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
@@ -149,7 +149,7 @@ impl Sizes {
         for i in 0..m {
             let x = of.mean(i);
             loadings.extend(x.iter().zip(&root).map(|(x, r)| x * r));
-            // Offsets of the other side are drawn with the same loading by all lines here.
+            // Offsets of the other side have the same loading for all lines here.
             loadings.extend(offsets.map(|(_, other)| other));
             mean.push(offsets.map_or(0.0, |(own, _)| own * x[k]));
         }

@@ -1,7 +1,7 @@
-//! Online fits: all rows by epochs, and streams as they come.
+//! Online fits: all rows in epochs, and streams.
 
-use super::fit::{Found, LEARNING};
-use super::stream::{Begun, Stream};
+use super::fit::{FitResult, LEARNING};
+use super::stream::{Stream, StreamAtoms};
 use super::{DictionaryLearning, METHOD, wrong_number};
 use crate::data::{Batches, Features, Rows, no_columns};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::model::{Model, Outcome};
 use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{Atoms, Lasso, Learnt, Online, PERIOD, largest};
+use crate::sparse::{Atoms, Lasso, Online, OnlineState, PERIOD, largest};
 
 impl DictionaryLearning {
     fn online(&self, alpha: f64, seed: u64) -> Online {
@@ -23,7 +23,12 @@ impl DictionaryLearning {
     }
 
     /// From batches in random order.
-    pub(super) fn by_epochs<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Found> {
+    pub(super) fn by_epochs<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<FitResult> {
         let n = rows.n_rows().unwrap_or(0);
         let (mean, n_constant) = self.mean(rows, run)?;
         let (sample, first) = self.initial(rows, &mean, k, run)?;
@@ -36,22 +41,23 @@ impl DictionaryLearning {
         }
         run.stage("atoms")?;
         let learner = self.online(alpha, run.seed);
-        let found = learner.learn(&batches, self.max_epochs, &sample, || Ok(Learnt::new(first)), run)?;
+        let found = learner.learn(&batches, self.max_epochs, &sample, || Ok(OnlineState::new(first)), run)?;
         let mut learnt = found.learnt;
         if learnt.all_zero() {
             let atoms = Atoms::<T>::new(&learnt.atoms);
             learnt.largest = learnt.largest.max(largest(&atoms, &sample, self.positive_code));
         }
         let sweeps = 2 + found.objective.len() as u64;
-        let now = Begun { alpha, learnt };
+        let now = StreamAtoms { alpha, learnt };
         let stream =
             Stream { n, k, seed: run.seed, begun: Some(now.clone()), start: None, waiting: Vec::new() };
         let ended = (found.objective, found.outcome);
-        Ok(Found { n_constant, sweeps, ..found_of(now, &stream, mean, ended) })
+        Ok(FitResult { n_constant, sweeps, ..found_of(now, &stream, mean, ended) })
     }
 
-    /// The model of the rows of `before` and then of these, in their order, whatever they are cut into: batches of `batch_size`, one step for
-    /// each; rows that do not fill one wait in the model. After a fit it continues from what that found.
+    /// The model of the rows of `before` followed by these, in order, divided into batches of `batch_size`
+    /// with one step for each, independent of the sizes of the arrays given; an incomplete batch is stored in
+    /// the model. After a fit it continues from the fitted dictionary.
     ///
     /// # Errors
     ///
@@ -158,7 +164,7 @@ impl DictionaryLearning {
 
     fn advance_in<T: Real>(&self, stream: &mut Stream, p: usize, features: &Features) {
         let size = self.batch_size;
-        // As many rows as there are atoms, or initial ones would be few rows and random numbers.
+        // At least as many rows as atoms, because initial atoms are rows.
         let enough = size.max(stream.k);
         let (mut at, mut rest) = (0, stream.waiting.len() / p);
         while rest >= if stream.begun.is_some() { size } else { enough } {
@@ -170,7 +176,7 @@ impl DictionaryLearning {
             let x: Vec<T> = stream.waiting[at * p..(at + size) * p].iter().map(|x| T::from_f64(*x)).collect();
             let first = stream.n - rest as u64;
             let numbers: Vec<u64> = (first..first + size as u64).collect();
-            if let Some(Begun { alpha, learnt }) = &mut stream.begun {
+            if let Some(StreamAtoms { alpha, learnt }) = &mut stream.begun {
                 let learner = self.online(*alpha, stream.seed);
                 learner.step(learnt, &x, &numbers);
                 if learnt.since >= PERIOD {
@@ -183,7 +189,7 @@ impl DictionaryLearning {
     }
 
     /// Initial atoms and `alpha` from the first rows.
-    fn begun<T: Real>(&self, stream: &Stream, rows: &[f64], p: usize, features: &Features) -> Begun {
+    fn begun<T: Real>(&self, stream: &Stream, rows: &[f64], p: usize, features: &Features) -> StreamAtoms {
         let atoms = match &stream.start {
             Some(start) => self.projected(start),
             None => self.first_atoms(stream.k, rows, p, features, stream.seed),
@@ -191,18 +197,26 @@ impl DictionaryLearning {
         let size = rows.len().min(self.batch_size.saturating_mul(p));
         let first: Vec<T> = rows[..size].iter().map(|x| T::from_f64(*x)).collect();
         let alpha = self.weight(&Atoms::<T>::new(&atoms), &first);
-        Begun { alpha, learnt: Learnt::new(atoms) }
+        StreamAtoms { alpha, learnt: OnlineState::new(atoms) }
     }
 
-    /// What a stream has found before its first batch is full: its rows are learned from as if they were one, and wait all the same.
-    fn so_far(&self, stream: &Stream, p: usize, features: &Features, dtype: Dtype, run: &Run<'_>) -> Begun {
+    /// The model of a stream before its first batch is full: its rows are treated as a batch, and are kept
+    /// for the first batch.
+    fn so_far(
+        &self,
+        stream: &Stream,
+        p: usize,
+        features: &Features,
+        dtype: Dtype,
+        run: &Run<'_>,
+    ) -> StreamAtoms {
         on_pool(run.threads, || match dtype {
             Dtype::F32 => self.provisional::<f32>(stream, p, features),
             Dtype::F64 => self.provisional::<f64>(stream, p, features),
         })
     }
 
-    fn provisional<T: Real>(&self, stream: &Stream, p: usize, features: &Features) -> Begun {
+    fn provisional<T: Real>(&self, stream: &Stream, p: usize, features: &Features) -> StreamAtoms {
         let mut now = self.begun::<T>(stream, &stream.waiting, p, features);
         let x: Vec<T> = stream.waiting.iter().map(|x| T::from_f64(*x)).collect();
         let numbers: Vec<u64> = (0..(x.len() / p) as u64).collect();
@@ -213,11 +227,16 @@ impl DictionaryLearning {
     }
 }
 
-/// What was found by what was learned.
-fn found_of(now: Begun, stream: &Stream, mean: Vec<f64>, (objective, outcome): (Vec<f64>, Outcome)) -> Found {
-    let Begun { alpha, learnt } = now;
+/// The result of a fit from the learned state.
+fn found_of(
+    now: StreamAtoms,
+    stream: &Stream,
+    mean: Vec<f64>,
+    (objective, outcome): (Vec<f64>, Outcome),
+) -> FitResult {
+    let StreamAtoms { alpha, learnt } = now;
     let weight = if learnt.weight > 0.0 { learnt.weight } else { 1.0 };
-    Found {
+    FitResult {
         share: learnt.share.iter().map(|s| s / weight).collect(),
         largest: (learnt.t > 0 && learnt.all_zero()).then_some(learnt.largest),
         dead: learnt.dead_now(),

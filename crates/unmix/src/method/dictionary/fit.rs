@@ -1,4 +1,4 @@
-//! What fits by every algorithm share: the rows, initial atoms, the weight of the penalty, the model.
+//! Shared parts of fits by all algorithms: the rows, initial atoms, the weight of the penalty, the model.
 
 use super::model::{self, Order, parameters};
 use super::{Alpha, AtomNorm, Coder, DictionaryLearning, Learning, METHOD, wrong_number};
@@ -9,25 +9,25 @@ use crate::model::{Model, Outcome, Report, Tensor};
 use crate::num::random::Stream as Draws;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{AtomSet, Atoms, Begin, Effort, chosen, coherence, largest_of_each};
+use crate::sparse::{AtomSet, Atoms, Effort, InitSource, chosen, coherence, largest_of_each};
 use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::GatherMoments;
 use serde_json::{Map, Value, json};
 
-/// Rows on which the objective of an epoch is computed, and `alpha` is chosen, at most.
+/// Maximum number of rows on which the objective of an epoch is computed, and `alpha` is chosen.
 const SAMPLE: u64 = 2000;
 /// Rows for each atom that initial atoms are chosen from.
 const FOR_EACH: u64 = 4;
-/// Relative duality gap of codes while atoms are learned, and the passes that it may take.
+/// Relative duality gap of codes during learning, and the maximum number of passes.
 pub(super) const LEARNING: Effort = Effort::UpTo { tol: 1e-4, max_passes: 100 };
-/// `alpha` by the data: this share of the mean over rows of the largest product with an atom.
+/// `alpha="auto"`: this share of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
 
-/// What a fit found.
-pub(super) struct Found {
+/// Result of a fit.
+pub(super) struct FitResult {
     /// `m x p`.
     pub(super) atoms: Matrix<f64>,
-    /// Share of the codes that use each atom, and the sum of their absolute values.
+    /// Fraction of rows whose code uses each atom, and the sum of the absolute values of its codes.
     pub(super) share: Vec<f64>,
     pub(super) size: Vec<f64>,
     pub(super) alpha: f64,
@@ -167,7 +167,7 @@ impl DictionaryLearning {
         AtomSet { norm, positive: self.positive_dict }
     }
 
-    /// What is subtracted from rows, and how many columns do not vary.
+    /// The mean to subtract from rows, and the number of constant columns.
     pub(super) fn mean<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Vec<f64>, usize)> {
         let found = rows.sweep(run, "moments", &GatherMoments::new())?;
         let about: f64 = found.squares.iter().sum();
@@ -186,7 +186,7 @@ impl DictionaryLearning {
         Ok((mean, constant))
     }
 
-    /// Rows to judge by, less the mean, and initial atoms.
+    /// Centred rows for evaluation, and initial atoms.
     pub(super) fn initial<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -223,7 +223,7 @@ impl DictionaryLearning {
         seed: u64,
     ) -> Matrix<f64> {
         let shape = features.shape.as_deref();
-        Begin { how: self.init, set: self.set(), m: k, rows, p, shape, seed }.atoms()
+        InitSource { how: self.init, set: self.set(), m: k, rows, p, shape, seed }.atoms()
     }
 
     /// The weight of the penalty: as given, or by rows.
@@ -233,7 +233,7 @@ impl DictionaryLearning {
             _ => {
                 let each = largest_of_each(atoms, rows, self.positive_code);
                 let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
-                // Rows that no atom meets leave nothing to go by.
+                // If all rows are orthogonal to all atoms there is no scale for alpha.
                 if mean > 0.0 { SHARE * mean } else { 1.0 }
             }
         }
@@ -249,7 +249,7 @@ impl DictionaryLearning {
 
     pub(super) fn model(
         &self,
-        found: Found,
+        found: FitResult,
         features: &Features,
         dtype: Dtype,
         run: &Run<'_>,
@@ -270,7 +270,7 @@ impl DictionaryLearning {
         ] {
             report.facts.insert(name.into(), fact);
         }
-        report.warnings = doubts(&found, alike);
+        report.warnings = fit_warnings(&found, alike);
         report.objective = found.objective;
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
@@ -290,8 +290,8 @@ impl DictionaryLearning {
     }
 }
 
-/// What a user should know of a fit.
-fn doubts(found: &Found, alike: usize) -> Vec<String> {
+/// Warnings about a fit.
+fn fit_warnings(found: &FitResult, alike: usize) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(largest) = found.largest {
         out.push(format!(

@@ -1,6 +1,6 @@
 //! Fits with rows and codes in memory: blocks of steps, PALM, K-SVD.
 
-use super::fit::Found;
+use super::fit::FitResult;
 use super::{DictionaryLearning, Learning};
 use crate::data::Rows;
 use crate::error::Result;
@@ -24,7 +24,12 @@ struct Task<T> {
 
 impl DictionaryLearning {
     /// By the algorithm of the settings.
-    pub(super) fn in_memory<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Found> {
+    pub(super) fn in_memory<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<FitResult> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let codes = if self.algorithm == Learning::Ksvd { p as u64 } else { 4 * k as u64 };
         check_memory(
@@ -51,7 +56,7 @@ impl DictionaryLearning {
         (self.tol.unwrap_or(TOL), self.max_iter)
     }
 
-    fn by_blocks<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<Found> {
+    fn by_blocks<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<FitResult> {
         let Task { x, first, alpha, mean, n, n_constant } = task;
         let (m, p) = (first.rows(), first.cols());
         let several = self.algorithm == Learning::Alternating;
@@ -72,7 +77,7 @@ impl DictionaryLearning {
         let sums = problem.sums(&at.codes, m);
         let largest =
             (sums.size == 0.0).then(|| largest(&Atoms::<T>::new(&at.atoms), &problem.x, self.positive_code));
-        Ok(Found {
+        Ok(FitResult {
             share: sums.used.iter().map(|used| *used as f64 / n as f64).collect(),
             dead: sums.used.iter().filter(|used| **used == 0).count() as u64,
             size: sums.sizes,
@@ -95,7 +100,7 @@ impl DictionaryLearning {
         })
     }
 
-    fn by_pursuit<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<Found> {
+    fn by_pursuit<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<FitResult> {
         let Task { x, first, alpha, mean, n, n_constant } = task;
         let (m, p) = (first.rows(), first.cols());
         let how = Ksvd {
@@ -112,7 +117,7 @@ impl DictionaryLearning {
             used[*j as usize] += 1;
             size[*j as usize] += z.abs();
         }
-        Ok(Found {
+        Ok(FitResult {
             share: used.iter().map(|used| *used as f64 / n as f64).collect(),
             dead: used.iter().filter(|used| **used == 0).count() as u64,
             size,

@@ -1,15 +1,17 @@
-//! Dictionary learning: rows as sums of few atoms, of which there may be more than columns.
+//! Dictionary learning: rows as sparse combinations of atoms; there may be more atoms than columns.
 //!
 //! **Finds** atoms `a_1, ..., a_m` such that every row is a sum of few of them.
-//! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the penalty would vanish as atoms grow.
+//! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the
+//! penalty could be made arbitrarily small by scaling atoms up.
 //! **Algorithm** by default online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with
 //! forgetting, one sweep of block coordinate descent over the atoms. With rows and codes in memory: alternating steps on codes and atoms, PALM
 //! with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Atoms without use are replaced. New rows are
-//! coded by the lasso, each code with its duality gap; by its layers where PALM is unrolled.
+//! encoded by the lasso, each code with its duality gap; with `layerwise`, by its layers.
 //!
 //! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, whatever the number of rows.
-//! **Equals** nothing else here. **Fails** where `alpha` is at or above the largest product of a row and an atom: every code is then 0.
-//! The problem is not convex: other seeds give other atoms, of nearly the same objective.
+//! **Equals** no other method here. **Fails** where `alpha` is at or above the largest product of a row and
+//! an atom: every code is then 0. The problem is not convex: other seeds give other atoms, of nearly the same
+//! objective.
 //!
 //! J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding, ICML. J. Bolte, S. Sabach & M. Teboulle
 //! (2014), Math. Program. 146:459 (PALM). T. Pock & S. Sabach (2016), SIAM J. Imaging Sci. 9:1756 (inertia). M. Aharon, M. Elad &

@@ -10,7 +10,7 @@ use crate::sparse::{Ready, norm};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The place that each atom has in a model, and its sign.
+/// The position of each atom in a model, and its sign.
 pub(super) struct Order {
     order: Vec<usize>,
     signs: Vec<f64>,
@@ -79,7 +79,7 @@ pub(super) fn parameters(
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Codes as sparse coding has them.
+/// Codes by the lasso.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let alpha = require(tensors, "alpha", &[])?.f64s()[0];
     if !(alpha > 0.0 && alpha.is_finite()) {
@@ -105,7 +105,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     sparse_coder::code_of(&coder, tensors, false)
 }
 
-/// Codes by replaying the steps with which atoms were learned.
+/// Codes by repeating the steps with which atoms were learned.
 fn layered(given: &DictionaryLearning, alpha: f64, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (m, p) = (components.shape()[0], components.shape()[1]);

@@ -17,11 +17,13 @@ pub struct DictionaryLearning {
     pub algorithm: Learning,
     /// Weight of the penalty on codes.
     pub alpha: Alpha,
-    /// Atoms of a code, of `ksvd` and the coder `omp`; `None` for a tenth of the columns, at least 1.
+    /// Maximum number of nonzero entries in a code, of `ksvd` and the coder `omp`; `None` for a tenth of the
+    /// columns, at least 1.
     pub n_nonzero_coefs: Option<usize>,
     /// Initial atoms.
     pub init: Init,
-    /// The initial atoms themselves, `n_components x n_features`. No setting, but a tensor beside them.
+    /// The initial atoms themselves, `n_components x n_features`. Not a setting, but a tensor given with
+    /// them.
     #[serde(skip)]
     pub dict_init: Option<Matrix<f64>>,
     /// Norm of the atoms.
@@ -34,17 +36,17 @@ pub struct DictionaryLearning {
     pub positive_dict: bool,
     /// Mini-batch size.
     pub batch_size: usize,
-    /// How often all rows are visited.
+    /// Number of epochs.
     pub max_epochs: u64,
-    /// How fast batches of long ago are forgotten.
+    /// Forgetting exponent of past batches.
     pub forgetting: f64,
     /// Steps on codes in a block.
     pub code_steps: u64,
     /// Steps on atoms in a block.
     pub atom_steps: u64,
-    /// Codes of a block begin where those before ended.
+    /// Start the codes of a block from those of the previous block.
     pub warm_start_codes: bool,
-    /// Blocks, or iterations, at most.
+    /// Maximum number of blocks, or of iterations.
     pub max_iter: u64,
     /// Convergence tolerance.
     pub tol: Option<f64>,
@@ -95,7 +97,7 @@ pub enum Learning {
     Palm,
     /// The same with inertia.
     Ipalm,
-    /// `Palm`, whose steps are replayed as the layers of an encoder.
+    /// `Palm`, whose steps are repeated as the layers of an encoder.
     Layerwise,
     /// Codes by matching pursuit, then every atom with its codes.
     Ksvd,

@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::model::{Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix};
-use crate::sparse::{Learnt, Poor, Worst};
+use crate::sparse::{OnlineState, Worst, WorstRow};
 
 /// Names of the tensors: counts, atoms, sums over codes, sums over codes and rows, rows that wait, rows represented worst.
 const COUNTS: &str = "stream";
@@ -24,7 +24,7 @@ pub(super) struct Stream {
     pub(super) k: usize,
     /// Seed of the first rows.
     pub(super) seed: u64,
-    pub(super) begun: Option<Begun>,
+    pub(super) begun: Option<StreamAtoms>,
     /// Initial atoms that were given, until it has begun.
     pub(super) start: Option<Matrix<f64>>,
     /// Rows that wait for a batch, `p` numbers each.
@@ -33,9 +33,9 @@ pub(super) struct Stream {
 
 /// Once there were rows enough for initial atoms.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Begun {
+pub(super) struct StreamAtoms {
     pub(super) alpha: f64,
-    pub(super) learnt: Learnt,
+    pub(super) learnt: OnlineState,
 }
 
 /// A number of 64 bits as two that double precision holds.
@@ -56,7 +56,7 @@ impl Stream {
         let [high, low] = halves(self.seed);
         let alpha = self.begun.as_ref().map_or(0.0, |begun| begun.alpha);
         let mut counts = vec![self.n as f64, self.k as f64, high, low, alpha];
-        let none = Learnt::new(Matrix::zeros(0, p));
+        let none = OnlineState::new(Matrix::zeros(0, p));
         let at = self.begun.as_ref().map_or(&none, |begun| &begun.learnt);
         let numbers = [at.t, at.since, at.dead, at.replaced];
         counts.extend(numbers.iter().map(|x| *x as f64));
@@ -82,7 +82,7 @@ impl Stream {
             out.push((WAITING, table(&waiting)));
         }
         if !at.worst.0.is_empty() {
-            let line = |poor: &Poor| [&[poor.square, poor.row as f64][..], &poor.x].concat();
+            let line = |poor: &WorstRow| [&[poor.square, poor.row as f64][..], &poor.x].concat();
             let lines: Vec<f64> = at.worst.0.iter().flat_map(line).collect();
             out.push((WORST, table(&Matrix::from_vec(at.worst.0.len(), p + 2, lines))));
         }
@@ -116,7 +116,7 @@ impl Stream {
             let start = tensors.contains_key(ATOMS).then(|| table(ATOMS, p)).transpose()?;
             return Ok(Some(Self { n, k, seed, begun: None, start, waiting }));
         }
-        let mut learnt = Learnt::new(table(ATOMS, p)?);
+        let mut learnt = OnlineState::new(table(ATOMS, p)?);
         (learnt.codes, learnt.rows) = (table(CODES, k)?, table(ROWS, p)?);
         if rest.len() != 3 * k {
             return Err(corrupt());
@@ -128,10 +128,18 @@ impl Stream {
         (learnt.weight, learnt.largest) = (head[9], head[10]);
         if head[11] > 0.0 {
             let lines = require(tensors, WORST, &[Some(head[11] as usize), Some(p + 2)])?.f64s();
-            let poor = |line: &[f64]| Poor { square: line[0], row: line[1] as u64, x: line[2..].to_vec() };
+            let poor =
+                |line: &[f64]| WorstRow { square: line[0], row: line[1] as u64, x: line[2..].to_vec() };
             learnt.worst = Worst(lines.chunks_exact(p + 2).map(poor).collect());
         }
-        Ok(Some(Self { n, k, seed, begun: Some(Begun { alpha: head[4], learnt }), start: None, waiting }))
+        Ok(Some(Self {
+            n,
+            k,
+            seed,
+            begun: Some(StreamAtoms { alpha: head[4], learnt }),
+            start: None,
+            waiting,
+        }))
     }
 }
 
@@ -141,12 +149,12 @@ mod tests {
 
     #[test]
     fn a_stream_comes_back_from_its_tensors() {
-        let mut learnt = Learnt::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
-        learnt.worst = Worst(vec![Poor { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
+        let mut learnt = OnlineState::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
+        learnt.worst = Worst(vec![WorstRow { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
         (learnt.t, learnt.since, learnt.replaced) = (9, 4, 2);
         learnt.recent = vec![1, 0, 7];
         learnt.size = vec![0.1, 0.2, 0.3];
-        let begun = Some(Begun { alpha: 0.25, learnt });
+        let begun = Some(StreamAtoms { alpha: 0.25, learnt });
         let seed = 0xfedc_ba98_7654_3210;
         for stream in [
             Stream { n: 77, k: 3, seed, begun, start: None, waiting: vec![1.0, 2.0] },

@@ -10,7 +10,7 @@
 use super::gaps::residual;
 use super::likelihood::Point;
 use super::search::Problem;
-use super::seen::Seen;
+use super::seen::RowMoments;
 use super::settings::FactorAnalysis;
 use super::sparse::{Searched, Start};
 use super::units::Units;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters, the variances of the factors that the E-step begins with, and what is needed to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct At {
+struct State {
     start: Start,
     variances: Matrix<f64>,
     value: Option<f64>,
@@ -34,7 +34,7 @@ struct At {
 }
 
 /// Rows in units in which columns have variance 1, and how often each counts.
-pub(super) struct Held {
+pub(super) struct ScaledRows {
     x: Matrix<f64>,
     weights: Option<Vec<f64>>,
 }
@@ -49,9 +49,14 @@ struct Sums {
     value: f64,
 }
 
-impl Held {
+impl ScaledRows {
     /// The columns that vary.
-    pub(super) fn of<T: Real>(rows: &Rows<'_, T>, seen: &Seen, q: usize, run: &Run<'_>) -> Result<Self> {
+    pub(super) fn of<T: Real>(
+        rows: &Rows<'_, T>,
+        seen: &RowMoments,
+        q: usize,
+        run: &Run<'_>,
+    ) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         check_memory(
             &format!(
@@ -95,8 +100,8 @@ impl FactorAnalysis {
     /// The largest bound that is reached from `start`.
     pub(super) fn searched_factors(
         &self,
-        held: &Held,
-        seen: &Seen,
+        held: &ScaledRows,
+        seen: &RowMoments,
         problem: &Problem<'_>,
         start: Start,
         run: &Run<'_>,
@@ -104,7 +109,7 @@ impl FactorAnalysis {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let (n, q) = (held.x.rows(), start.loadings.rows());
         let variances = Matrix::from_fn(n, q, |_, _| 1.0);
-        let first = || Ok(At { start, variances, value: None, rise: None, residual: f64::INFINITY });
+        let first = || Ok(State { start, variances, value: None, rise: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "sparse factors", limits, first)?;
         let total = |at: &Start, sums: &Sums| {
             let logs: f64 = at.log_psi.iter().sum();
@@ -119,12 +124,12 @@ impl FactorAnalysis {
             }
             let before = at.value.unwrap_or_else(|| total(&at.start, &sums));
             let start = maximised(problem, seen.n, &at.start, &sums)?;
-            at = At { start, variances: after, ..at };
+            at = State { start, variances: after, ..at };
             (sums, after) = self.pass(held, &at)?;
             let value = total(&at.start, &sums);
             let rise = Some(value - before);
             let residual = residual(value, rise, at.rise);
-            at = At { value: Some(value), rise, residual, ..at };
+            at = State { value: Some(value), rise, residual, ..at };
             steps.ended(residual, Some(value), &at)?;
         };
         let n_iter = steps.n_iter();
@@ -145,7 +150,7 @@ impl FactorAnalysis {
     }
 
     /// A round for every row: sums, and the variances after it.
-    fn pass(&self, held: &Held, at: &At) -> Result<(Sums, Matrix<f64>)> {
+    fn pass(&self, held: &ScaledRows, at: &State) -> Result<(Sums, Matrix<f64>)> {
         let chunks = held.chunks();
         let scaled = at.start.scaled();
         let over_psi = at.start.over_psi();
@@ -175,8 +180,8 @@ impl FactorAnalysis {
 
     fn chunk(
         &self,
-        held: &Held,
-        at: &At,
+        held: &ScaledRows,
+        at: &State,
         (units, over_psi): (&Units, &Matrix<f64>),
         rows: std::ops::Range<usize>,
     ) -> Result<(Sums, Vec<f64>)> {

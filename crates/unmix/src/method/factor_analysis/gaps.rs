@@ -10,8 +10,8 @@
 
 use super::likelihood::{Moments, Point};
 use super::model::Fitted;
-use super::search::{Found, Problem};
-use super::seen::{Incomplete, Seen};
+use super::search::{Problem, SearchResult};
+use super::seen::{Incomplete, RowMoments};
 use super::settings::{FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor};
 use super::sparse;
 use crate::data::Rows;
@@ -35,7 +35,7 @@ const TABLE: usize = 1000;
 
 /// Parameters, and what is needed to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct At {
+struct State {
     model: LinearGaussian,
     /// Standard deviations of the columns that vary, as the last step estimated them.
     scales: Vec<f64>,
@@ -139,7 +139,7 @@ impl FactorAnalysis {
         cells: &Cells,
         q: usize,
         run: &Run<'_>,
-    ) -> Result<(Seen, Vec<f64>, Found)> {
+    ) -> Result<(RowMoments, Vec<f64>, SearchResult)> {
         let varying: Vec<usize> = (0..cells.mean.len()).filter(|&j| cells.squares[j] > 0.0).collect();
         let deviation = |j: usize| (cells.squares[j] / cells.count[j]).sqrt();
         let unit = (0..cells.mean.len()).map(|j| if cells.squares[j] > 0.0 { deviation(j) } else { 1.0 });
@@ -152,7 +152,11 @@ impl FactorAnalysis {
 }
 
 impl Gaps<'_> {
-    fn search<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Seen, Vec<f64>, Found)> {
+    fn search<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<(RowMoments, Vec<f64>, SearchResult)> {
         let limits = Limits { tol: self.spec.tol, max_iter: self.spec.max_iter };
         let (mut steps, mut at) =
             Steps::begin(run, "em over missing cells", limits, || self.start(rows, run))?;
@@ -166,7 +170,7 @@ impl Gaps<'_> {
             let value = sums.log_likelihood();
             let rise = at.value.map(|before| value - before);
             let residual = residual(value, rise, at.rise);
-            at = At { model, scales, low, value: Some(value), rise, residual };
+            at = State { model, scales, low, value: Some(value), rise, residual };
             steps.ended(residual, Some(value), &at)?;
         };
         let (n_iter, mut log_likelihood) = (steps.n_iter(), steps.into_objective());
@@ -174,7 +178,7 @@ impl Gaps<'_> {
             log_likelihood.push(sums.log_likelihood());
         }
         let point = self.point(&at)?;
-        let seen = Seen {
+        let seen = RowMoments {
             n: self.n,
             mean: at.model.mean.clone(),
             n_constant: self.unit.len() - self.varying.len(),
@@ -185,7 +189,7 @@ impl Gaps<'_> {
             gaps: None,
         };
         seen.check()?;
-        Ok((seen, at.low, Found { point, outcome, n_iter, residual: at.residual, log_likelihood }))
+        Ok((seen, at.low, SearchResult { point, outcome, n_iter, residual: at.residual, log_likelihood }))
     }
 
     fn sums<T: Real>(&self, rows: &Rows<'_, T>, model: &LinearGaussian, run: &Run<'_>) -> Result<Sums> {
@@ -200,11 +204,11 @@ impl Gaps<'_> {
 
     /// Where iterations start: a model that was given; a step from the rows with their gaps filled by means, whose variances count them; or random
     /// loadings, where there is no table.
-    fn start<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<At> {
+    fn start<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<State> {
         let (p, given) = (self.unit.len(), self.given(run)?);
         let scales: Vec<f64> = self.varying.iter().map(|&j| self.unit[j]).collect();
         let low = vec![self.floor(0.0).ln(); scales.len()];
-        let whole = |model: LinearGaussian| At {
+        let whole = |model: LinearGaussian| State {
             model,
             scales: scales.clone(),
             low: low.clone(),
@@ -231,7 +235,7 @@ impl Gaps<'_> {
             scatter.lower[(i, j)] / self.n + missing
         };
         let (model, scales, low) = self.step(mean, entry, None)?;
-        Ok(At { scales, low, ..whole(model) })
+        Ok(State { scales, low, ..whole(model) })
     }
 
     /// The model that a run is to start from, as loadings and noise of columns, where it is one of factors.
@@ -354,7 +358,7 @@ impl Gaps<'_> {
     }
 
     /// The factors in the order of their size, uncorrelated given the rows.
-    fn point(&self, at: &At) -> Result<Point> {
+    fn point(&self, at: &State) -> Result<Point> {
         let (v, q) = (self.varying.len(), self.q);
         let noise = |i: usize| at.model.noise[self.varying[i]];
         let log_psi: Vec<f64> =

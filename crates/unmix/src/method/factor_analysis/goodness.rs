@@ -9,8 +9,8 @@
 //! ```
 
 use super::likelihood::Moments;
-use super::search::Found;
-use super::seen::Seen;
+use super::search::SearchResult;
+use super::seen::RowMoments;
 use crate::error::Result;
 use crate::num::factor;
 use crate::select::ln_gamma;
@@ -27,7 +27,7 @@ pub(super) fn parameters(p: f64, q: f64) -> f64 {
 /// # Errors
 ///
 /// An eigendecomposition that does not converge.
-pub(super) fn goodness(seen: &Seen, found: &Found, q: usize) -> Result<Map<String, Value>> {
+pub(super) fn goodness(seen: &RowMoments, found: &SearchResult, q: usize) -> Result<Map<String, Value>> {
     let (p, q, n) = (seen.varying.len() as f64, q as f64, seen.n);
     let mut out = Map::new();
     let mut put = |name: &str, x: Option<f64>| {

@@ -12,7 +12,7 @@
 use super::gaps::residual;
 use super::likelihood::Moments;
 use super::search::Problem;
-use super::seen::Seen;
+use super::seen::RowMoments;
 use super::settings::FactorAnalysis;
 use super::sparse::{Searched, Start};
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ const ROUNDS: usize = 10;
 
 /// Parameters, and what is needed to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct At {
+struct State {
     start: Start,
     value: Option<f64>,
     rise: Option<f64>,
@@ -48,13 +48,13 @@ impl FactorAnalysis {
     /// The largest penalised likelihood that is reached from `start`.
     pub(super) fn searched_lasso(
         &self,
-        seen: &Seen,
+        seen: &RowMoments,
         problem: &Problem<'_>,
         start: Start,
         run: &Run<'_>,
     ) -> Result<Searched> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let first = || Ok(At { start, value: None, rise: None, residual: f64::INFINITY });
+        let first = || Ok(State { start, value: None, rise: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "sparse loadings", limits, first)?;
         let penalised = |at: &Start, f: f64| {
             let sum: f64 = at.loadings.as_slice().iter().map(|x| x.abs()).sum();
@@ -71,7 +71,7 @@ impl FactorAnalysis {
             let value = penalised(&start, expected.f);
             let rise = Some(value - before);
             let residual = residual(value, rise, at.rise);
-            at = At { start, value: Some(value), rise, residual };
+            at = State { start, value: Some(value), rise, residual };
             steps.ended(residual, Some(value), &at)?;
         };
         let n_iter = steps.n_iter();

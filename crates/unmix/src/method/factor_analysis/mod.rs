@@ -42,8 +42,8 @@ use crate::run::Run;
 use crate::select::{self, FittedRows};
 use crate::spectrum::{Bounds, Components, Rule};
 use model::Fitted;
-use search::{Found, Problem};
-use seen::Seen;
+use search::{Problem, SearchResult};
+use seen::RowMoments;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -151,7 +151,7 @@ impl FactorAnalysis {
 
     /// The number of factors that predicts held-out cells best, up to the Ledermann bound.
     fn by_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<usize> {
-        let hidden = select::Hidden::new(rows, run)?;
+        let hidden = select::CellMask::new(rows, run)?;
         let p = rows.n_features();
         let most = rows.n_counted().min(p as u64) as usize;
         let allowed = (0..=most).take_while(|&q| determined(p as f64, q as f64)).last().unwrap_or(0);
@@ -170,7 +170,7 @@ impl FactorAnalysis {
         by_cells: Option<usize>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let seen = Seen::of(rows, run)?;
+        let seen = RowMoments::of(rows, run)?;
         run.stage("uniquenesses")?;
         let most = rows.n_counted().min(rows.n_features() as u64) as usize;
         let q = match self.n_components {
@@ -207,7 +207,7 @@ impl FactorAnalysis {
             let rule = format!("'{}'", rule.name());
             return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));
         }
-        let seen = Seen::of_sums(&scatter, sums.dtype())?;
+        let seen = RowMoments::of_sums(&scatter, sums.dtype())?;
         let solve = || {
             let q = self.count(&seen, (n as u64).min(p as u64) as usize, run)?;
             if self.prior != FactorPrior::None {
@@ -245,7 +245,7 @@ impl FactorAnalysis {
     }
 
     /// How many factors, where that does not need rows.
-    fn count(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
+    fn count(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
         match self.n_components {
             Components::Count(k) => Ok(k),
             Components::Rule(_) => self.least_bic(seen, most, run),
@@ -254,7 +254,7 @@ impl FactorAnalysis {
     }
 
     /// The number of factors of least BIC where every cell is there.
-    fn least_bic(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
+    fn least_bic(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
         self.least_bic_of(seen.n, seen.varying.len(), most, |q| {
             let (_, found) = self.searched(seen, q, run)?;
             Ok(found.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
@@ -285,7 +285,12 @@ impl FactorAnalysis {
     }
 
     /// The largest likelihood of a model of `q` factors.
-    fn searched<'s>(&self, seen: &'s Seen, q: usize, run: &Run<'_>) -> Result<(Problem<'s>, Found)> {
+    fn searched<'s>(
+        &self,
+        seen: &'s RowMoments,
+        q: usize,
+        run: &Run<'_>,
+    ) -> Result<(Problem<'s>, SearchResult)> {
         let left = seen.moments.left_by_others(seen.dtype.eps());
         let v = seen.varying.len();
         let q = q.min(v);
@@ -317,7 +322,7 @@ impl FactorAnalysis {
         Ok((problem, found))
     }
 
-    fn fit_seen(&self, seen: &Seen, q: usize, features: &Features, run: &Run<'_>) -> Result<Model> {
+    fn fit_seen(&self, seen: &RowMoments, q: usize, features: &Features, run: &Run<'_>) -> Result<Model> {
         let (problem, found) = self.searched(seen, q, run)?;
         run.stage("rotation")?;
         self.model(&Fitted { seen, problem: &problem, found, q, features }, run)

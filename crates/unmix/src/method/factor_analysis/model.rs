@@ -2,8 +2,8 @@
 
 use super::goodness::goodness;
 use super::rotation::rotate;
-use super::search::{Found, Problem};
-use super::seen::Seen;
+use super::search::{Problem, SearchResult};
+use super::seen::RowMoments;
 use super::settings::{FactorAlgorithm, FactorAnalysis};
 use super::{METHOD, likelihood::Moments};
 use crate::data::Features;
@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 
 /// A fit that came to rest.
 pub(super) struct Fitted<'a> {
-    pub(super) seen: &'a Seen,
+    pub(super) seen: &'a RowMoments,
     pub(super) problem: &'a Problem<'a>,
-    pub(super) found: Found,
+    pub(super) found: SearchResult,
     /// Components asked for.
     pub(super) q: usize,
     pub(super) features: &'a Features,
@@ -49,7 +49,7 @@ impl FactorAnalysis {
         report.n_constant = seen.n_constant;
         report.tell_rounding();
         report.fit = Some(Value::Object(goodness(seen, found, *q)?));
-        report.warnings.extend(warnings(&Warned {
+        report.warnings.extend(warnings(&WarningInput {
             seen,
             features,
             heywood: &heywood(seen, fitted.problem, found),
@@ -70,7 +70,7 @@ impl FactorAnalysis {
         Model::fitted(&METHOD, settings, (*features).clone(), 0, tensors, report)
     }
 
-    fn solver(&self, seen: &Seen) -> &'static str {
+    fn solver(&self, seen: &RowMoments) -> &'static str {
         match (self.algorithm, &seen.moments) {
             _ if seen.gaps.is_some() => "em",
             (FactorAlgorithm::Em, _) => "em",
@@ -183,14 +183,14 @@ impl FactorAnalysis {
 }
 
 /// Columns whose uniqueness is at the floor.
-fn heywood(seen: &Seen, problem: &Problem<'_>, found: &Found) -> Vec<usize> {
+fn heywood(seen: &RowMoments, problem: &Problem<'_>, found: &SearchResult) -> Vec<usize> {
     let at_floor = |i: &usize| found.point.log_psi[*i] <= problem.low[*i];
     (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
 }
 
 /// What there may be to warn of.
-pub(super) struct Warned<'a> {
-    pub(super) seen: &'a Seen,
+pub(super) struct WarningInput<'a> {
+    pub(super) seen: &'a RowMoments,
     pub(super) features: &'a Features,
     /// Columns whose uniqueness is at the floor.
     pub(super) heywood: &'a [usize],
@@ -201,8 +201,8 @@ pub(super) struct Warned<'a> {
     pub(super) by_likelihood: bool,
 }
 
-pub(super) fn warnings(of: &Warned<'_>) -> Vec<String> {
-    let &Warned { seen, features, heywood: at_floor, q, k, by_likelihood } = of;
+pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
+    let &WarningInput { seen, features, heywood: at_floor, q, k, by_likelihood } = of;
     let (mut out, p, v) = (Vec::new(), seen.mean.len(), seen.varying.len());
     if seen.n_constant > 0 {
         let (c, columns) =

@@ -23,7 +23,7 @@ pub(super) struct Problem<'a> {
 }
 
 /// Where the search came to rest.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) point: Point,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
@@ -136,7 +136,12 @@ impl<'a> Problem<'a> {
     }
 
     /// Searches from `start`.
-    pub(super) fn search(&self, spec: &FactorAnalysis, mut start: Vec<f64>, run: &Run<'_>) -> Result<Found> {
+    pub(super) fn search(
+        &self,
+        spec: &FactorAnalysis,
+        mut start: Vec<f64>,
+        run: &Run<'_>,
+    ) -> Result<SearchResult> {
         self.clip(&mut start);
         let limits = Limits { tol: spec.tol, max_iter: spec.max_iter };
         match spec.algorithm {
@@ -145,7 +150,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn newton(&self, start: Vec<f64>, limits: Limits, run: &Run<'_>) -> Result<Found> {
+    fn newton(&self, start: Vec<f64>, limits: Limits, run: &Run<'_>) -> Result<SearchResult> {
         let (mut steps, x) = Steps::begin(run, "uniquenesses", limits, || Ok(start))?;
         let mut at = self.moments.at(x, self.q)?;
         let mut step = self.step(&at)?;
@@ -169,11 +174,11 @@ impl<'a> Problem<'a> {
         if log_likelihood.is_empty() {
             log_likelihood.push(self.log_likelihood(at.value));
         }
-        Ok(Found { point: at, outcome, n_iter, residual: step.rise, log_likelihood })
+        Ok(SearchResult { point: at, outcome, n_iter, residual: step.rise, log_likelihood })
     }
 
     /// Rubin & Thayer (1982). The residual is what the likelihood can still rise: to the best loadings, and by Newton's step from there.
-    fn em(&self, start: Vec<f64>, limits: Limits, run: &Run<'_>) -> Result<Found> {
+    fn em(&self, start: Vec<f64>, limits: Limits, run: &Run<'_>) -> Result<SearchResult> {
         let first = || {
             let at = self.moments.at(start, self.q)?;
             let psi = at.psi();
@@ -204,7 +209,7 @@ impl<'a> Problem<'a> {
         // The model has the best loadings at the last uniquenesses.
         log_likelihood.pop();
         log_likelihood.push(self.log_likelihood(at.value));
-        Ok(Found { point: at, outcome, n_iter, residual: rise, log_likelihood })
+        Ok(SearchResult { point: at, outcome, n_iter, residual: rise, log_likelihood })
     }
 
     /// New loadings (rows are factors) and uniquenesses, and `f` at both.

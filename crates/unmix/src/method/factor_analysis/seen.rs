@@ -10,7 +10,7 @@ use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
 
 /// Moments of rows, and in what units.
-pub(super) struct Seen {
+pub(super) struct RowMoments {
     /// Rows, each as often as it counts.
     pub(super) n: f64,
     /// Of every column.
@@ -38,7 +38,7 @@ pub(super) struct Incomplete {
     pub(super) sweeps: u64,
 }
 
-impl Seen {
+impl RowMoments {
     /// One sweep where there are more rows than columns, else the rows themselves.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! Fits with a prior of the loadings or of the factors: from rows or sums to a model.
 
 use super::goodness;
-use super::model::{Warned, warnings};
+use super::model::{WarningInput, warnings};
 use super::rotation::rotate;
 use super::search::Problem;
-use super::seen::Seen;
+use super::seen::RowMoments;
 use super::settings::{Automatic, FactorAnalysis, FactorPrior, NoiseFloor, Rotation};
-use super::{METHOD, determined, factors::Held};
+use super::{METHOD, determined, factors::ScaledRows};
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Arrangement, Described, Model, Report, Tensor, Tensors};
@@ -78,7 +78,7 @@ impl FactorAnalysis {
     /// The model of `q` factors under the prior of the settings.
     pub(super) fn fit_prior<T: Real>(
         &self,
-        seen: &Seen,
+        seen: &RowMoments,
         q: usize,
         rows: Option<&Rows<'_, T>>,
         features: &Features,
@@ -93,7 +93,7 @@ impl FactorAnalysis {
         let left = seen.moments.left_by_others(seen.dtype.eps());
         let problem = Problem::new(&plain, &seen.moments, left.as_deref(), seen.n, q, &seen.scales);
         let held = match rows.filter(|_| self.prior.of_factors()) {
-            Some(rows) => Some(Held::of(rows, seen, q, run)?),
+            Some(rows) => Some(ScaledRows::of(rows, seen, q, run)?),
             None => None,
         };
         let start = plain.sparse_start(seen, &problem, (q, held.as_ref()), run)?;
@@ -108,9 +108,9 @@ impl FactorAnalysis {
     /// codes of the rows that are held (fourth powers), from which the iterations are far where the prior is one of the factors; else random ones.
     fn sparse_start(
         &self,
-        seen: &Seen,
+        seen: &RowMoments,
         problem: &Problem<'_>,
-        (q, held): (usize, Option<&Held>),
+        (q, held): (usize, Option<&ScaledRows>),
         run: &Run<'_>,
     ) -> Result<Start> {
         let v = seen.varying.len();
@@ -155,7 +155,7 @@ impl FactorAnalysis {
 
     fn sparse_model(
         &self,
-        seen: &Seen,
+        seen: &RowMoments,
         problem: &Problem<'_>,
         found: &Searched,
         features: &Features,
@@ -174,7 +174,7 @@ impl FactorAnalysis {
         report.fit = Some(Value::Object(self.fit_of_prior(seen, found)));
         let lengths = |j: &usize| found.at.loadings.row(*j).iter().any(|x| *x != 0.0);
         let heywood = heywood(seen, problem, found);
-        report.warnings.extend(warnings(&Warned {
+        report.warnings.extend(warnings(&WarningInput {
             seen,
             features,
             heywood: &heywood,
@@ -190,7 +190,7 @@ impl FactorAnalysis {
     }
 
     /// What is known of the fit: the likelihood of loadings under a prior, with as many parameters as loadings that are not 0. No tests.
-    fn fit_of_prior(&self, seen: &Seen, found: &Searched) -> Map<String, Value> {
+    fn fit_of_prior(&self, seen: &RowMoments, found: &Searched) -> Map<String, Value> {
         let kept = found.at.loadings.as_slice().iter().filter(|x| **x != 0.0).count();
         let parameters = (kept + 2 * seen.varying.len()) as f64;
         let (mut out, likelihood) = (Map::new(), found.log_likelihood);
@@ -206,7 +206,7 @@ impl FactorAnalysis {
         out
     }
 
-    fn sparse_tensors(&self, seen: &Seen, found: &Searched, heywood: &[usize]) -> Tensors {
+    fn sparse_tensors(&self, seen: &RowMoments, found: &Searched, heywood: &[usize]) -> Tensors {
         let (p, q, dtype) = (seen.mean.len(), found.at.loadings.rows(), seen.dtype);
         // The scale of a factor under Jeffreys' prior is arbitrary: that of codes whose mean square is 1.
         let root = |j: usize| match (&found.second, self.prior) {
@@ -269,7 +269,7 @@ impl FactorAnalysis {
 }
 
 /// Columns whose uniqueness is at the floor.
-fn heywood(seen: &Seen, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
+fn heywood(seen: &RowMoments, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
     let at_floor = |i: &usize| found.at.log_psi[*i] <= problem.low[*i];
     (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
 }

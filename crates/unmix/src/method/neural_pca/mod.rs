@@ -1,22 +1,25 @@
 //! Neural PCA: principal components by learning rules of a single linear layer.
 //!
-//! **Finds** the axes along which rows vary most, or the subspace that they span, whichever the rule finds.
-//! **Model** `y = (x - mean) W`, `W` as the rule left it, its columns divided by their lengths.
+//! **Finds** the principal axes, or the principal subspace, depending on the rule.
+//! **Model** `y = (x - mean) W`, `W` the weights at the end of the iterations, with columns divided by their
+//! lengths.
 //! **Algorithm** for rows of covariance `C = E diag(v) E'`, by the rule's half-gradient `G(W)`, a row of
 //! [`LINEAR`]:
 //!  1. second moments in one sweep, and their spectrum;
 //!  2. `solver="auto"`: from random orthonormal directions (or `E`), `W <- W - lr G(W)`, `lr` a quarter of the inverse of the largest
-//!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, which no rule notices;
-//!     `solver="sgd"` or `"adam"`: the same field on small batches, as published ([`train`]);
+//!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, in which
+//!     every rule has the same form; `solver="sgd"` or `"adam"`: the same gradient on mini-batches, as
+//!     published ([`train`]);
 //!  3. columns divided by their lengths, sorted by the variance along them, signed.
 //!
-//! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps see sums over rows, never rows.
-//! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` takes no step at all. **Fails**
-//! to distinguish axes of equal variance; is slow, or stops at `max_iter`, where variances are close or span many orders.
+//! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps use second moments only.
+//! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` computes
+//! them directly. **Fails** to distinguish axes of equal variance; is slow, or stops at `max_iter`, where
+//! variances are close or span many orders.
 //!
 //! E. Oja (1982), J. Math. Biol. 15:267; (1989), Int. J. Neural Syst. 1:61. T. Sanger (1989), Neural Networks 2:459. E. Oja, H.
 //! Ogawa & J. Wangviwattana (1992), IEICE Trans. E75-D:366. O. Rippel, M. Gelbart & R. Adams (2014), ICML. The weighted rules
-//! with unit columns: arXiv 2311.13580, section 2.3 and appendix A, with triangles the right way round.
+//! with unit columns: arXiv 2311.13580, section 2.3 and appendix A, with corrected triangular parts.
 
 pub(crate) mod model;
 mod settings;
@@ -151,7 +154,8 @@ impl NeuralPca {
             start: None,
         };
         let mut axes = spectrum::decompose(rows, run, &request)?;
-        // A rule begins at random in their coordinates: the same place whatever the eigensolver made of their signs.
+        // Random initial weights are drawn in their coordinates, so that they do not depend on the signs
+        // chosen by the eigensolver.
         canonical_sign(&mut axes.axes, T::DTYPE.eps());
         run.stage("rule")?;
         let (flowed, weights) = match self.optimiser() {
@@ -174,7 +178,8 @@ impl NeuralPca {
         }
     }
 
-    /// The weights as small batches leave them: in the coordinates of the principal axes, and as they are.
+    /// The weights after training on mini-batches: in the coordinates of the principal axes, and in those of
+    /// the columns.
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -218,7 +223,7 @@ impl NeuralPca {
         Ok((flowed, trained.w))
     }
 
-    /// The weights at which the rule rests, in the coordinates of the principal axes.
+    /// The weights at the stationary point of the rule, in the coordinates of the principal axes.
     fn rest(&self, row: &TableEntry, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<FlowResult> {
         let variances = &axes.values[..axes.axes.rows()];
         let k = k.min(variances.len());

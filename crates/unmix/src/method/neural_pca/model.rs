@@ -107,8 +107,8 @@ pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Ve
     out
 }
 
-/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`, because converged columns
-/// are orthonormal only as far as a rule makes them so.
+/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`,
+/// because not every rule makes columns orthonormal.
 pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);

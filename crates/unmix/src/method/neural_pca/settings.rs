@@ -12,15 +12,15 @@ pub struct NeuralPca {
     pub n_components: Option<usize>,
     /// The rule.
     pub variant: Named,
-    /// Full batches to where the rule rests, or small ones as published.
+    /// Full batches to the stationary point of the rule, or mini-batches as published.
     pub solver: Solver,
     /// Initial weights.
     pub init: Init,
     /// Scale codes to unit variance.
     pub whiten: bool,
-    /// Variation about the mean; `false`: about 0.
+    /// Subtract the mean.
     pub center: bool,
-    /// Steps at most.
+    /// Maximum number of steps.
     pub max_iter: u64,
     /// The residual `||G|| / ||CW||` at which a rule counts as converged.
     pub tol: f64,
@@ -55,12 +55,12 @@ impl Default for NeuralPca {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// With full batches, on second moments, to convergence.
+    /// Full batches, on second moments, to convergence.
     #[default]
     Auto,
-    /// With small batches, by gradient descent with momentum.
+    /// Mini-batches, gradient descent with momentum.
     Sgd,
-    /// With small batches, by Adam.
+    /// Mini-batches, Adam.
     Adam,
 }
 

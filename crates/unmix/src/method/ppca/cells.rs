@@ -1,9 +1,9 @@
 //! Fits of rows with gaps: what is refused, how many components, what is reported.
 
 use super::blocks::bic_blocks;
-use super::em::{Cells, Ended, LEAST};
+use super::em::{Cells, EmResult, LEAST};
 use super::model::Estimate;
-use super::solution::{Problem, Size, Told, constant_columns, criteria, parameters};
+use super::solution::{FitDetails, Problem, Size, constant_columns, criteria, parameters};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::Report;
@@ -29,7 +29,7 @@ impl Problem {
         rows: &Rows<'_, T>,
         size: Size<'_>,
         run: &Run<'_>,
-    ) -> Result<(Estimate, Told)> {
+    ) -> Result<(Estimate, FitDetails)> {
         if rows.is_sparse() {
             let why = "sparse rows have no missing cells, and the iterations would make them dense";
             return Err(Error::setting(
@@ -86,7 +86,7 @@ impl Problem {
         let columns = (size.p - report.n_constant).max(k + 1);
         report.fit = Some(criteria(n * value, n, parameters(columns, &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
-        Ok((estimate, Told { report, blocks }))
+        Ok((estimate, FitDetails { report, blocks }))
     }
 
     /// [`cells_of`], for as many components as these settings ask for.
@@ -108,13 +108,13 @@ impl Problem {
         cells: &Cells<'_>,
         size: Size<'_>,
         run: &Run<'_>,
-    ) -> Result<(Ended, u64)> {
+    ) -> Result<(EmResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let n = cells.seen.n - cells.seen.empty;
         let most = (cells.seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
         // The pass over cells, and one for a checkpoint's checksum is not counted; starts take one each.
         let mut sweeps = 1;
-        let mut at = |k: usize| -> Result<Ended> {
+        let mut at = |k: usize| -> Result<EmResult> {
             let found = cells.iterate(rows, || cells.start(rows, k, run), limits, run)?;
             sweeps += found.n_iter + 1;
             Ok(found)
@@ -123,7 +123,7 @@ impl Problem {
             let found = at(k)?;
             return Ok((found, sweeps));
         }
-        let mut best: Option<(f64, Ended)> = None;
+        let mut best: Option<(f64, EmResult)> = None;
         let mut worse = 0;
         for k in 1..=most {
             let found = at(k)?;

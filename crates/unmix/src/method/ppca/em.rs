@@ -20,7 +20,7 @@ pub(super) const LEAST: f64 = 1e-12;
 
 /// How iterations ended.
 #[derive(Clone, Debug)]
-pub(super) struct Ended {
+pub(super) struct EmResult {
     pub(super) model: LinearGaussian,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
@@ -31,7 +31,7 @@ pub(super) struct Ended {
 
 /// Parameters, and what the last iteration found of those before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct At {
+struct State {
     model: LinearGaussian,
     value: Option<f64>,
     residual: f64,
@@ -113,8 +113,8 @@ impl Cells<'_> {
         start: impl FnOnce() -> Result<LinearGaussian>,
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<Ended> {
-        let first = || Ok(At { model: start()?, value: None, residual: f64::INFINITY });
+    ) -> Result<EmResult> {
+        let first = || Ok(State { model: start()?, value: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "em", limits, first)?;
         let outcome = loop {
             if let Some(outcome) = steps.ending(at.residual) {
@@ -123,11 +123,11 @@ impl Cells<'_> {
             let sums = rows.sweep(run, "em", &GatherFactors::new(at.model.clone()))?;
             let value = sums.log_density / sums.n;
             let residual = at.value.map_or(f64::INFINITY, |before| value - before);
-            at = At { model: self.maximised(&at.model, &sums), value: Some(value), residual };
+            at = State { model: self.maximised(&at.model, &sums), value: Some(value), residual };
             steps.ended(residual, Some(value), &at)?;
         };
         let n_iter = steps.n_iter();
-        Ok(Ended {
+        Ok(EmResult {
             model: at.model,
             outcome,
             n_iter,

@@ -53,7 +53,7 @@ impl Size<'_> {
 }
 
 /// What a fit found beside its parameters.
-pub(super) struct Told {
+pub(super) struct FitDetails {
     pub(super) report: Report,
     pub(super) blocks: Vec<usize>,
 }
@@ -76,7 +76,12 @@ impl Problem {
         Ok(model.of_weighted_rows(rows.weighted_rows()))
     }
 
-    fn fitted<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<(Estimate, Told)> {
+    fn fitted<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        size: Size<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Estimate, FitDetails)> {
         if self.algorithm == Algorithm::Em {
             return self.by_em(rows, size, run);
         }
@@ -187,7 +192,7 @@ impl Problem {
         rows: &Rows<'_, T>,
         size: Size<'_>,
         run: &Run<'_>,
-    ) -> Result<(Estimate, Told)> {
+    ) -> Result<(Estimate, FitDetails)> {
         let known = if self.groups.is_none() { self.n_components } else { None };
         let solver = auto_solver(rows.n_rows().unwrap_or(0), size.p, known, rows.is_sparse());
         let found = spectrum::decompose(rows, run, &self.request(solver, known))?;
@@ -202,7 +207,7 @@ impl Problem {
         size: Size<'_>,
         dtype: Dtype,
         run: &Run<'_>,
-    ) -> Result<(Estimate, Told)> {
+    ) -> Result<(Estimate, FitDetails)> {
         check_total(self.method.key, found.total, dtype)?;
         // Columns divided by their standard deviations have the same covariance for either divisor.
         let shrink = if self.standardize { 1.0 } else { (found.n - 1.0) / found.n };
@@ -232,7 +237,7 @@ impl Problem {
         report.sweeps = found.sweeps;
         report.rank = found.rank;
         report.n_constant = found.n_constant;
-        report.warnings = self.doubts(&found, k, noise <= floor, size.p);
+        report.warnings = self.fit_warnings(&found, k, noise <= floor, size.p);
         if self.groups.is_none() && self.n_components.is_none() {
             report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
@@ -253,7 +258,7 @@ impl Problem {
         let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
         report.fit = Some(criteria(found.n * mean, found.n, parameters(columns.max(k + 1), &sizes)));
         let axes = found.axes.top_rows(kept);
-        Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, Told { report, blocks }))
+        Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, FitDetails { report, blocks }))
     }
 
     /// How many components, and the blocks that are known before their variances are.
@@ -273,7 +278,7 @@ impl Problem {
         }
     }
 
-    fn doubts(&self, found: &Decomposition, k: usize, at_floor: bool, p: usize) -> Vec<String> {
+    fn fit_warnings(&self, found: &Decomposition, k: usize, at_floor: bool, p: usize) -> Vec<String> {
         let mut out = constant_columns(found.n_constant, p);
         let values = &found.values;
         if k > 0 && values.len() > k && values[k - 1] - values[k] <= found.floor * values[0] {
@@ -305,12 +310,12 @@ impl Problem {
         &self,
         spec: &impl Serialize,
         estimate: Estimate,
-        told: Told,
+        told: FitDetails,
         features: &Features,
         dtype: Dtype,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let Told { mut report, blocks } = told;
+        let FitDetails { mut report, blocks } = told;
         let k = estimate.variance.len();
         let settings = match serde_json::to_value(spec) {
             Ok(Value::Object(map)) => map,

@@ -24,7 +24,7 @@ struct Inside {
 }
 
 /// A step of all of them; that of `s` is the one of `a`, reversed.
-struct Way {
+struct StepDirection {
     a: Vec<f64>,
     z: Vec<f64>,
     w: Vec<f64>,
@@ -99,8 +99,8 @@ impl Deviations<'_> {
         gram: &factor::Cholesky,
         q: &[f64],
         rest: &[f64],
-        corrected: Option<(f64, &Way)>,
-    ) -> Way {
+        corrected: Option<(f64, &StepDirection)>,
+    ) -> StepDirection {
         let m = self.x.len();
         // Complementarity that is aimed at, over `a` and over `s`.
         let aim = |j: usize| match corrected {
@@ -121,7 +121,7 @@ impl Deviations<'_> {
         right.iter_mut().zip(self.products(&off)).for_each(|(r, o)| *r += o);
         let turned = gram.solve_rows(&Matrix::from_vec(1, right.len(), right)).into_vec();
         let fitted = self.fitted(&turned);
-        let mut way = Way {
+        let mut way = StepDirection {
             a: Vec::with_capacity(m),
             z: Vec::with_capacity(m),
             w: Vec::with_capacity(m),
@@ -155,7 +155,7 @@ impl Deviations<'_> {
 }
 
 /// How far the primal and the dual variables may go, at most 1.
-fn lengths(at: &Inside, way: &Way) -> (f64, f64) {
+fn lengths(at: &Inside, way: &StepDirection) -> (f64, f64) {
     let most = |of: &[f64], way: &[f64], sign: f64| {
         of.iter()
             .zip(way)

@@ -76,7 +76,7 @@ const TRIAL: u64 = 60;
 const COARSER: f64 = 1e3;
 
 /// Result of a fit.
-struct Found {
+struct FitResult {
     low: Low,
     noise: f64,
     solver: &'static str,
@@ -132,7 +132,7 @@ impl RobustPca {
         self.alpha.unwrap_or(1.0 / (long * cells.share()).sqrt())
     }
 
-    fn parts(&self, cells: &Cells, run: &Run<'_>) -> Result<Found> {
+    fn parts(&self, cells: &Cells, run: &Run<'_>) -> Result<FitResult> {
         let p = cells.x.cols();
         let least = cells.x.rows().min(p);
         let basis = match run.initial_components(p, 0)? {
@@ -171,16 +171,16 @@ impl RobustPca {
             // Rows without noise that take many iterations.
             let found = pursuit(None).solve(basis, run)?;
             let n_iter = found.n_iter + before + rounds.n_iter;
-            return Ok(Found { n_iter, ..exact(found, self.tol) });
+            return Ok(FitResult { n_iter, ..exact(found, self.tol) });
         }
         let n_iter = before + rounds.n_iter;
-        Ok(Found { n_iter, residual: moved, tol: SETTLED, outcome, ..noisy(rounds, SETTLED) })
+        Ok(FitResult { n_iter, residual: moved, tol: SETTLED, outcome, ..noisy(rounds, SETTLED) })
     }
 
     fn model(
         &self,
         cells: &Cells,
-        found: Found,
+        found: FitResult,
         features: &Features,
         dtype: Dtype,
         run: &Run<'_>,
@@ -201,7 +201,7 @@ impl RobustPca {
         report.tol = Some(found.tol);
         report.rank = Some(singular.len());
         report.n_constant = cells.n_constant;
-        report.warnings = self.doubts(cells, singular.len());
+        report.warnings = self.fit_warnings(cells, singular.len());
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -214,7 +214,7 @@ impl RobustPca {
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
-    fn doubts(&self, cells: &Cells, rank: usize) -> Vec<String> {
+    fn fit_warnings(&self, cells: &Cells, rank: usize) -> Vec<String> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let mut out = Vec::new();
         if cells.n_constant > 0 && self.center {
@@ -237,14 +237,23 @@ impl RobustPca {
     }
 }
 
-fn exact(found: pursuit::Pursued, tol: f64) -> Found {
-    let pursuit::Pursued { at, outcome, n_iter, objective, .. } = found;
-    Found { low: at.low, noise: 0.0, solver: "alm", outcome, n_iter, residual: at.residual, tol, objective }
+fn exact(found: pursuit::PursuitResult, tol: f64) -> FitResult {
+    let pursuit::PursuitResult { at, outcome, n_iter, objective, .. } = found;
+    FitResult {
+        low: at.low,
+        noise: 0.0,
+        solver: "alm",
+        outcome,
+        n_iter,
+        residual: at.residual,
+        tol,
+        objective,
+    }
 }
 
-fn noisy(found: stable::Found, tol: f64) -> Found {
-    let stable::Found { low, std, outcome, n_iter, residual, objective, .. } = found;
-    Found { low, noise: std, solver: "stable", outcome, n_iter, residual, tol, objective }
+fn noisy(found: stable::StableResult, tol: f64) -> FitResult {
+    let stable::StableResult { low, std, outcome, n_iter, residual, objective, .. } = found;
+    FitResult { low, noise: std, solver: "stable", outcome, n_iter, residual, tol, objective }
 }
 
 impl Fit for RobustPca {

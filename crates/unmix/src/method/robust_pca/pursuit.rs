@@ -26,7 +26,7 @@ const CAREFUL: f64 = 20.0;
 
 /// State of the iteration: both parts, multipliers, penalty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct At {
+pub(super) struct State {
     pub(super) low: Low,
     pub(super) sparse: Matrix<f64>,
     /// Lagrange multipliers: entries of at most `alpha` in absolute value; spectral norm 1 at the solution.
@@ -43,8 +43,8 @@ pub(super) struct At {
 }
 
 /// Result of the pursuit.
-pub(super) struct Pursued {
-    pub(super) at: At,
+pub(super) struct PursuitResult {
+    pub(super) at: State,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) objective: Vec<f64>,
@@ -66,7 +66,7 @@ pub(super) const EXACT: f64 = 1e-4;
 
 impl Pursuit<'_> {
     /// Iterates from 0, with the first vectors at the rows `basis`.
-    pub(super) fn solve(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<Pursued> {
+    pub(super) fn solve(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<PursuitResult> {
         let (mut steps, mut at) = Steps::begin(run, "pursuit", self.limits, || self.start(basis, run))?;
         let outcome = loop {
             if let Some(outcome) = steps.ending(at.residual) {
@@ -85,20 +85,20 @@ impl Pursuit<'_> {
             at.low.keep_above(at.missed);
         }
         let n_iter = steps.n_iter();
-        Ok(Pursued { at, outcome, n_iter, objective: steps.into_objective(), exact })
+        Ok(PursuitResult { at, outcome, n_iter, objective: steps.into_objective(), exact })
     }
 
     /// The median absolute residual of the low-rank part.
-    fn left(&self, at: &At) -> f64 {
+    fn left(&self, at: &State) -> f64 {
         self.cells.median_of(&at.low.full(), |x, low| (x - low).abs())
     }
 
-    fn is_exact(&self, at: &At) -> bool {
+    fn is_exact(&self, at: &State) -> bool {
         self.left(at) <= EXACT * self.cells.size()
     }
 
     /// Whether the rows have noise: the median residual does not fall any more, or has not fallen enough after `most` iterations.
-    fn is_noisy(&self, at: &mut At, n_iter: u64, most: u64) -> bool {
+    fn is_noisy(&self, at: &mut State, n_iter: u64, most: u64) -> bool {
         if n_iter < 2 * LOOK || !n_iter.is_multiple_of(LOOK) {
             return false;
         }
@@ -108,7 +108,7 @@ impl Pursuit<'_> {
         stays && left > EXACT * self.cells.size()
     }
 
-    fn start(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<At> {
+    fn start(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<State> {
         let x = &self.cells.x;
         let (n, p) = (x.rows(), x.cols());
         let mut partial = Partial::new(basis, run.seed);
@@ -116,7 +116,7 @@ impl Pursuit<'_> {
         let largest = x.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let size = norm.max(largest / self.alpha);
         let mu = 1.25 / norm;
-        Ok(At {
+        Ok(State {
             low: Low::none(n, p),
             sparse: Matrix::zeros(n, p),
             dual: Matrix::from_vec(n, p, x.as_slice().iter().map(|x| x / size).collect()),
@@ -130,8 +130,8 @@ impl Pursuit<'_> {
     }
 
     /// One iteration, and the objective after it.
-    fn next(&self, at: At) -> Result<(At, f64)> {
-        let At { mut sparse, mut dual, mu, most, mut partial, left, residual, .. } = at;
+    fn next(&self, at: State) -> Result<(State, f64)> {
+        let State { mut sparse, mut dual, mu, most, mut partial, left, residual, .. } = at;
         let x = &self.cells.x;
         let mut z = Matrix::zeros(x.rows(), x.cols());
         // A missing cell has x and dual 0, and sparse = -low: the low-rank part is kept there.
@@ -154,7 +154,7 @@ impl Pursuit<'_> {
         let value = low.values.iter().sum::<f64>() + self.alpha * ones;
         let mu = if grows { (mu * GROWTH).min(most) } else { mu };
         let residual = primal.max(change / DUAL);
-        Ok((At { low, sparse, dual, mu, most, partial, missed, left, residual }, value))
+        Ok((State { low, sparse, dual, mu, most, partial, missed, left, residual }, value))
     }
 
     /// Updates the sparse part and the multipliers. Returns squared norms of the constraint residual, of the change of the sparse part and of

@@ -28,7 +28,7 @@ const REFIT: Limits = Limits { tol: 1e-9, max_iter: 200 };
 
 /// Result of a fit with noise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct StableResult {
     pub(super) low: Low,
     /// The standard deviation of the noise that was assumed, and that of the residuals.
     pub(super) used: f64,
@@ -47,7 +47,7 @@ pub(super) struct Stable<'a> {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct At {
+struct State {
     low: Low,
     /// The low-rank part, and where the next gradient is taken.
     now: Matrix<f64>,
@@ -70,10 +70,11 @@ impl Stable<'_> {
         &self,
         basis: &Matrix<f64>,
         run: &Run<'_>,
-    ) -> Result<(Found, f64, Outcome)> {
+    ) -> Result<(StableResult, f64, Outcome)> {
         let limits = Limits { tol: SETTLED, max_iter: ROUNDS };
-        let (mut steps, mut at) = Steps::begin(run, "noise", limits, || Ok(None::<(Found, Matrix<f64>)>))?;
-        let moved = |at: &Option<(Found, Matrix<f64>)>| {
+        let (mut steps, mut at) =
+            Steps::begin(run, "noise", limits, || Ok(None::<(StableResult, Matrix<f64>)>))?;
+        let moved = |at: &Option<(StableResult, Matrix<f64>)>| {
             at.as_ref().map_or(f64::INFINITY, |(f, _)| (f.std / f.used - 1.0).abs())
         };
         let outcome = loop {
@@ -87,7 +88,7 @@ impl Stable<'_> {
             };
             let (found, low) = self.fitted(std, basis.clone(), low, run)?;
             let gone = found.std == 0.0;
-            at = Some((Found { n_iter: found.n_iter + before, ..found }, low));
+            at = Some((StableResult { n_iter: found.n_iter + before, ..found }, low));
             steps.counted(&at)?;
             if gone {
                 break Outcome::Stalled;
@@ -108,7 +109,7 @@ impl Stable<'_> {
     }
 
     /// With noise of standard deviation `std`: both parts, and then the low-rank part again by the cells that are not in the sparse one.
-    pub(super) fn fit(&self, std: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<Found> {
+    pub(super) fn fit(&self, std: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<StableResult> {
         Ok(self.fitted(std, basis, None, run)?.0)
     }
 
@@ -119,7 +120,7 @@ impl Stable<'_> {
         basis: Matrix<f64>,
         start: Option<Matrix<f64>>,
         run: &Run<'_>,
-    ) -> Result<(Found, Matrix<f64>)> {
+    ) -> Result<(StableResult, Matrix<f64>)> {
         let (n, p) = (self.cells.x.rows() as f64, self.cells.x.cols() as f64);
         let weight = MARGIN * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
         let (at, outcome, n_iter, objective) = self.penalised(weight, basis, start, run)?;
@@ -128,14 +129,14 @@ impl Stable<'_> {
             let near = self.cells.x.as_slice().iter().zip(at.now.as_slice()).enumerate();
             near.map(|(i, (x, low))| self.cells.has(i) && (x - low).abs() <= cut).collect()
         };
-        let At { low, now, partial, residual, .. } = at;
+        let State { low, now, partial, residual, .. } = at;
         let low = self.refit(&kept, low, partial, run)?;
         let free = self.cells.n_seen as f64;
         let r = low.rank() as f64;
         let left = (free - r * (n + p - r)).max(1.0);
         let spread = self.cells.median_of(&low.full(), |x, low| (x - low).abs());
         let std_left = MAD * spread * (free / left).sqrt();
-        Ok((Found { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
+        Ok((StableResult { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
     }
 
     /// The low-rank part, both parts having the weight `weight`.
@@ -145,12 +146,19 @@ impl Stable<'_> {
         basis: Matrix<f64>,
         start: Option<Matrix<f64>>,
         run: &Run<'_>,
-    ) -> Result<(At, Outcome, u64, Vec<f64>)> {
+    ) -> Result<(State, Outcome, u64, Vec<f64>)> {
         let (n, p) = (self.cells.x.rows(), self.cells.x.cols());
         let first = || {
             let partial = Partial::new(basis, run.seed);
             let now = start.unwrap_or_else(|| Matrix::zeros(n, p));
-            Ok(At { low: Low::none(n, p), ahead: now.clone(), now, t: 1.0, partial, residual: f64::INFINITY })
+            Ok(State {
+                low: Low::none(n, p),
+                ahead: now.clone(),
+                now,
+                t: 1.0,
+                partial,
+                residual: f64::INFINITY,
+            })
         };
         let (mut steps, mut at) = Steps::begin(run, "stable", self.limits, first)?;
         let outcome = loop {
@@ -166,8 +174,8 @@ impl Stable<'_> {
     }
 
     /// One iteration, and the objective after it.
-    fn next(&self, at: At, weight: f64) -> Result<(At, f64)> {
-        let At { now: before, mut ahead, t, mut partial, .. } = at;
+    fn next(&self, at: State, weight: f64) -> Result<(State, f64)> {
+        let State { now: before, mut ahead, t, mut partial, .. } = at;
         let bound = weight * self.alpha;
         // A gradient step from `ahead`.
         let mut place = ahead.clone();
@@ -188,7 +196,7 @@ impl Stable<'_> {
         // Restart where the momentum opposes the step (O'Donoghue & Candès 2015).
         let t = if along > 0.0 { 1.0 } else { next_t };
         let value = weight * (low.values.iter().sum::<f64>() + self.alpha * ones) + 0.5 * misfit;
-        Ok((At { low, now, ahead, t, partial, residual: change.sqrt() / self.cells.norm }, value))
+        Ok((State { low, now, ahead, t, partial, residual: change.sqrt() / self.cells.norm }, value))
     }
 
     /// Squared norm of the change of both parts, inner product of that of the low-rank one with the step from `ahead`, squared norm of the residual, and

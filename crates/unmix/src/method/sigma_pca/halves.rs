@@ -1,9 +1,6 @@
-//! Agreement of disjoint halves of the rows about the components.
+//! Agreement of the components of disjoint halves of the rows.
 //!
-//! On photographs several fixed points lie near each other, and which of them is reached depends on the rows. So the fit is
-//! repeated on two disjoint halves, each from its own principal axes (with the width `a` that all components got, where it is one), and the
-//! report has, for every component, the cosine between
-//! what the halves have in its place: near 1 where the rows pin it down. [`stability`](crate::stability) does more: several cuts,
+//! For photographs several fixed points are close to each other, and which of them is reached depends on the rows. So the fit is repeated on two disjoint halves, each from its own principal axes (with the common width `a`, if all components have the same), and the report has, for every component, the cosine between the corresponding components of the halves: near 1 if the rows determine it. [`stability`](crate::stability) does more: several cuts,
 //! intervals, verdicts.
 
 use super::{SigmaPca, SolverOutput, Widths};
@@ -16,7 +13,8 @@ use crate::neural::start::Principal;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 
-/// Halves are fitted unasked up to this product of rows, coordinates and components: some tens of sweeps of 2 GFlop.
+/// Halves are fitted by default up to this product of rows, coordinates and components: some tens of sweeps
+/// of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
 
 /// Components of two halves of the rows, matched to the model.
@@ -25,7 +23,7 @@ pub(super) struct Halves {
     pub(super) agree: Vec<f64>,
     /// The least cosine among the two and the component.
     pub(super) all: Vec<f64>,
-    /// Consecutive rows that stayed together.
+    /// Number of consecutive rows that were kept together.
     pub(super) block_length: u64,
 }
 
@@ -66,7 +64,7 @@ impl SigmaPca {
             let components = match alike.ended(&part, k, run) {
                 Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // Half of the rows need not vary, or be enough.
+                // Half of the rows may be constant, or too few.
                 Err(_) => return Ok(None),
             };
             let order = match_rows(&whole, &components).order;
@@ -82,8 +80,8 @@ impl SigmaPca {
 }
 
 impl SigmaPca {
-    /// The same settings, with the width that was chosen where all components have one: with half of the rows it is less certain
-    /// which width is theirs than how they lie.
+    /// The same settings, with the width that was chosen where all components have one: with half of the rows
+    /// the choice of the width is less certain than the directions.
     fn with_width_of<T: Real>(&self, ended: &SolverOutput<'_, T>) -> Self {
         let (auto, a) = (matches!(self.a, Widths::Auto(_)), &ended.solved.a);
         let one = ended.solved.outcome == Outcome::Converged && a.iter().all(|x| *x == a[0]);
@@ -94,7 +92,7 @@ impl SigmaPca {
     }
 }
 
-/// How many consecutive rows hang together, by `most` codes along the rows of `w` at most.
+/// The block length, estimated from at most `most` codes along the rows of `w`.
 pub(super) fn block_length<T: Real>(
     principal: &Principal<'_, T>,
     w: &Matrix<f64>,

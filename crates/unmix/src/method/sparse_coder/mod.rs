@@ -189,7 +189,7 @@ impl SparseCoder {
             report.tol = Some(rules.tol);
             report.objective = vec![coded.objective / n.max(1) as f64];
         }
-        report.warnings = self.doubts(solver, found, coded);
+        report.warnings = self.fit_warnings(solver, found, coded);
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -210,7 +210,7 @@ impl SparseCoder {
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 
-    fn doubts<T: Real>(&self, solver: &Solver<T>, found: &Correlations, coded: &Coded) -> Vec<String> {
+    fn fit_warnings<T: Real>(&self, solver: &Solver<T>, found: &Correlations, coded: &Coded) -> Vec<String> {
         let mut out = Vec::new();
         let many = |n: u64, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
         let (alpha, zero) = (solver.rules.alpha, solver.atoms.n_zero() as u64);

@@ -64,7 +64,7 @@ pub(super) struct Mixed {
 }
 
 #[derive(Serialize, Deserialize)]
-struct At {
+struct State {
     parts: Vec<Part>,
     value: f64,
     rise: f64,
@@ -91,7 +91,7 @@ impl Search<'_> {
             let hard = Matrix::from_fn(n, k, |i, c| f64::from(u8::from(labels[i] == c)));
             let parts = self.maximised(&hard)?;
             let value = self.expected(&parts).1;
-            Ok(At { parts, value, rise: f64::INFINITY })
+            Ok(State { parts, value, rise: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "mixture", self.limits, first)?;
         let outcome = loop {
@@ -105,7 +105,7 @@ impl Search<'_> {
                 at.rise = 0.0;
                 break Outcome::Converged;
             }
-            at = At { parts, value, rise: value - at.value };
+            at = State { parts, value, rise: value - at.value };
             steps.ended(at.rise, Some(value), &at)?;
         };
         let joint = self.expected(&at.parts).0;

@@ -39,7 +39,7 @@ use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
 use mixture::Mixed;
-use refine::{Found, KSubspaces, Refined, nearest};
+use refine::{KSubspaces, Refined, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use spectral::Graph;
@@ -224,7 +224,7 @@ impl SubspaceClustering {
         let bases = spans(&dimensions)?;
         let (near, cost) = nearest(table, &bases);
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
-        let found = Found { labels, bases, cost, fall: 0.0 };
+        let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
         let outcome = Outcome::Completed;
         Ok((Refined { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
@@ -238,7 +238,7 @@ impl SubspaceClustering {
         let Mixed { parts, labels, outcome, n_iter, rise, objective } =
             search.search(&start.found.labels, run)?;
         let bases = parts.iter().map(|part| part.axes.clone()).collect();
-        let found = Found { bases, labels, cost: start.found.cost, fall: rise };
+        let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
         Ok(Refined { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Subspaces and the rows nearest to each.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct SubspaceFit {
     /// Orthonormal rows of each subspace.
     pub(super) bases: Vec<Matrix<f64>>,
     pub(super) labels: Vec<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Found {
 /// How the iterations ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Refined {
-    pub(super) found: Found,
+    pub(super) found: SubspaceFit,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) objective: Vec<f64>,
@@ -50,7 +50,7 @@ impl KSubspaces<'_> {
     pub(super) fn refine(&self, bases: Vec<Matrix<f64>>, run: &Run<'_>) -> Result<Refined> {
         let first = || {
             let (labels, cost) = nearest(self.table, &bases);
-            Ok(Found { bases, labels, cost, fall: f64::INFINITY })
+            Ok(SubspaceFit { bases, labels, cost, fall: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "k-subspaces", self.limits, first)?;
         let outcome = loop {
@@ -64,7 +64,7 @@ impl KSubspaces<'_> {
                 break Outcome::Converged;
             }
             let fall = if labels == at.labels { 0.0 } else { (at.cost - cost) / self.table.total };
-            at = Found { bases, labels, cost, fall };
+            at = SubspaceFit { bases, labels, cost, fall };
             steps.ended(at.fall, Some(at.cost / self.table.n() as f64), &at)?;
         };
         let n_iter = steps.n_iter();
@@ -93,7 +93,7 @@ impl KSubspaces<'_> {
     }
 
     /// The subspaces of the rows of each cluster; an empty one restarts around the row that is farthest from its own.
-    fn fitted(&self, at: &Found) -> Result<Vec<Matrix<f64>>> {
+    fn fitted(&self, at: &SubspaceFit) -> Result<Vec<Matrix<f64>>> {
         let members = Table::members(&at.labels, self.dimensions.len());
         let mut far: Option<std::vec::IntoIter<usize>> = None;
         let mut bases = Vec::with_capacity(members.len());
@@ -142,7 +142,7 @@ pub(super) fn nearest(table: &Table, bases: &[Matrix<f64>]) -> (Vec<usize>, f64)
 }
 
 /// Rows that are off their subspaces, the farthest first.
-fn farthest(table: &Table, at: &Found) -> Vec<usize> {
+fn farthest(table: &Table, at: &SubspaceFit) -> Vec<usize> {
     let distances = table.distances(&at.bases);
     let far = |i: usize| distances[(i, at.labels[i])];
     let mut order: Vec<usize> =

@@ -63,7 +63,7 @@ impl<T: Real> Field<T> {
         let sigma: Vec<T> = state.sigma.iter().map(|s| T::from_f64(*s)).collect();
         let inverse: Vec<T> = state.sigma.iter().map(|s| T::from_f64(1.0 / s)).collect();
         scale_columns(&mut self.z, &inverse);
-        self.squash(state);
+        self.apply_nonlinearity(state);
         self.u.copy_from_slice(&self.h);
         scale_columns(&mut self.u, &sigma);
         if spec.mean == Mean::Kept {
@@ -141,7 +141,7 @@ impl<T: Real> Field<T> {
     }
 
     /// `h` and `h'` of the standardised codes.
-    fn squash(&mut self, state: &State) {
+    fn apply_nonlinearity(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let one = [state.a];
         let a = if state.widths.is_empty() { &one[..] } else { &state.widths };

@@ -3,7 +3,7 @@
 use super::{Ending, Operator};
 use crate::error::Result;
 use crate::num::random::Stream;
-use crate::num::top::{self, Added, Goal, Lanczos, Pairs};
+use crate::num::top::{self, BlockResult, Goal, Lanczos, Pairs};
 use crate::num::{Matrix, Real, factor};
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
@@ -27,18 +27,18 @@ pub(super) fn krylov<T: Real>(
     while let Some(blocks) = &mut search {
         let image = operator.apply(blocks.block())?;
         match blocks.add(image, goal, run.out_of_time())? {
-            Added::More(residual) => {
+            BlockResult::More(residual) => {
                 if let Some(residual) = residual {
                     run.iteration(steps.n_iter() + 1, residual, None);
                 }
                 steps.counted(&search)?;
             }
-            Added::Found(found) => {
+            BlockResult::Found(found) => {
                 run.iteration(found.steps, found.residual, None);
                 let ending = Ending::from(&found, Some(tol), run);
                 return Ok((found, ending));
             }
-            Added::GivenUp => break,
+            BlockResult::GivenUp => break,
         }
     }
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
