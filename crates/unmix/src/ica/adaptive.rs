@@ -1,10 +1,11 @@
 //! Contrasts that are fitted to the sources: quasi-maximum likelihood (Pham & Garat 1997).
 //!
-//! A search by a fixed contrast comes near the sources whatever their distributions are; how near depends on the distribution. Once there, the distribution of
-//! each can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search continues by
-//! these, over rotations or over all invertible matrices. Sources that moved have other distributions, a little, so this is done a few
-//! times. The errors that are left are those of maximum likelihood with known distributions, as far as the basis functions approximate
-//! these: of the order of the bound of Cramér and Rao.
+//! A search with a fixed contrast estimates the sources with an accuracy that depends on their distributions.
+//! From these estimates, the contrast nearest to the score function of each source is fitted
+//! ([`ScoreFunction`]), and the search continues with these contrasts, over rotations or over all invertible
+//! matrices. This is repeated a few times, because the distributions change slightly with the estimates. The
+//! remaining errors are those of maximum likelihood with known distributions, as far as the basis functions
+//! approximate these: near the Cramér-Rao bound.
 
 use super::view::View;
 use super::{Limits, SolverResult, free, orthogonal};
@@ -14,16 +15,17 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, ScoreFunction};
 
-/// How often contrasts are fitted again. What the second time changes is of second order; the third was seen to change nothing that
-/// matters.
+/// Number of times that contrasts are fitted. Changes by the second fit are of second order; a third fit was
+/// found to have a negligible effect.
 const ROUNDS: usize = 3;
 
-/// How much of another source one may take in, from where the fixed contrast put it. More is not a refinement: then fitted
-/// contrasts of sources that are next to Gaussian have led astray, and what was there before stands.
+/// Largest admissible contribution of another source, relative to the result of the fixed contrast. If it is
+/// larger, the fitted contrasts of nearly Gaussian sources are not reliable, and the result of the fixed
+/// contrast is kept.
 const FAR: f64 = 0.5;
 
-/// Goes on from what a search by a fixed contrast found. `ortho`: over rotations; else over all invertible matrices, of coordinates with
-/// these second `moments` (`None`: white).
+/// Continues from the result of a search with a fixed contrast. `ortho`: over rotations; else over all
+/// invertible matrices, of coordinates with these second `moments` (`None`: white).
 pub(super) fn refine<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,

@@ -1,7 +1,7 @@
 //! The estimating equations of EASI, solved on all rows at once.
 //!
-//! Rows one at a time come near the solution, but never nearer than the size of the step allows. What they fluctuate about is where the
-//! mean of the step over the rows is 0:
+//! The accuracy of online steps is limited by their size. They fluctuate about the point at which the mean of
+//! the step over the rows is 0:
 //!
 //! ```text
 //! H = E[y y'] - I + K M - (K M)' = 0,    M = E[g(y) y'],  K = diag(k), k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])
@@ -22,13 +22,13 @@ use crate::solve::Steps;
 use crate::stats::{Contrast, SourceSums};
 use serde::{Deserialize, Serialize};
 
-/// Slopes below this are taken for it: pairs of sources that are nearly Gaussian, or whose sign does not fit.
+/// Lower bound of slopes, for pairs of sources that are nearly Gaussian or have the wrong sign.
 const FLOOR: f64 = 0.01;
 
 /// The largest entry of a step.
 const REACH: f64 = 0.5;
 
-/// Halvings of a step before it is given up.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
 const CONTRAST: Contrast = Contrast::LogCosh(1.0);
@@ -48,7 +48,7 @@ struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     /// Second moments of the coordinates, unless they are white.
     moments: Option<&'s Matrix<f64>>,
-    /// Signs as they were found, and passes over the rows.
+    /// Estimated signs, and number of passes over the rows.
     memory: (Signs, u64),
     run: &'s Run<'s>,
 }
@@ -113,7 +113,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         self.memory.0.of_scaled(sums, &variance)
     }
 
-    /// A step that makes the mean step smaller; `None` where there is none.
+    /// A step that decreases the mean step; `None` if there is none.
     fn step(&mut self, at: &Point) -> Result<Option<Point>> {
         let direction = direction(at);
         let mut size = (REACH / largest(&direction)).min(1.0);

@@ -23,10 +23,10 @@ use crate::solve::lbfgs::History;
 use crate::stats::{Contrasts, SourceSums};
 use serde::{Deserialize, Serialize};
 
-/// Eigenvalues of the blocks below this are lifted to it.
+/// Lower bound of the eigenvalues of the blocks.
 const FLOOR: f64 = 0.01;
 
-/// Halvings of a step before it is given up.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
 #[derive(Serialize, Deserialize)]
@@ -210,7 +210,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 if wanted == at.signs {
                     remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient);
                 } else {
-                    // What was learned belongs to another objective.
+                    // The history belongs to another objective.
                     self.memory.learnt.clear();
                     self.set_signs(&mut next, wanted);
                 }
@@ -257,7 +257,7 @@ mod tests {
                         (search.objective(&at, &at.signs), search.objective(&next, &at.signs));
                     assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
                     changes += u64::from(next.signs != at.signs);
-                    // Nothing that was learned under other signs is kept.
+                    // The history of other signs is cleared.
                     assert!(next.signs == at.signs || search.memory.learnt.is_empty());
                     at = next;
                 }

@@ -1,13 +1,15 @@
-//! Two layers of sigma-PCA: whitening, then sigma-PCA of what is white, where all variances are equal and independence decides
-//! alone (arXiv 2311.13580, section 3.4).
+//! Two layers of sigma-PCA: whitening, then sigma-PCA of the whitened coordinates, in which all variances are
+//! equal and the axes depend on independence alone (arXiv 2311.13580, section 3.4).
 //!
 //! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
 //! orthogonal, and correlated where it is not, which no rotation can correct: they are whitened again by the nearest white
-//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened coordinates. So the order
-//! of layers is the start of the second, and both orders have one solution.
+//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened
+//! coordinates. So the choice of the first layer only affects the initial value of the second, and both have
+//! the same solution.
 //!
-//! The second layer chooses its widths while it moves, and which it chose for a source that is next to Gaussian depends on the way.
-//! So at convergence widths are chosen anew, by what the sources are by then, until the choice is the one that led there.
+//! The second layer chooses its widths during the iterations, and the width of a nearly Gaussian source
+//! depends on the path. So at convergence widths are chosen again from the current sources, until the choice
+//! does not change.
 
 use super::linear::polar;
 use super::view::View;
@@ -55,10 +57,10 @@ pub(super) fn first<T: Real>(
     Ok((turn, solved, sweeps))
 }
 
-/// Times that widths are chosen anew.
+/// Maximum number of times that widths are chosen again.
 const RENEWALS: usize = 4;
 
-/// Where sigma-PCA converges with the widths that it would choose there.
+/// The fixed point of sigma-PCA with widths that are consistent with it.
 fn with_chosen_widths<T: Real>(
     white: &Principal<'_, T>,
     begin: Matrix<f64>,
@@ -103,10 +105,10 @@ fn on_rows<T: Real>(
 ) -> Result<SolverResult> {
     let principal = Principal::new(rows, &ask(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
-    // Whitened coordinates have principal axes, too, by the last digits.
+    // Whitened coordinates, too, have principal axes, determined by rounding errors.
     let mut begin = factor::multiply_transposed(start, &axes);
     if axes.rows() < view.k {
-        // Single precision, or an outlier, may leave fewer directions to see than the coordinates have.
+        // In single precision, or with an outlier, the rank may be smaller than the number of coordinates.
         begin = factor::polar_rows(&begin.top_rows(axes.rows()))?;
     }
     let solved = match limits.max_iter {

@@ -1,7 +1,8 @@
-//! Independent components: the search that every ICA method here is a thin layer over.
+//! Independent components: the search shared by all ICA methods.
 //!
 //! Rows become coordinates (white ones, of the rank that the rows have), a solver turns these into sources, and sources get one
-//! scale, order and sign. Whitening is folded into the unmixing matrix: solvers sweep over the rows themselves.
+//! scale, order and sign. Whitening is combined with the unmixing matrix, so that solvers sweep over the rows
+//! without a whitened copy.
 
 mod adaptive;
 mod batch;
@@ -38,21 +39,21 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a solver.
 pub(crate) struct SolverResult {
-    /// What coordinates are multiplied by.
+    /// The unmixing matrix for the coordinates.
     pub(crate) w: Matrix<f64>,
     pub(crate) outcome: Outcome,
     pub(crate) n_iter: u64,
     pub(crate) sweeps: u64,
     pub(crate) objective: Vec<f64>,
     pub(crate) residual: f64,
-    /// Of several starts, the one where this is least is taken.
+    /// Of several starts, the one with the smallest value is kept.
     pub(crate) value: f64,
     /// Means over the sources, at `w`.
     pub(crate) sums: Option<SourceSums>,
 }
 
 impl SolverResult {
-    /// Sums over the rows that are no finite numbers: nothing could be searched for.
+    /// Sums over the rows are not finite, so that no search is possible.
     fn not_finite(w: Matrix<f64>) -> Self {
         Self {
             w,
@@ -67,7 +68,8 @@ impl SolverResult {
     }
 }
 
-/// The rotation of white coordinates near `start` at which `Σ E log cosh` of the sources is a minimum, whatever their tails: every step lowers it.
+/// The rotation of white coordinates near `start` at which `Σ E log cosh` of the sources has a minimum, for
+/// sub- and super-Gaussian sources alike: every step decreases it.
 pub(crate) fn least_log_cosh<T: Real>(
     view: &View<'_, '_, T>,
     start: Matrix<f64>,
@@ -91,7 +93,8 @@ fn no_history() -> History {
     History::new(REMEMBERED, 1e-12, SummationOrder::Plain)
 }
 
-/// Minus the gradient times the inverse Hessian, as far as it is known; `precondition` is what is known of it without steps.
+/// Minus the approximate inverse Hessian times the gradient; `precondition` is the approximation without
+/// stored steps.
 fn downhill(
     history: &mut History,
     gradient: &Matrix<f64>,
@@ -102,7 +105,7 @@ fn downhill(
     Matrix::from_vec(rows, cols, history.downhill(gradient.as_slice(), of_numbers))
 }
 
-/// Remembers a step between two gradients.
+/// Stores a step and the change of the gradient.
 fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, before: &Matrix<f64>) {
     let change = after.as_slice().iter().zip(before.as_slice()).map(|(a, b)| a - b);
     history.add(step.as_slice().iter().copied(), change);
@@ -111,13 +114,13 @@ fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, befo
 /// Estimated signs of the sources (super-Gaussian or not): `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
 #[derive(Clone, Serialize, Deserialize)]
 struct Signs {
-    /// Whether they are examined; else all are 1.
+    /// Whether they are estimated; otherwise all are 1.
     extended: bool,
     last: Vec<f64>,
     changes: Vec<u8>,
 }
 
-/// Changes of mind after which the sign of a source, which must be nearly Gaussian, is left alone.
+/// Number of sign changes after which the sign of a source, which must be nearly Gaussian, is kept fixed.
 const PATIENCE: u8 = 8;
 
 impl Signs {

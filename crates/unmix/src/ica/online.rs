@@ -5,10 +5,11 @@
 //! W <- W - m [ (y y' - I) / (1 + m y'y) + (g(y) y' - y g(y)') / (1 + m |y'g(y)|) ] W
 //! ```
 //!
-//! with the step `m = m₀ / (1 + t / 5000)`. `g` is the hyperbolic tangent, with the sign that makes the solution stable: `+` for
-//! sources with heavy tails, `-` for flat ones, by running means of `E g' E y² - E y g`; without `extended` always `+`. Each pass
-//! takes the rows in a random order of its own, because steps of this length remember some 200 rows: of rows that are sorted, or
-//! that change slowly, a pass in their order would be biased towards the last of them.
+//! with the step `m = m₀ / (1 + t / 5000)`. `g` is the hyperbolic tangent, with the sign that makes the
+//! solution stable: `+` for super-Gaussian sources, `-` for sub-Gaussian ones, from running means of
+//! `E g' E y² - E y g`; without `extended` always `+`. Each pass uses a new random order of the rows, because
+//! with this step size the estimate depends on the last 200 rows or so: for rows that are sorted, or change
+//! slowly, a pass in their order would be biased towards the last ones.
 
 use super::linear::{identity, largest};
 use super::view::View;
@@ -27,7 +28,7 @@ const STEP: f64 = 5e-3;
 /// Rows after which the step has halved.
 const HALF: f64 = 5000.0;
 
-/// Rows after which the step has become so small that more passes change little: twenty times that.
+/// Rows after which the step is so small that further passes change little: twenty times that.
 const BUDGET: u64 = 100_000;
 
 /// Rows that are centred and whitened together.
@@ -92,31 +93,31 @@ fn pass<T: Real>(
     })
 }
 
-/// Rows that what is assumed of tails counts for, before any were seen.
+/// Weight of the prior assumption on the tails, in rows.
 const ASSUMED: f64 = 200.0;
 
-/// A separating matrix, `k x p`, and what the rule stores of the rows before.
+/// A separating matrix, `k x p`, and the running statistics of the rule.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) w: Matrix<f64>,
-    /// Rows that the length of the step is counted from.
+    /// Row counter of the step size.
     pub(super) seen: u64,
     /// Rows since running means of tails began.
     pub(super) since: u64,
-    /// Running mean of what `W` is multiplied by.
+    /// Running mean of the relative step.
     pub(super) mean_step: Matrix<f64>,
-    /// Whether signs follow the tails of sources.
+    /// Whether the signs are estimated.
     pub(super) extended: bool,
     /// Running means of `g'(y)`, `y²` and `y g(y)`, with `g = tanh`.
     pub(super) stable: Vec<[f64; 3]>,
-    /// The same over all rows, the later the more they count: the weight of row `t` is proportional to `t`.
+    /// The same over all rows, with weights proportional to the row number `t`.
     pub(super) lasting: Vec<[f64; 3]>,
 }
 
 impl State {
     pub(super) fn new(w: Matrix<f64>, extended: bool) -> Self {
         let k = w.rows();
-        // As of heavy tails, until something else has been seen.
+        // Initially as for super-Gaussian sources.
         let (stable, lasting) = (vec![[1.0, 1.0, 0.0]; k], vec![[0.0; 3]; k]);
         Self { w, seen: 0, since: 0, mean_step: identity(k), extended, stable, lasting }
     }
@@ -125,8 +126,9 @@ impl State {
         STEP / (1.0 + self.seen as f64 / HALF)
     }
 
-    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of the largest value that
-    /// chance explains. With weights that grow as the number of the row, the effective sample size of `n` rows is `3 n / 4`.
+    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of its
+    /// critical value. With weights that grow as the number of the row, the effective sample size of `n` rows
+    /// is `3 n / 4`.
     pub(super) fn tails(&self) -> Vec<f64> {
         let rows = 0.75 * self.since.max(1) as f64;
         let chance = ((self.w.rows() as f64).sqrt() + 2.0) / rows.sqrt();

@@ -1,18 +1,19 @@
-//! Rotations of whitened coordinates: Picard-O and symmetric FastICA, which look for the same matrix.
+//! Rotations of whitened coordinates: Picard-O and symmetric FastICA, which have the same solution.
 //!
-//! With `Y = W Z`, `M = E[g(y) y']`, `d_i = E g'(y_i)` and `k_i = sign(d_i - M_ii)`, both look for a rotation where
-//! `Σ k_i E G(y_i)` is least, that is where `skew(diag(k) M) = 0`.
+//! With `Y = W Z`, `M = E[g(y) y']`, `d_i = E g'(y_i)` and `k_i = sign(d_i - M_ii)`, both minimise
+//! `Σ k_i E G(y_i)` over rotations, which implies `skew(diag(k) M) = 0`.
 //!
 //!  * Picard-O (Ablin, Cardoso & Gramfort 2018b) steps by `W <- exp(p) W`, `p` from limited-memory BFGS around the Hessian that
 //!    independent sources would have, `h_ij = (k_i (d_i - M_ii) + k_j (d_j - M_jj)) / 2`.
 //!  * FastICA (Hyvärinen 1999) steps by `W <- polar(M - diag(d)) W`: `E[g(y) z'] = M W` for a rotation `W`, so no product with the
 //!    rows themselves is needed.
 //!
-//! Far from the solution that Hessian is wrong, and steps of Picard-O are short; near it the memory saves a pass or two. So
-//! Picard-O takes steps of FastICA, where these lower the objective, until one would rotate no source far. On 40 sources from a
-//! random rotation that is 10 to 14 passes instead of 17 to 34.
+//! Far from the solution that Hessian is inaccurate, and steps of Picard-O are short; near it the L-BFGS
+//! history saves a pass or two. So Picard-O takes steps of FastICA, if these decrease the objective, until
+//! they become short. On 40 sources from a random rotation that is 10 to 14 passes instead of 17 to 34.
 //!
-//! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is refused.
+//! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is
+//! rejected.
 
 use super::linear::{identity, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
 use super::view::View;
@@ -36,25 +37,26 @@ pub(super) enum Step {
     FastIca,
 }
 
-/// When FastICA is as in other implementations: no step is refused, and the change of the rotation ends it.
+/// Whether FastICA is as in other implementations: no step is rejected, and the change of the rotation is the
+/// stopping criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Guard {
-    /// No step raises the objective; the gradient ends it.
+    /// No step increases the objective; the gradient is the stopping criterion.
     Objective,
-    /// `max_i ||w_i - w_i before||² / 2 < tol`.
+    /// `max_i ||w_i_new - w_i_old||² / 2 < tol`.
     Change,
 }
 
-/// Curvatures below this are taken for it.
+/// Lower bound of curvatures.
 const FLOOR: f64 = 0.01;
 
-/// Halvings of a step before it is given up.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
 /// Entries of `turn - 1` below which a rotation is near the solution.
 const NEAR: f64 = 0.1;
 
-/// Steps of the fixed point that are refused before Picard-O continues without it.
+/// Number of rejected fixed-point steps after which Picard-O continues without them.
 const REFUSALS: u8 = 3;
 
 /// Objective, gradient and signs at a rotation.
@@ -163,10 +165,10 @@ pub(super) fn solve<T: Real>(
     })
 }
 
-/// A rotation near the solution for these rows, from `start`, in at most `max_iter` steps: where sources have signs of their own,
-/// the step that ends it is taken without evaluating the result.
+/// A rotation near the solution for these rows, from `start`, in at most `max_iter` steps: if the signs of
+/// sources are estimated, the last step is taken without evaluating the result.
 ///
-/// A small gradient would not do to end it: at a random rotation of many sources, none of which stands out, it is small, too.
+/// A small gradient is not a sufficient criterion: it is also small at a random rotation of many sources.
 pub(super) fn approach<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrasts<'_>,
@@ -214,7 +216,8 @@ struct SearchState {
     sweeps: u64,
     /// Steps of the fixed point that would have raised the objective.
     refused: u8,
-    /// The gradient where the fixed point was near: while it is no larger, and the objective the same, nothing else is expected of it.
+    /// The gradient when fixed-point steps became short: they are not tried again while it is no larger and
+    /// the objective is the same.
     near: f64,
 }
 
@@ -279,8 +282,8 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Ok(Some(Point::new(next.w, next.sums, signs)))
     }
 
-    /// A step of FastICA while it is long, then one of Picard-O. Where sources have no signs of their own the fixed point may be
-    /// another one.
+    /// A step of FastICA while it is long, then one of Picard-O. Without estimated signs the fixed point may
+    /// differ.
     fn combined(&mut self, at: &Point) -> Result<Option<Point>> {
         if self.memory.signs.extended && self.memory.refused < REFUSALS && at.residual() > self.memory.near {
             let turn = at.turn()?;
@@ -315,7 +318,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
                 if let Some(next) = self.try_rotation(at, &rotation(&step))? {
                     match next.signs == at.signs {
                         true => remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient),
-                        // What was learned belongs to another objective.
+                        // The history belongs to another objective.
                         false => self.memory.learnt.clear(),
                     }
                     return Ok(Some(next));

@@ -1,10 +1,11 @@
-//! Whether a rotation of two sources in their plane makes them less Gaussian: then they are not separated, whatever the search
-//! reports of itself.
+//! Tests whether a rotation of two sources in their plane makes them less Gaussian: then they are not
+//! separated, even if the search has converged.
 //!
-//! A search by another contrast, or by widths that it chooses on its way, may converge at a mixture of two sources. The judge is `J
-//! = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not
-//! decide. `J` of the pair rotated by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over
-//! rows. Where consecutive rows depend on each other that mean is one of fewer rows, by its own autocorrelation time.
+//! A search with another contrast, or with adaptive widths, may converge at a mixture of two sources. The
+//! criterion is `J = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two, whose bounded
+//! slope limits the influence of outlying rows. `J` of the pair rotated by `t` less `J` of the pair as it is
+//! has the standard error of its first-order part, a mean over rows. For autocorrelated rows the effective
+//! sample size of that mean is used.
 //!
 //! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source
 //! whose correlation with the truth is below 0.95, and all of these give a warning. Of 1700 fits of sources of fourteen other
@@ -19,19 +20,21 @@ use crate::num::{Matrix, Real, widest};
 use crate::run::Run;
 use crate::stats::Contrast;
 
-/// By what pairs are rotated, in rad: by a little more than the angle at which a correlation is 0.98, by twice that, and half the
-/// way to where the two are exchanged.
+/// Angles by which pairs are rotated, in rad: slightly more than the angle for a correlation of 0.98, twice
+/// that, and 45 degrees.
 const ANGLES: [f64; 5] = [0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2];
 
-/// How many standard errors less Gaussian. Turned by 0.2 rad or more a pair that is right is more Gaussian, so that the difference has a negative
-/// mean: see the head of this file for how often chance makes it larger.
+/// Required decrease of Gaussianity, in standard errors. After a rotation by 0.2 rad or more a correctly
+/// separated pair is more Gaussian, so that the difference has a negative mean: see the head of this file for
+/// the rate of false positives.
 const CERTAIN: f64 = 1.5;
 
-/// Rows that are examined, and values of the contrast: so that the check costs little beside a search.
+/// Maximum number of rows, and of values of the contrast, so that the cost is small compared with a search.
 const MOST_ROWS: u64 = 1 << 14;
 const MOST_VALUES: u64 = 1 << 25;
 
-/// Fewer rows are too few; sources so many (some 80) that no more rows than these could be used are not examined.
+/// Minimum number of rows; if there are so many sources (some 80) that fewer rows than this could be used,
+/// there is no test.
 const FEWEST_ROWS: u64 = 1 << 10;
 
 /// Consecutive rows, of a pair that a rotation makes less Gaussian: enough for autocorrelation times of some hundreds.
@@ -79,7 +82,8 @@ pub(super) fn better_rotations<T: Real>(
     Ok(of_dependent_rows(turns, &following))
 }
 
-/// Those of `turns` that are as certain where rows count for what they are worth; `columns` are sources of consecutive rows.
+/// Those of `turns` that remain significant with effective sample sizes; `columns` are sources of consecutive
+/// rows.
 fn of_dependent_rows(turns: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
     let as_worth = |turn: PairRotation| {
         let (i, j) = turn.pair;
@@ -101,7 +105,7 @@ fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
         let turns = ANGLES.iter().map(of_angle).filter(|(_, turn)| turn.t > CERTAIN);
         turns.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, turn)| turn)
     };
-    // Small problems are not on a pool.
+    // Small problems run without a thread pool.
     match rayon::current_thread_index() {
         Some(_) => pairs.par_iter().filter_map(best).collect(),
         None => pairs.iter().filter_map(best).collect(),
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn rows_that_depend_on_each_other_count_for_what_they_are_worth() {
-        // Every row twenty times: as certain as a twentieth of the rows, and no more.
+        // Every row twenty times: the effective sample size is a twentieth.
         let (n, times) = (500, 20);
         let again = |v: &[f64]| -> Vec<f64> { v.iter().flat_map(|v| vec![*v; times]).collect() };
         let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.2);
@@ -201,7 +205,7 @@ mod tests {
         assert!((counted[0].t / once[0].t / (times as f64).sqrt() - 1.0).abs() < 1e-9);
         let [worth] = of_dependent_rows(counted, &columns)[..] else { panic!("{once:?}") };
         assert!((0.6..1.4).contains(&(worth.t / once[0].t)), "{} and {}", worth.t, once[0].t);
-        // Rows that stand alone lose nothing.
+        // Independent rows keep their sample size.
         assert_eq!(of_dependent_rows(once.clone(), &[x, y]), once);
     }
 

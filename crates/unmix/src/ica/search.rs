@@ -1,4 +1,4 @@
-//! From coordinates to sources: which solver, from which starts.
+//! From coordinates to sources: choice of the solver and initial values.
 
 use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
@@ -18,7 +18,7 @@ use crate::stats::Contrast;
 pub(crate) enum Algorithm {
     /// Limited-memory BFGS over rotations.
     PicardO {
-        /// Whether the sign of a source's contrast follows its tails.
+        /// Whether the sign of a source's contrast is estimated.
         extended: bool,
     },
     /// The same over all invertible matrices, by maximum likelihood.
@@ -77,13 +77,13 @@ pub(crate) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Whether a search begins at a rotation; rows that come one by one are made orthogonal as they come.
+    /// Whether the initial matrix must be a rotation; for deflation, rows are orthogonalised one by one.
     fn rotates(&self) -> bool {
         use Algorithm::{FastIca, Layers, Parallel, PicardO};
         matches!(self.algorithm, PicardO { .. } | FastIca | Parallel | Layers { .. })
     }
 
-    /// Whether what is found is a rotation of the coordinates, so that these have to be white.
+    /// Whether the result is a rotation of the coordinates, which then have to be white.
     pub(super) fn rotates_only(&self) -> bool {
         self.adaptive != Some(false)
             && !matches!(self.algorithm, Algorithm::Picard { .. } | Algorithm::Easi { .. })
@@ -140,7 +140,8 @@ impl Search<'_> {
                     adaptive::refine(view, coordinates.moments.as_ref(), ortho, found, &self.limits, run)?;
             }
             sweeps += found.sweeps;
-            // The first of equals, so that a start more changes nothing unless it is better.
+            // Of equal results the first is kept, so that an additional start changes nothing unless it is
+            // better.
             if best.as_ref().is_none_or(|b| found.value < b.value) {
                 best = Some(found);
             }
@@ -187,8 +188,9 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// What comes before the search itself: steps on some of the rows, where there are many, and for a search over all matrices one
-    /// for the best rotation, which is near the best matrix, and the way there has fewer turns.
+    /// Preparation of the search: steps on a subsample, if there are many rows; for a search over all
+    /// invertible matrices first one over rotations, whose result is near the solution and is found in fewer
+    /// steps.
     fn before<T: Real>(
         &self,
         view: &View<'_, '_, T>,

@@ -1,4 +1,4 @@
-//! From what a search found to a model: one scale, one order, one sign.
+//! From the result of a search to a model: scale, order and sign of the sources.
 
 use super::linear::inverse;
 use super::view::{SweptRows, View};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Order {
-    /// The variance of what they add to the rows, largest first.
+    /// Variance of the back-projection, largest first.
     #[default]
     Variance,
     /// Kurtosis, largest first.
@@ -39,7 +39,7 @@ pub(crate) enum Variance {
     AsFound,
 }
 
-/// The model of what was found.
+/// The model of the sources found.
 pub(crate) fn model<T: Real>(
     (method, settings, resolved): (&'static Method, Map<String, Value>, Map<String, Value>),
     rows: &Rows<'_, T>,
@@ -74,7 +74,7 @@ pub(crate) fn model<T: Real>(
     };
     let unmixing = Matrix::from_fn(k, k, |i, j| found.w[(i, j)] * wanted(i));
     let back = coordinates.back();
-    // Sources as columns: what each adds to a row.
+    // The mixing matrix: sources as columns.
     let mixing = factor::multiply(&inverse(&unmixing)?.transposed(), &back);
     let component_variance: Vec<f64> = (0..k)
         .map(|i| mixing.row(i).iter().map(|m| m * m).sum::<f64>() * (size[i] * wanted(i)).powi(2))

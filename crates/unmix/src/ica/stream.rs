@@ -1,8 +1,8 @@
-//! EASI on a stream: rows as they come, one pass, no whitening.
+//! EASI on a stream: rows in the given order, one pass, no whitening.
 //!
-//! What is learned depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step
-//! of its own: the mean moves on, then the separating matrix. The state goes with the model as a vector of numbers, so that a model
-//! that was saved continues where it stood.
+//! The result depends on the rows and their order alone, not on how the stream is divided into batches,
+//! because there is a step for every row: the mean is updated, then the separating matrix. The state is
+//! stored in the model as a vector, so that a saved model can be continued.
 
 use super::online::State;
 use crate::data::{Features, Rows};
@@ -12,7 +12,7 @@ use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// Rows that the units of columns are learned from before the first step.
+/// Number of initial rows from which the scales of the columns are estimated.
 const FIRST: usize = 64;
 
 /// Rows after which steps of a model that was fitted continue: they are as short as those that a fit ends with.
@@ -28,7 +28,7 @@ pub(crate) struct Stream {
     /// Whether the running mean is subtracted.
     center: bool,
     mean: Vec<f64>,
-    /// Once there were rows enough for the units of the columns.
+    /// After the scales of the columns have been estimated.
     state: Option<State>,
     /// Rows until then.
     waiting: Vec<f64>,
@@ -42,7 +42,7 @@ impl Stream {
         Self { n: 0, center, mean: vec![0.0; p], state, waiting: Vec::new(), extended }
     }
 
-    /// Goes on from `model`: from the state that it holds, or from the matrix that a fit found.
+    /// Continues from `model`: from its stored state, or from the matrix of a fit.
     pub(crate) fn of(model: &Model, center: bool, extended: bool) -> Result<Self> {
         let (tensors, p) = (model.tensors(), model.n_features());
         let w = require(tensors, "components", &[None, Some(p)])?.to_matrix();
@@ -59,7 +59,8 @@ impl Stream {
         })
     }
 
-    /// Adds rows in their order. When that fails, as at a number that is not finite, this is to be thrown away.
+    /// Adds rows in their order. After an error, for example a number that is not finite, the state must be
+    /// discarded.
     pub(crate) fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let p = self.mean.len();
         if rows.n_features() != p {
@@ -130,7 +131,7 @@ impl Stream {
         }
     }
 
-    /// The model of what was learned so far. `dtype` is that of its parameters.
+    /// The model of the current state. `dtype` is that of its parameters.
     pub(crate) fn model(
         mut self,
         (method, settings, mut resolved): (&'static Method, Map<String, Value>, Map<String, Value>),

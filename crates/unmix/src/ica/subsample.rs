@@ -1,26 +1,27 @@
-//! Some of the rows, to begin on: far from the solution, steps from few rows are as good as from many.
+//! A subsample for the first steps: far from the solution, steps computed from few rows are as good as from
+//! many.
 
 use crate::data::{Map, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// Rows for each pair of sources. With fewer, sources mix by chance, and a search on them takes many more steps than one on all
-/// rows (17 times as many were seen with one row a pair); with 20, about as many.
+/// Rows for each pair of sources. With fewer, overfitting mixes sources, and the search takes many more steps
+/// than on all rows (17 times as many with one row a pair); with 20, about as many.
 const ROWS: u64 = 20;
 
 /// The fewest rows.
 const FEWEST: u64 = 4096;
 
-/// How many times more rows there must be for the detour to pay: four or five passes over all of them are needed anyway, where nine to
-/// eleven do without it. With three times as many, 40 sources took 7.7 passes in place of 11 (means of 12 starts), with twice as
-/// many 9.
+/// Minimum ratio of all rows to the subsample for it to be worthwhile: four or five passes over all rows are
+/// needed in any case, and nine to eleven without a subsample. With three times as many, 40 sources took 7.7
+/// passes in place of 11 (means of 12 starts), with twice as many 9.
 const SHARE: u64 = 3;
 
-/// Steps on some of the rows: most searches are near their end by then.
+/// Maximum number of steps on the subsample, by which most searches have nearly converged.
 pub(super) const MOST: u64 = 12;
 
-/// Rows in a run of neighbours.
+/// Length of a block of consecutive rows.
 const RUN: u64 = 32;
 
 /// How many of `n` rows a search for `k` sources begins on: as many as requested, or, unless `begins` forbids, by these numbers.
@@ -33,7 +34,7 @@ pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option
     }
 }
 
-/// How many rows there are, of those that count.
+/// Number of rows with positive weight.
 pub(super) fn n_rows<T: Real>(rows: &Rows<'_, T>) -> u64 {
     match rows.weights() {
         None => rows.n_rows().unwrap_or(0),
@@ -41,19 +42,19 @@ pub(super) fn n_rows<T: Real>(rows: &Rows<'_, T>) -> u64 {
     }
 }
 
-/// `m` of the rows that count, in runs of neighbours, spread evenly.
+/// `m` of the rows with positive weight, in evenly spaced blocks of consecutive rows.
 pub(super) fn chosen<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
     among_all_rows(rows, evenly(n_rows(rows), m))
 }
 
-/// `m` consecutive rows, from the middle of those that count; all of them where there are no more.
+/// `m` consecutive rows with positive weight, from the middle; all of them if there are no more.
 pub(super) fn consecutive<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
     let n = n_rows(rows);
     let first = n.saturating_sub(m) / 2;
     among_all_rows(rows, (first..n.min(first + m)).collect())
 }
 
-/// From numbers among the rows that count to numbers among all.
+/// From indices among the rows with positive weight to indices among all rows.
 fn among_all_rows<T: Real>(rows: &Rows<'_, T>, chosen: Vec<u64>) -> Vec<u64> {
     let Some(weights) = rows.weights() else { return chosen };
     let counted: Vec<u64> = (0u64..).zip(weights).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();

@@ -1,11 +1,12 @@
-//! FastICA one unit at a time (Hyvärinen 1999): each source is found in what the ones before it leave.
+//! FastICA one unit at a time (Hyvärinen 1999): each source is searched for in the orthogonal complement of
+//! the previous ones.
 //!
 //! ```text
 //! w <- E[g(w'z) z] - E[g'(w'z)] w,    made orthogonal to the rows before, twice,    normalised
 //! ```
 //!
-//! Rows are never deflated, only directions: what rounding leaves along a direction that was taken out of the rows grows by
-//! `3 / kurtosis` a step, and the same source is found again.
+//! Directions are deflated, not the rows: rounding errors along a direction that was subtracted from the rows
+//! would grow by `3 / kurtosis` in each step, and the same source would be found again.
 
 use super::linear::largest;
 use super::orthogonal::Guard;
@@ -41,7 +42,8 @@ pub(super) fn solve<T: Real>(
         // The last direction is what is left.
         if i + 1 < k || k == 1 {
             if guard == Guard::Change && new {
-                // As others have it: the first step begins at what was given, and only where it leads to is made orthogonal.
+                // As in other implementations: the initial vector itself is not orthogonalised, only the
+                // result of the first step.
                 let length = dot(start.row(i), start.row(i)).sqrt();
                 w = start.row(i).iter().map(|x| x / length).collect();
             }
@@ -174,7 +176,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if self.guard == Guard::Change {
             at.residual = apart(&next, &at.w);
         } else if at.before.as_ref().is_some_and(|b| apart(&next, b) < apart(&next, &at.w)) {
-            // It goes to and fro: nearer to where it was two steps ago.
+            // Oscillation: nearer to the point two steps ago than to the last one.
             at.damping *= 0.5;
         }
         at.before = Some(std::mem::replace(&mut at.w, next));
@@ -214,7 +216,7 @@ fn orthogonalise(v: &mut [f64], rows: &Matrix<f64>) {
     }
 }
 
-/// Makes `v` orthogonal to the rows, twice, and of length 1; false when nothing is left of it.
+/// Makes `v` orthogonal to the rows, twice, and of length 1; false if it is in their span.
 fn orthogonal_to(v: &mut [f64], rows: &Matrix<f64>) -> bool {
     let before = dot(v, v).sqrt();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Rows as the solvers see them: coordinates, with or without a copy of them.
+//! The rows in coordinates for the solvers, with or without a copy of the coordinates.
 
 use super::subsample;
 use crate::data::{Map, Projected, Rows};
@@ -9,7 +9,7 @@ use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, So
 
 /// The rows of a sweep.
 pub(crate) enum SweptRows<'a, 'b, T: Real> {
-    /// The rows; whatever makes coordinates of them is folded into what is applied to these.
+    /// The rows; the map to coordinates is combined with the matrix applied to them.
     Rows(&'a Rows<'b, T>),
     /// Coordinates.
     Projected(&'a Projected<'a, 'b, T>),
@@ -38,7 +38,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         self.basis.map_or_else(|| w.clone(), |basis| factor::multiply(w, basis))
     }
 
-    /// Numbers of what is swept over.
+    /// Number of columns of the swept rows.
     pub(crate) fn width(&self) -> usize {
         match self.place {
             SweptRows::Rows(rows) => rows.n_features(),
@@ -46,7 +46,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// The rows themselves, of which what is swept over is made.
+    /// The original rows.
     pub(crate) fn rows(&self) -> &'a Rows<'b, T> {
         match self.place {
             SweptRows::Rows(rows) => rows,
@@ -95,7 +95,8 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         Rows::of_picked(numbers, self.width(), weights)
     }
 
-    /// Coordinates of `m` rows, spread evenly in runs of neighbours, and how often each counts; of all rows where there are no more.
+    /// Coordinates and weights of `m` rows in evenly spaced blocks of consecutive rows; of all rows if there
+    /// are no more.
     pub(crate) fn picked_coordinates(&self, m: u64, run: &Run<'_>) -> Result<Rows<'static, T>> {
         let m = m.min(subsample::n_rows(self.rows()));
         let chosen = subsample::chosen(self.rows(), m);
@@ -137,7 +138,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         Ok(sums.finite().then_some(sums))
     }
 
-    /// What contrasts are fitted to the sources `w z` by: one pass.
+    /// The sums from which contrasts are fitted to the sources `w z`: one pass.
     pub(crate) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
         self.sweep(run, "scores", GatherScores::new(self.sources(w, Contrasts::Each(&[]))))
     }

@@ -13,20 +13,21 @@ use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::{Contrast, SourceSums};
 
-/// Standard errors by which an entry of the covariance of rows that are white may be off. Heavy tails make the standard error of a variance
-/// two to three times `1 / sqrt(n)`.
+/// Threshold, in standard errors, for the deviation of the covariance of white rows from the identity. Heavy
+/// tails make the standard error of a variance two to three times `1 / sqrt(n)`.
 const WHITE: f64 = 5.0;
 
 const HEAVY: &str = "have heavier tails than a Gaussian";
 const FLAT: &str = "have flatter tails than a Gaussian";
 
-/// Sources whose numbers are listed; of more only how many there are.
+/// Maximum number of sources that a warning lists; for more it gives their number.
 const LISTED: usize = 12;
 
-/// Rows that are examined for how far those that follow one another depend on each other.
+/// Number of rows from which autocorrelation is estimated.
 const FOLLOWING: u64 = 1 << 13;
 
-/// Sources that are further from a Gaussian than so many times what chance explains are so, too, where rows are worth a 25th of their number.
+/// Sources whose statistic exceeds the critical value by this factor remain significant with an effective
+/// sample size of a 25th of the rows.
 const FAR: f64 = 5.0;
 
 /// Warnings about what a search `found`; `place[i]` is the number that the model gives to its source `i`.
@@ -78,8 +79,8 @@ pub(super) fn warnings_about<T: Real>(
     Ok(out)
 }
 
-/// A warning about sources that two layers of sigma-PCA left mixed: all of them where they saw nothing that is not Gaussian, or some pairs
-/// where their widths saw most of a few rows far out.
+/// A warning about sources that two layers of sigma-PCA left mixed: all of them if none is significantly
+/// non-Gaussian, or some pairs whose widths are dominated by a few outlying rows.
 pub(super) fn mixed_sources<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
@@ -116,7 +117,7 @@ pub(super) fn mixed_sources<T: Real>(
     )))
 }
 
-/// Warnings about what was learned from a stream, `ranked[i]` the source that is number `i` in the model.
+/// Warnings about the sources of a stream, `ranked[i]` the source that is number `i` in the model.
 pub(super) fn of_stream(tails: &[f64], extended: bool, ranked: &[usize]) -> Option<String> {
     let wrong = (0..ranked.len()).filter(|&i| !extended && tails[ranked[i]] < -1.0);
     wrong_sign(wrong.collect(), (HEAVY, FLAT))
@@ -133,8 +134,8 @@ fn wrong_sign(mut sources: Vec<usize>, (assumed, seen): (&str, &str)) -> Option<
     })
 }
 
-/// How far each source is from a Gaussian, `E g'(y) E y² - E[y g(y)]`, in units of the largest value that chance explains: positive where the
-/// minimum of `E G` separates the source, negative where the maximum does.
+/// How far each source is from a Gaussian, `E g'(y) E y² - E[y g(y)]`, in units of its critical value:
+/// positive where the minimum of `E G` separates the source, negative where the maximum does.
 fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &Matrix<f64>) -> Vec<f64> {
     let (n, k) = (coordinates.n, coordinates.k());
     // A search by fitted contrasts keeps the sums of the rotation that it began at.
@@ -142,7 +143,7 @@ fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &
         Some(_) => vec![1.0; k],
         None => sizes(coordinates, w),
     };
-    // Over k dimensions the search has found the largest of what chance offers.
+    // The search over k dimensions selects the largest value, which the critical value accounts for.
     let chance = ((k as f64).sqrt() + 2.0) / n.sqrt();
     // Sources of white rows all have the same size, to rounding: one integral serves all of them.
     let mut known: Option<(f64, f64)> = None;
@@ -162,7 +163,8 @@ fn subtracted<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates) -> Vec<f64
     coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec)
 }
 
-/// Autocorrelation times of what [`tails`] are means of, for sources whose verdict may depend on them; 1 for the others.
+/// Autocorrelation times of the quantities averaged by [`tails`], for sources whose verdict may depend on
+/// them; 1 for the others.
 fn autocorrelation_times<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
@@ -175,7 +177,7 @@ fn autocorrelation_times<T: Real>(
     let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < FAR).collect();
     let open = near.iter().any(|&i| tails[i].abs() >= 1.0);
     let wrong = fixed_sign(search).is_some() && near.iter().any(|&i| tails[i] < -1.0);
-    // One source that is like a Gaussian is no doubt.
+    // A single source that looks Gaussian is identifiable.
     if !(open && near.len() >= 2 || wrong) {
         return Ok(times);
     }
@@ -204,7 +206,7 @@ pub(super) fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
     (0..w.rows()).map(|i| second[(i, i)].max(0.0).sqrt()).collect()
 }
 
-/// For searches that give every source a contrast of one sign: what that assumes of sources, and what is seen of one of the other sign.
+/// For searches with contrasts of one sign: a warning about sources of the other sign.
 fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
     let fixed = match search.algorithm {
         Algorithm::PicardO { extended } | Algorithm::Picard { extended } | Algorithm::Easi { extended } => {
@@ -248,7 +250,7 @@ fn less_likely_than_gaussian(
     let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());
     let determinant = coordinates.moments.as_ref().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
     let behind = found.value - (entropy + determinant);
-    // A column that does not vary has no density at all.
+    // A constant column has no density.
     (behind > 0.0 && behind.is_finite() && coordinates.n_constant == 0).then(|| {
         let remedy = match fixed_sign(search) {
             Some(_) => "; set extended=True if sources may have flat tails",

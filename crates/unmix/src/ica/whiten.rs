@@ -1,4 +1,4 @@
-//! The coordinates in which sources are searched for: white ones of the rank that the rows have, or the columns as they are.
+//! The coordinates in which sources are searched for: whitened ones of the rank of the rows, or the columns.
 
 use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
@@ -13,14 +13,14 @@ use crate::stats::GatherScatter;
 pub(crate) struct Preparation {
     /// Key of the method, for messages.
     pub(crate) method: &'static str,
-    /// How many sources; all that the rank allows by default.
+    /// Number of sources; by default the rank.
     pub(crate) n_components: Components,
     /// The least number of sources.
     pub(crate) least: usize,
     pub(crate) whiten: bool,
     pub(crate) center: bool,
     pub(crate) standardize: bool,
-    /// More components than rows or columns are not an error, only too many.
+    /// Accept more components than rows or columns, and reduce their number.
     pub(crate) clips: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What all fits found, in clusters: the method of ICASSO.
+//! Clusters of the components of all fits: the method of ICASSO.
 //!
 //! Himberg, J., Hyvärinen, A. & Esposito, F. 2004. Validating the independent components of neuroimaging time series via clustering and
 //! visualization. *NeuroImage* 22(3), 1214-1222. <https://doi.org/10.1016/j.neuroimage.2004.03.027>
@@ -12,8 +12,9 @@
 //! 5. Clusters are given to the components of the model by the assignment with the largest sum of similarities between components and
 //!    centrotypes.
 //!
-//! ICASSO varies the seed, the rows, or both. Here the answers are [`Clusters::restarts`] and [`Clusters::halves`], and
-//! [`Clusters::both`] for all fits in one; halves of the rows stand where ICASSO draws rows with repetition.
+//! ICASSO varies the seed, the rows, or both. Accordingly there are [`Clusters::restarts`],
+//! [`Clusters::halves`], and [`Clusters::both`] for all fits together; halves of the rows replace ICASSO's
+//! resampling with replacement.
 //!
 //! Cost, for `n` estimates: `O(n²)` memory and time, and `n²` products of vectors. At most [`MOST_ESTIMATES`] are clustered.
 
@@ -53,7 +54,7 @@ pub struct Clustering {
     pub quality: Vec<Option<f64>>,
     /// Number of estimates in the cluster: ideally one from each fit.
     pub size: Vec<usize>,
-    /// From how many different fits they are.
+    /// Number of different fits that they are from.
     pub fits: Vec<usize>,
     /// Similarity of its centrotype and the model's component.
     pub similarity: Vec<f64>,
@@ -87,7 +88,7 @@ pub(super) struct Fit<'a> {
     pub(super) model: &'a Model,
     /// Unit vectors, in the order of their partners in the model; zeros where it has none.
     pub(super) vectors: &'a Matrix<f64>,
-    /// Which of its components is whose partner.
+    /// Matching of its components to those of the model.
     pub(super) order: &'a [Option<usize>],
 }
 
@@ -98,7 +99,7 @@ pub(super) fn clusters(
     halves: &[Fit<'_>],
     signed: bool,
 ) -> Clusters {
-    // Components that are nothing have no estimates, and shall not have a cluster cut off from another.
+    // Components that are 0 have no estimates, and get no clusters.
     let k = (0..seen.rows()).filter(|&j| is_nonzero(seen.row(j))).count();
     let of = |restarts, halves| clustered((seen, k), restarts, halves, signed);
     let (started, halved) = (of(restarts, &[]), of(&[], halves));
@@ -264,7 +265,7 @@ fn centrotypes(
     Some(out)
 }
 
-/// What a drawing has room for: components, and estimates in all.
+/// Maximum numbers of components and of estimates in a plot.
 const DRAWN_COMPONENTS: usize = 64;
 const DRAWN: usize = 512;
 

@@ -1,4 +1,4 @@
-//! What two fits have in common: axes, atoms, units or codes, set against each other as vectors.
+//! Comparison of two fits: axes, atoms, loadings of units, or codes as vectors.
 
 use crate::data::Rows;
 use crate::error::Result;
@@ -8,11 +8,12 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::GatherMoments;
 
-/// What stands for a component.
+/// The vector that represents a component.
 enum VectorKind {
     /// Its axis or atom.
     Axes,
-    /// The loadings of a unit, each in standard deviations of its column: those of large variance would decide alone.
+    /// The loadings of a unit, each in standard deviations of its column; otherwise columns of large variance
+    /// would dominate.
     Units(Vec<f64>),
     /// Its codes of some rows.
     Codes,
@@ -54,7 +55,8 @@ pub(crate) fn directions(model: &Model, deviations: &[f64]) -> Matrix<f64> {
 impl<'a, T: Real> Reference<'a, T> {
     pub(super) fn new(model: &Model, rows: Rows<'a, T>, run: &Run<'_>) -> Result<Self> {
         let components = model.tensor("components").map(|t| t.to_matrix());
-        // Atoms are compared themselves: two that are alike share the rows out between them, so that their codes are not.
+        // Atoms themselves are compared, because the codes of two similar atoms are not similar: each row
+        // uses one of them.
         let by = match alone(model) {
             true if !model.code().codes().sparse => VectorKind::Units(deviations(&rows, run)?),
             true => VectorKind::Axes,
@@ -71,7 +73,7 @@ impl<'a, T: Real> Reference<'a, T> {
         let found = vectors(other, &self.rows, &self.by, run)?;
         let k = self.codes.rows();
         let all = self.likeness(&factor::multiply_transposed(&self.codes, &found));
-        // A half may hold fewer directions than the whole: nothing is then the partner of some.
+        // A half may have fewer directions than all rows: then some components have no match.
         let mut order = vec![None; k];
         pairs(&all).into_iter().for_each(|(j, i)| order[j] = Some(i));
         let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
@@ -96,7 +98,7 @@ impl<'a, T: Real> Reference<'a, T> {
         self.signed
     }
 
-    /// How well two fits agree about each component.
+    /// The agreement of two fits on each component.
     pub(super) fn between(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
         let cosine = |j: usize| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
         (0..a.rows()).map(|j| self.alike(cosine(j))).collect()
@@ -116,7 +118,8 @@ pub(super) struct MatchedFit {
 }
 
 /// How well two halves agree about the space of component `j` and of `others`, for each cut: the least cosine of the principal angles.
-/// The mean of the cosines would not do: of any two spaces of 31 directions out of 32, 30 are common.
+/// The mean of the cosines is not suitable: any two subspaces of 31 out of 32 dimensions have 30 directions
+/// in common.
 pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<Vec<f64>> {
     let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
     let of = |m: &Matrix<f64>| Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
@@ -176,7 +179,7 @@ pub(super) fn of_length_one(rows: &mut Matrix<f64>) {
     }
 }
 
-/// Takes the mean off a column of codes, and cuts the largest hundredth of them down.
+/// Centres a column of codes, and clips the largest 1 % of them.
 fn level(codes: &mut [f64]) {
     let centre = |codes: &mut [f64]| {
         let mean = codes.iter().sum::<f64>() / codes.len().max(1) as f64;
@@ -188,7 +191,7 @@ fn level(codes: &mut [f64]) {
     sizes.iter_mut().for_each(|v| *v = (*v - middle).abs());
     sizes.sort_by(f64::total_cmp);
     let most = sizes[(sizes.len() - 1) * 99 / 100];
-    // Codes that are hardly ever anything but one number are left as they are.
+    // Codes that are almost constant are not clipped.
     if most > 0.0 {
         codes.iter_mut().for_each(|v| *v = (*v - middle).clamp(-most, most));
     }

@@ -1,10 +1,12 @@
-//! Is this column of codes Gaussian? A test whose level holds because codes are of rows that the direction was not chosen on.
+//! A test of Gaussianity of codes. Its level holds because the direction was not estimated from the same
+//! rows.
 //!
-//! Two moments that a few large values cannot carry: `m = mean G(z)` with `G = log cosh`, which grows where tails do, and
-//! `s = mean z exp(-z²/2)`, which is not 0 where the density is lopsided. `z` are codes less their mean over their standard
-//! deviation. Of Gaussian codes, `sqrt(n) (m - E G)` and `sqrt(n) s` are normal and independent in the limit, with the variances
-//! `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the sample takes away (Stein's identity gives the
-//! covariances). The sum of their squares in units of these is chi-square with two degrees of freedom, whose tail is an exponential.
+//! It uses two moments that are robust to outliers: `m = mean G(z)` with `G = log cosh`, which measures
+//! tails, and `s = mean z exp(-z²/2)`, which measures skewness. `z` are codes less their mean over their
+//! standard deviation. Of Gaussian codes, `sqrt(n) (m - E G)` and `sqrt(n) s` are normal and independent in
+//! the limit, with the variances `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the
+//! sample takes away (Stein's identity gives the covariances). The sum of their squares in units of these is
+//! chi-square with two degrees of freedom, whose tail is an exponential.
 
 use crate::data::cuts::{FEWEST, block_variance_ratios};
 
@@ -44,7 +46,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
                 // above.
                 true => (1.0 + chi2 / (FEWEST - 1) as f64).powf(-0.5 * (FEWEST - 1) as f64),
             };
-            // No probability is 0: what is smaller than numbers go is as small as they go.
+            // A p-value is never 0: it is at least the smallest positive number.
             p.max(f64::MIN_POSITIVE)
         })
         .collect()
@@ -110,7 +112,7 @@ mod tests {
         assert!(rate(true, 0.05) < 0.05 + 3.0 * (0.05f64 * 0.95 / k as f64).sqrt(), "{}", rate(true, 0.05));
         let other: Vec<f64> = autoregressive(n, 50, 0.5).iter().map(|y| y.powi(3)).collect();
         assert!(p_values(&other, 50, true).iter().all(|p| *p < 1e-3), "what is not Gaussian is still seen");
-        // A few large events in what is small else, as blinks are.
+        // A few large events, such as blinks.
         let mut rare = autoregressive(n, 1, 0.9);
         for start in (100..n).step_by(400) {
             rare[start..start + 40].iter_mut().for_each(|y| *y += 60.0);

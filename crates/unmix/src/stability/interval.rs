@@ -1,18 +1,19 @@
-//! An interval for how well halves of other rows would agree.
+//! A confidence interval for the expected agreement of halves.
 //!
-//! What is estimated is the expected agreement of two disjoint samples of `n / 2` rows each, drawn from where these rows come from.
-//! The mean over cuts of one data set is an unbiased estimate of it, with two errors: cuts differ, and so do data sets. The first shows
-//! in the spread of the agreements and shrinks with the number of cuts; the second does not shrink with it and shows in no spread
-//! over cuts, as every cut is of the same rows.
+//! The estimand is the expected agreement of two disjoint samples of `n / 2` rows each from the population.
+//! The mean over cuts of one data set is an unbiased estimate of it, with two errors: the variation between
+//! cuts, which is estimated by their spread and decreases with their number; and the sampling error of the
+//! data set, which does neither, because all cuts use the same rows.
 //!
 //! The interval lies on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most about
-//! `agreement² / 2` in whatever was tried: a pair of components is distinguished by one gap (of variances, or of how far two
-//! sources are from Gaussian), and an angle goes with the inverse of the gap. Gap and angle have errors of the same order, so that
-//! the standard deviation of the angle is a fraction of itself that hardly depends on the number of rows. The factor is from
-//! simulations (`docs/decisions/0010-stability.md`), not from a theorem.
+//! `agreement² / 2` in all simulations: a pair of components is distinguished by one gap (of variances, or of
+//! how far two sources are from Gaussian), and an angle goes with the inverse of the gap. Gap and angle have
+//! errors of the same order, so that the standard deviation of the angle is a fraction of itself that hardly
+//! depends on the number of rows. The factor is from simulations (`docs/decisions/0010-stability.md`), not
+//! from a theorem.
 //!
-//! Not a bootstrap over rows: a row drawn twice counts twice, which doubles the squared angles between halves. Not a jackknife over groups
-//! of rows: with ten groups it needs eleven times the fits.
+//! Rejected alternatives: a bootstrap over rows, because repeated rows double the squared angles between
+//! halves; a jackknife over groups of rows, because ten groups need eleven times the fits.
 
 use super::STABLE;
 use crate::stats::quantiles::student;
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(interval(&[0.99]), (0.0, 1.0));
         let widths: Vec<f64> = [2, 4, 6, 10, 20, 1000].into_iter().map(|m| of(m).1 - of(m).0).collect();
         assert!(widths.windows(2).all(|w| w[1] < w[0]), "{widths:?}");
-        // From twenty cuts on little is gained; with a thousand the interval is that of data sets alone.
+        // Beyond twenty cuts there is little gain; with a thousand the interval has only the sampling error.
         assert!(widths[4] < 1.1 * widths[5], "{widths:?}");
         let half = 1.96 * OVER_DATA * 0.93f64.powi(2);
         let limit = ((0.93f64.atanh() - half).tanh(), (0.93f64.atanh() + half).tanh());

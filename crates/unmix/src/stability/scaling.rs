@@ -1,9 +1,9 @@
-//! Where estimates lie on a drawing: metric multidimensional scaling into the plane.
+//! Positions of estimates in a plot: metric multidimensional scaling into the plane.
 //!
-//! Distances on the drawing come near to `sqrt(1 - |r|)`, the distance of two unit vectors that point the same way but for a factor
-//! `sqrt(2)`. Classical scaling would not do: clusters that have nothing in common are all equally far from each other, and its first two
-//! axes show three of them and lay the others on top of one another. Stress majorisation (SMACOF; de Leeuw 1977) shares the error
-//! out. First the centrotypes find their places, then all estimates around them.
+//! Distances in the plot approximate `sqrt(1 - |r|)`, the distance of two unit vectors divided by `sqrt(2)`.
+//! Classical scaling is not suitable: unrelated clusters are all equally far from each other, and its first
+//! two axes separate only three of them. Stress majorisation (SMACOF; de Leeuw 1977) distributes the error.
+//! The centrotypes are placed first, then all estimates.
 
 use crate::num::Matrix;
 
@@ -15,7 +15,8 @@ const THEN: usize = 60;
 /// each cluster.
 pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usize]) -> Vec<(f64, f64)> {
     let distance = |i: usize, j: usize| (1.0 - similarity[(i, j)]).max(0.0).sqrt();
-    // Seeds of a sunflower: no two in one place, and no symmetry that steps could not leave.
+    // Initial positions on a spiral with golden-angle increments: distinct, and without symmetries that would
+    // be stationary.
     let mut centres: Vec<(f64, f64)> =
         (0..centre.len()).map(|c| seed(c, ((c as f64 + 0.5) / centre.len() as f64).sqrt())).collect();
     majorise(&mut centres, |a, b| distance(centre[a], centre[b]), FIRST);
@@ -32,7 +33,7 @@ pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usiz
     places
 }
 
-/// At a distance from the origin, in a direction of its own: multiples of the golden angle.
+/// At a given distance from the origin, at a multiple of the golden angle.
 fn seed(i: usize, radius: f64) -> (f64, f64) {
     let (sine, cosine) = (2.399_963_229_728_653 * i as f64).sin_cos();
     (radius * cosine, radius * sine)
@@ -57,7 +58,7 @@ fn majorise(places: &mut Vec<(f64, f64)>, distance: impl Fn(usize, usize) -> f64
     }
 }
 
-/// Turned so that they spread most from left to right, around the origin.
+/// Centred, and rotated so that the horizontal axis has the largest variance.
 fn upright(places: &mut [(f64, f64)]) {
     let n = places.len().max(1) as f64;
     let (x, y) = places.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0 / n, s.1 + p.1 / n));

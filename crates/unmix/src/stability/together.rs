@@ -1,12 +1,13 @@
-//! Fits that run concurrently and read the rows together.
+//! Concurrent fits with a shared scan of the rows.
 //!
-//! Fits of halves and from other seeds go through much the same rows again and again. Here all of them read one shared scan, which holds one
-//! piece of the rows at a time: a fit that needs that piece takes it, works, and requests the next piece that it needs; once all of them have
-//! requested one, the next piece that any of them needs is read, in a circle. So a pass over the rows serves all fits, however many they
-//! are and wherever each is in its own search, and a file is read a few times rather than some hundred times.
+//! Fits of halves and from other seeds read mostly the same rows repeatedly. Here all of them use one shared
+//! scan, which holds one piece of the rows at a time: a fit that needs this piece processes it and requests
+//! the next piece that it needs; once all fits have requested one, the next piece that any of them needs is
+//! read, cyclically. So one pass over the rows serves all fits, and a file is read a few times rather than
+//! some hundred times.
 //!
-//! A fit sees the numbers it would see alone, in the same order, and has one thread: its answer has the same bits as alone. No more fits
-//! than there are threads work at a time; the others wait.
+//! A fit gets the same numbers in the same order as alone, and uses one thread: its result has the same bits.
+//! At most as many fits as threads compute at a time; the others wait.
 
 use crate::data::{RandomAccess, Source, Stream};
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// Numbers of a piece: as many as stay in a cache while several fits work on them.
+/// Numbers in a piece: as many as fit into a cache while several fits process them.
 const PIECE: usize = 1 << 17;
 
 /// A scan of the rows that several fits share.
@@ -144,7 +145,7 @@ impl<'a, T: Real> SharedScan<'a, T> {
     }
 }
 
-/// Does every job with a reader of its own, side by side; results in the order of the jobs.
+/// Runs all jobs concurrently, each with its own reader; results in the order of the jobs.
 pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
     scan: &SharedScan<'_, T>,
     jobs: Vec<J>,
@@ -177,7 +178,7 @@ pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
     }
 }
 
-/// Some rows of the shared scan, or all of them, as one fit reads them.
+/// One fit's view of the shared scan: some rows, or all of them.
 pub(super) struct Reader<'t, 'a, T: Real> {
     scan: &'t SharedScan<'a, T>,
     reader: usize,
@@ -231,7 +232,7 @@ impl<T: Real> RandomAccess<T> for Reader<'_, '_, T> {
             let number = self.number(row);
             let piece = number / size;
             if held.as_ref().is_none_or(|(own, _)| *own != piece) {
-                // Let go of the last one first: it may be the last to hold it.
+                // Release the previous piece first, so that its memory can be reused.
                 *held = None;
                 *held = Some((piece, self.scan.request(self.reader, piece)?));
             }

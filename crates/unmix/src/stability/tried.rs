@@ -1,4 +1,4 @@
-//! What fits of halves, and from other seeds, found beside the model.
+//! Components of the fits of halves, and from other seeds, compared with the model.
 
 use super::clusters::Fit;
 use super::compare::{MatchedFit, Reference, codes, space};
@@ -12,11 +12,11 @@ use crate::run::Run;
 /// Results of the fits of halves, for each component of the model.
 #[derive(Default)]
 pub(super) struct HalvesResult {
-    /// For each cut, how well its halves agree about each component.
+    /// For each cut, the agreement of its halves on each component.
     pub(super) agreement: Vec<Vec<f64>>,
     /// For each cut, the vectors of its halves in the order of the model's components.
     pub(super) pairs: Vec<(Matrix<f64>, Matrix<f64>)>,
-    /// For each fit, which of its components is whose partner.
+    /// For each fit, the matching of its components to those of the model.
     pub(super) orders: Vec<Vec<Option<usize>>>,
     /// For each fit, its similarity to the model.
     pub(super) to_model: Vec<Matrix<f64>>,
@@ -40,7 +40,7 @@ impl HalvesResult {
         Ok(out)
     }
 
-    /// How well the halves of every cut agree about component `j`.
+    /// The agreement of the halves of every cut on component `j`.
     pub(super) fn of(&self, j: usize) -> Vec<f64> {
         self.agreement.iter().map(|cut| cut[j]).collect()
     }
@@ -67,8 +67,8 @@ impl HalvesResult {
         Ok(out)
     }
 
-    /// For each component, how well the halves of every cut agree about the space of its group; about itself where it is separated
-    /// from all others, or its group is the `whole` space.
+    /// For each component, the agreement of the halves of every cut on the subspace of its group; on the
+    /// component itself if it has no group, or if its group is the `whole` space.
     pub(super) fn spaces(&self, groups: &[Vec<usize>], whole: bool) -> Result<Vec<Vec<f64>>> {
         let of_group = |(j, others): (usize, &Vec<usize>)| {
             let alone = others.is_empty() || (whole && others.len() + 1 == groups.len());
@@ -86,7 +86,7 @@ impl HalvesResult {
 
 /// Results of the fits of all rows from other seeds, for each component of the model.
 pub(super) struct RestartsResult {
-    /// For each fit, how well it agrees with the model about each component.
+    /// For each fit, its agreement with the model on each component.
     pub(super) agreement: Vec<Vec<f64>>,
     /// For each fit, its vectors in the order of the model's components.
     pub(super) placed: Vec<MatchedFit>,
@@ -116,7 +116,7 @@ impl RestartsResult {
         Ok(out)
     }
 
-    /// What is clustered beside the model: nothing where all fits are the same one.
+    /// The estimates to be clustered with the model: none if all fits are identical.
     pub(super) fn estimates<'a>(&'a self, model: Fit<'a>, others: &'a [Model]) -> Vec<Fit<'a>> {
         if self.same {
             return Vec::new();

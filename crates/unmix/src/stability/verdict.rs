@@ -1,16 +1,19 @@
 //! Verdicts about each component: resolved alone, as part of a group, or not.
 //!
-//! Two directions are distinguished by their variances, where a method examines these and their difference is significant. Of two
-//! directions whose variances are the same, the squared difference of the two that are found is, in units of its variance,
-//! chi-square with two degrees of freedom (of Gaussian rows; one for the variances along any two axes, one for their covariance,
-//! which the directions found turn into more of the same), whose tail is an exponential. Its variance comes from the fourth moments
-//! of the codes, at least what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions
-//! are distinguished by independence, where a method examines that and at least one of the two is not Gaussian: a rotation of two
-//! Gaussian sources of equal variance changes no density at all. Pairs that neither separates make groups.
+//! Two directions are distinguished by their variances, if the method uses variances and the difference is
+//! significant. Of two directions whose variances are the same, the squared difference of the two that are
+//! found is, in units of its variance, chi-square with two degrees of freedom (of Gaussian rows; one for the
+//! variances along any two axes, one for their covariance, which the directions found turn into more of the
+//! same), whose tail is an exponential. Its variance comes from the fourth moments of the codes, at least
+//! what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions are
+//! distinguished by independence, if the method uses it and at least one of the two is not Gaussian: a
+//! rotation of two Gaussian sources of equal variance changes no density at all. Pairs that neither separates
+//! make groups.
 //!
-//! The verdict follows the interval for the agreement of halves (`interval.rs`): of the component, or of the space of its group. Resolved
-//! where all of it is at least `STABLE`, not resolvable where all of it is below, undecided where it lies across. A group of all the
-//! components there can be is not resolvable: its space is that of the columns, which any rows find.
+//! The verdict depends on the interval for the agreement of halves (`interval.rs`), of the component or of
+//! the subspace of its group: resolved if all of it is at least `STABLE`, not resolvable if all of it is
+//! below, undecided otherwise. A group of all possible components is not resolvable, because its subspace is
+//! the space of all columns for any rows.
 
 use super::interval::{Side, side};
 use crate::model::LEVEL;
@@ -22,7 +25,7 @@ use crate::num::{Matrix, factor};
 pub enum Verdict {
     /// The direction is determined by the rows: the interval for the agreement of halves is at least 0.9.
     Resolved,
-    /// The space that it spans with these others is; the direction inside is not.
+    /// The subspace that it spans with these others is determined; the direction within it is not.
     Group(Vec<usize>),
     /// The interval lies across 0.9: of the direction where there are no others, else of the space that it spans with them.
     Undecided(Vec<usize>),
@@ -46,7 +49,7 @@ impl Verdict {
     }
 }
 
-/// What a verdict depends on.
+/// Input of the verdicts.
 pub(super) struct Evidence<'a> {
     /// Whether the method examines variances: their values, where it does.
     pub(super) variances: Option<&'a [f64]>,
@@ -56,7 +59,7 @@ pub(super) struct Evidence<'a> {
     pub(super) gaussian: Option<&'a [f64]>,
     /// Number of rows.
     pub(super) n: f64,
-    /// For each component its autocorrelation time: how many rows are worth one.
+    /// For each component its autocorrelation time: number of rows per independent observation.
     pub(super) times: &'a [f64],
 }
 
@@ -111,8 +114,8 @@ pub(super) fn squares(codes: &[f64], k: usize) -> Matrix<f64> {
     Matrix::from_fn(k, k, |i, j| sums[(i, j)] / n.max(1) as f64)
 }
 
-/// Judges, given the interval for how well halves agree about each component, or about the space of its group. `complete`: there are as
-/// many components as columns.
+/// The verdicts, given the interval for the agreement of halves on each component, or on the subspace of its
+/// group. `complete`: there are as many components as columns.
 pub(super) fn verdicts(groups: Vec<Vec<usize>>, intervals: &[(f64, f64)], complete: bool) -> Vec<Verdict> {
     let k = groups.len();
     let judge = |(others, interval): (Vec<usize>, &(f64, f64))| match (side(*interval), others.is_empty()) {
