@@ -1,4 +1,4 @@
-"""Linear and independent structure, learned from data.
+"""Learning linear and independent structure from data.
 
 >>> import numpy as np, unmix
 >>> X = np.random.RandomState(0).randn(100, 5) @ np.diag([5, 3, 1, 1, 1])

@@ -90,7 +90,7 @@ def _is_fitted_name(name):
 
 
 class _Elsewhere:
-    """Rows that remote workers hold."""
+    """Rows held by remote workers."""
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, np.dtype(dtype)
@@ -101,7 +101,7 @@ class Estimator(RunOptions, Input, Base):
 
     _method: str
     _model: _unmix.Model
-    #: What codes are of.
+    #: What a code belongs to: a component, a factor, a subspace.
     _units = "components"
     #: Whether rows of ``components_`` may be axes.
     _orthonormal = True
@@ -439,7 +439,7 @@ class Estimator(RunOptions, Input, Base):
         return self._model.encode(self._rows(X), self._facts(), os.fspath(out))
 
     def decode(self, X: Rows, out: Path | None = None) -> Any:
-        """Return the rows that codes stand for (``inverse_transform``), or write them to a file.
+        """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
 
         Parameters
         ----------
@@ -501,9 +501,9 @@ class Estimator(RunOptions, Input, Base):
         state = super().__getstate__()
         if "_model" not in state:
             growing = state.get("_growing")
-            # Sums grow in place: a copy grows by itself.
+            # Sums are updated in place, so a copy needs its own.
             return state if growing is None else {**state, "_growing": growing.copy()}
-        # A model that has been made of sums holds them.
+        # A model computed from sums holds them.
         state.pop("_growing", None)
         # The parameters are in the model's bytes already.
         lent = {name + "_" for name in self._model.tensors}

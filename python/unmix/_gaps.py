@@ -1,4 +1,4 @@
-"""Estimators of rows with gaps: fitted, encoded and scored from observed cells; missing cells are imputed with standard errors."""
+"""Estimators for rows with missing cells: fitted, encoded and scored from observed cells; missing cells are imputed with standard errors."""
 
 from __future__ import annotations
 

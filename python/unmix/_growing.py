@@ -36,7 +36,7 @@ class Incremental:
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
+        """Add rows to those seen so far. The result has the same bits however a stream is divided into batches.
 
         A batch may have any number of rows, from 1. Components are computed on first access, from sums that
         ``save`` and pickles keep. Equal to ``fit`` of all rows at once up to rounding.

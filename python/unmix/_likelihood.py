@@ -9,7 +9,7 @@ from ._types import Array, Rows
 
 
 class Likelihood:
-    """Estimators whose models say how likely rows are."""
+    """Estimators whose models have a likelihood."""
 
     def _as_theirs(self):
         """Whether the Gaussian is the one that scikit-learn gives a whitened model."""

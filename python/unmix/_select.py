@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Choices:
-    """What both tables of rules have: facts, and the number that each rule chose."""
+    """Shared parts of both tables of rules: facts, and the number chosen by each rule."""
 
     n_samples: float
     estimates: dict[str, str]

@@ -1,4 +1,4 @@
-"""What ICA, FastICA and RICA share."""
+"""Shared parts of ICA, FastICA and RICA."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _DOUBTS = (
 
 
 class Sources(Estimator):
-    """What models of sources and features share."""
+    """Shared parts of models of sources and features."""
 
     def _settings(self):
         return {**super()._settings(), "w_init": start(self.w_init)}

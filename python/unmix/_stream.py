@@ -1,4 +1,4 @@
-"""Learning from rows as they come: what estimators with a state of their own do in ``partial_fit``."""
+"""Learning from streams: ``partial_fit`` of estimators whose models hold a learning state."""
 
 from . import _unmix
 from ._input import tensor_names

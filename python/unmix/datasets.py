@@ -457,7 +457,7 @@ def sparse_codes(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Any:
-    """Sparse combinations of atoms, ``codes @ components``, whose codes are known: what networks that learn to give codes are tried on.
+    """Sparse combinations of atoms, ``codes @ components``, with known codes: a benchmark for learned encoders.
 
     A code is 0 with probability ``1 - share``, and else standard normal; atoms are independent directions of length 1.
 

@@ -317,7 +317,7 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
-    """Return the duality gap of each code: how far its objective may be above the least there is, whoever found it.
+    """Return the duality gap of each code: an upper bound of the distance of its objective from the minimum.
 
     The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is formed from a fresh residual in double precision, as a sum of terms that are
     not negative.

@@ -375,7 +375,7 @@ def _labelled(ax, x, y, values, style):
     for colour, i in enumerate(i for i in order if names[i] in shown):
         here = text == names[i]
         ax.scatter(x[here], y[here], color=f"C{colour}", label=names[i], **style)
-    # Beside the points, because any corner may hold some.
+    # Outside the axes, because any corner may hold points.
     legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     for handle in legend.legend_handles:
         handle.set_alpha(1)

@@ -215,7 +215,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Says which rows an encoder that iterates did not solve.
+/// Reports the rows for which an iterative encoder has not converged.
 pub(crate) fn warn_unsolved(encoded: &Encoded) {
     encoded.notes().iter().for_each(|note| terminal::warning(note));
 }

@@ -1,4 +1,4 @@
-//! `unmix demo`: the main job on data made by seeded code, the truth beside the result.
+//! `unmix demo`: the main steps on synthetic data, with the result compared with the ground truth.
 
 use crate::args::Demo;
 use crate::failure::{Done, Failure};
@@ -64,7 +64,7 @@ fn write_codes(path: &Path, model: &Model, rows: &Rows<'_, f32>, run: &Run<'_>) 
 
 const GROUPS: [&str; 3] = ["A", "B", "C"];
 
-/// How near the result is to the truth.
+/// Accuracy of the result.
 struct Recovery {
     /// Absolute cosine of each component with its pattern, and the number of that pattern.
     cosines: Vec<(f64, usize)>,

@@ -1,4 +1,4 @@
-//! How a verb ends.
+//! Outcome of a command.
 
 use crate::terminal;
 use unmix::Error;
@@ -13,9 +13,9 @@ pub(crate) enum Failure {
     Library(Error),
     /// The same, in a sentence of our own.
     Said(String),
-    /// What was typed makes no sense: exit code 2.
+    /// Invalid arguments: exit code 2.
     Usage(String),
-    /// No one reads the output any more, as with `| head`: no message, exit code 0.
+    /// The output is not read any more, as with `| head`: no message, exit code 0.
     Closed,
 }
 

@@ -123,7 +123,8 @@ fn times(shape: &[impl ToString]) -> String {
     shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
 }
 
-/// The columns that are copied to the output with the codes, as text: numbers as short as they can be distinguished.
+/// The columns that are copied to the output with the codes, as text: numbers in their shortest unambiguous
+/// form.
 fn kept_columns(
     array: &RawArray<'static>,
     columns: &[usize],

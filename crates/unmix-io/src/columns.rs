@@ -1,4 +1,4 @@
-//! Tables stored column by column, as rows: only the columns requested are read, one stretch of rows after the other.
+//! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
 use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, Spare};
@@ -20,7 +20,7 @@ pub(crate) type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + Sen
 pub(crate) trait Columnar: Send + Sync {
     fn path(&self) -> &Path;
     fn schema(&self) -> &Schema;
-    /// What pandas has written down of the table, where it has.
+    /// The table description written by pandas, if there is one.
     fn pandas(&self) -> Option<&str>;
     /// Declared number of rows.
     fn n_rows(&self) -> u64;

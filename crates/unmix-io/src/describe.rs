@@ -1,4 +1,4 @@
-//! What is in an input, column by column, in one sweep.
+//! Description of an input, column by column, in one sweep.
 
 mod wide;
 
@@ -9,7 +9,8 @@ use unmix::num::Block;
 use unmix::stats::{Gather, Packer, Partial, Unpacker};
 use unmix::{Real, Result, Rows, Run, with_rows};
 
-/// What is in an input. Missing and infinite cells are counted; every other number speaks of the finite cells alone.
+/// Description of an input. Missing and infinite cells are counted; all other statistics are of the finite
+/// cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Description {
@@ -51,10 +52,10 @@ pub struct Description {
     pub notes: Vec<String>,
 }
 
-/// The most columns without names that are described one by one.
+/// Maximum number of unnamed columns that are described one by one.
 const LISTED: usize = 1 << 16;
 
-/// What is in one column.
+/// Description of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Column {
@@ -86,7 +87,7 @@ pub struct Column {
 /// Those of reading; [`unmix::Error::Interrupted`].
 pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
     let p = input.rows.n_features();
-    // A row that no fit could hold is refused like one, and not read to its end.
+    // A row that is too long for any fit is an error, and is not read completely.
     let fits = unmix::available_memory().is_none_or(|have| 8 * p as u64 <= have);
     let is_wide = p > LISTED && input.rows.features().names.is_none() && fits;
     let wide = match is_wide && input.text_cells.is_empty() {
@@ -120,7 +121,7 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
     })
 }
 
-/// What all cells hold.
+/// Statistics of all cells.
 struct Totals {
     n_rows: u64,
     incomplete_rows: u64,
@@ -129,7 +130,7 @@ struct Totals {
     cells: Cells,
 }
 
-/// What all cells hold, and those of each column.
+/// Statistics of all cells and of each column.
 fn listed(input: &Input, run: &Run<'_>) -> Result<(Totals, Vec<Column>)> {
     let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
     let text = |j: usize| input.text_cells.get(j).copied().unwrap_or(0);
@@ -149,7 +150,7 @@ fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
     rows.sweep(run, "describing", &GatherContents)
 }
 
-/// What sparse rows hold, from stored entries: the others are zeros.
+/// Statistics of sparse rows, from stored entries: the others are zeros.
 fn stored_contents<T: Real>(sparse: &Sparse<'_, T>) -> Contents {
     let mut contents = Contents::empty(sparse.n_features());
     contents.n_rows = sparse.n_rows() as u64;
@@ -186,7 +187,7 @@ fn column(input: &Input, j: usize, cells: &Cells, text: u64) -> Column {
     }
 }
 
-/// What some cells hold. Counts are doubles, exact up to 2^53.
+/// Statistics of some cells. Counts are doubles, exact up to 2^53.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cells {
     finite: f64,
@@ -212,7 +213,7 @@ impl Cells {
         self.missing + self.infinite == 0.0 && self.min == self.max
     }
 
-    /// What one cell holds.
+    /// Statistics of one cell.
     fn one(x: f64) -> Self {
         match x.is_finite() {
             true => Self { finite: 1.0, min: x, max: x, mean: x, ..Self::default() },
@@ -221,7 +222,7 @@ impl Cells {
         }
     }
 
-    /// Chan, Golub and LeVeque's pairwise update; nothing added to something changes no bit of it.
+    /// Chan, Golub and LeVeque's pairwise update; merging with an empty set changes no bit.
     fn merge(&mut self, right: &Self) {
         self.missing += right.missing;
         self.infinite += right.infinite;
@@ -243,7 +244,7 @@ impl Cells {
     }
 }
 
-/// What some rows hold, column by column.
+/// Statistics of some rows, column by column.
 #[derive(Clone, Debug, PartialEq)]
 struct Contents {
     n_rows: u64,

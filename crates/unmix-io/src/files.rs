@@ -1,4 +1,4 @@
-//! Files that are read again and again: their paths, how they are read, and what they were when they were named.
+//! A handle to files that can be read repeatedly: their paths, options, lengths and modification times.
 
 use crate::describe::{Description, describe};
 use crate::{Input, Options, open_many, paths};
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use unmix::{Dtype, Error, Result, Run};
 
-/// Files and how they are read, for callers that read their rows more than once. Nothing is kept in memory: [`open`](Self::open)
-/// reads the files anew, and refuses those that have changed.
+/// Files and how they are read, for callers that read their rows more than once. Nothing is kept in memory: [`open`](Self::open) reads the files again, and refuses those that have changed.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("unmix-io-files.csv");
@@ -27,7 +26,7 @@ pub struct Files {
     options: Options,
 }
 
-/// What is known of the rows of [`Files`] without keeping them.
+/// Shape, names and type of the rows of [`Files`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct About {
@@ -64,11 +63,12 @@ impl Stamp {
 }
 
 impl Files {
-    /// The files that `paths` stand for, as for [`open_many`]. Only their lengths and dates are examined.
+    /// The files given by `paths`, as for [`open_many`]. Only their lengths and modification times are read.
     ///
     /// # Errors
     ///
-    /// A file that is missing or cannot be read again, such as a pipe; a pattern that no file is like; no file at all.
+    /// A file that is missing or cannot be read again, such as a pipe; a pattern that matches no file; no
+    /// file at all.
     pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
         let named = |path: PathBuf| Stamp::of(&path).map(|stamp| (path, stamp));
         let files: Vec<_> = paths::expand(paths)?.into_iter().map(named).collect::<Result<_>>()?;
@@ -114,7 +114,7 @@ impl Files {
         open_many(&paths, &options, run)
     }
 
-    /// How many rows there are, and what their columns are; reads as much as is needed for that.
+    /// Number of rows, names and types of the columns; reads as much as is needed for that.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Files {
         Ok(About { n_rows, n_features, names: rows.features().names.clone(), dtype: rows.dtype() })
     }
 
-    /// What is in the files, column by column, in one sweep.
+    /// Description of the files, column by column, in one sweep.
     ///
     /// # Errors
     ///

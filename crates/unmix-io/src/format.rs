@@ -1,4 +1,4 @@
-//! What kind of file it is: by its ending, and by its first bytes when the extension is unknown.
+//! Detection of the format: by the ending, or by the first bytes if the ending is unknown.
 
 use crate::stored::{FromStart, Stored, head};
 use crate::{gz, idx, safetensors, wav};
@@ -104,7 +104,7 @@ pub(crate) struct Recognised {
     pub(crate) gz: bool,
 }
 
-/// What kind of file it is.
+/// Detects the format of a file.
 pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
     let bytes = &stored.bytes;
     if stored.nameless {

@@ -1,4 +1,4 @@
-//! A wall around libraries that panic at corrupt files.
+//! Catches panics of libraries on corrupt files.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,8 @@ pub fn panic_is_caught() -> bool {
     DEPTH.with(|depth| depth.get() > 0)
 }
 
-/// What `work` gives back; a panic of it is a corrupt file. Nothing that `work` has touched may be used after an error.
+/// The result of `work`; a panic is an error about a corrupt file. Nothing modified by `work` may be used
+/// after an error.
 pub(crate) fn guarded<V>(path: &Path, work: impl FnOnce() -> Result<V>) -> Result<V> {
     DEPTH.with(|depth| depth.set(depth.get() + 1));
     let result = catch_unwind(AssertUnwindSafe(work));

@@ -1,8 +1,9 @@
 //! Every file format as a source of rows.
 //!
-//! [`open`] looks at a file's ending and first bytes and gives back its rows ([`AnyRows`]), with what is known of its columns;
-//! [`describe`] says in one sweep what is in them. Readers never rescale. Text and compressed files are decoded once, into
-//! memory or a temporary file; the others are read in place by positioned reads.
+//! [`open`] detects the format from a file's ending and first bytes and returns its rows ([`AnyRows`]), with
+//! information on its columns; [`describe`] computes statistics of every column in one sweep. Readers never
+//! rescale. Text and compressed files are decoded once, into memory or a temporary file; the others are read
+//! in place by positioned reads.
 //!
 //! Readers with large libraries are behind features, both of them on by default: `tables` (Parquet, Arrow) and `images`.
 //!
@@ -18,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What only the readers that are left out need.
+// Used only by readers that are not built in.
 #![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
 
 mod array;
@@ -114,7 +115,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Input> {
     open_with(path, options, &Run::default())
 }
 
-/// [`open`], with somebody who hears how decoding goes on and may end it.
+/// [`open`] with a progress observer, which may interrupt it.
 ///
 /// # Errors
 ///
@@ -124,7 +125,7 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 }
 
 /// Opens several files as one: their rows one file after the other, in the order given; channels of `.wav` files side by side.
-/// A folder stands for the images in it, a pattern such as `part-*.npy` for the files that are like it, by name.
+/// A folder means the images in it, a pattern such as `part-*.npy` the matching files, sorted by name.
 ///
 /// # Errors
 ///
@@ -217,12 +218,12 @@ fn left_out(stored: &Stored, kind: Kind, feature: &str, otherwise: &str) -> Erro
     Error::format(stored.bytes.path(), found, format!("build with the feature '{feature}', or {otherwise}"))
 }
 
-/// The bytes, decompressed where they have to be.
+/// The bytes, decompressed if necessary.
 fn plain(stored: Stored, found: &Recognised, run: &Run<'_>) -> Result<Bytes<'static>> {
     if found.gz { gz::unpack(&stored.bytes, run) } else { Ok(stored.bytes) }
 }
 
-/// Tells the listener how far a file has been read, in rows; an error when the user requested a stop.
+/// Reports how many rows of a file have been read; an error when the user requested a stop.
 fn progress(run: &Run<'_>, rows: u64) -> Result<()> {
     run.watch.event(unmix::Event::Sweep { stage: "reading", done: rows, total: None });
     if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }

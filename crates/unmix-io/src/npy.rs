@@ -1,4 +1,4 @@
-//! numpy's `.npy` files; the header is the core library's business.
+//! numpy's `.npy` files; the core library reads the header.
 
 use crate::{Input, Options, array};
 use unmix::Result;

@@ -1,10 +1,10 @@
-//! How a file is to be read.
+//! Options for reading a file.
 
 use crate::Wording;
 use crate::format::Kind;
 use unmix::{Dtype, Error, Result};
 
-/// How a file is to be read; the default suits files that describe themselves.
+/// Options for reading a file; the defaults suit files that describe themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Rows are channels: samples become features.
@@ -31,7 +31,7 @@ pub struct Options {
     pub decimal_comma: bool,
     /// Cells of a text file that are missing, beside the empty ones, NA, NaN and null: compared without blanks around them.
     pub na: Vec<String>,
-    /// What becomes of rows with a missing cell.
+    /// Treatment of rows with a missing cell.
     pub missing: Missing,
     /// The rows to take, from the first to before the second, or to the end.
     pub rows: Option<(u64, Option<u64>)>,
@@ -46,7 +46,7 @@ pub struct Options {
     pub count_text: bool,
     /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.
     pub row_names: bool,
-    /// How messages name these settings.
+    /// How messages name these options.
     pub wording: Wording,
     /// Which array of a file that holds several, by its name.
     pub key: Option<String>,
@@ -56,7 +56,7 @@ pub struct Options {
     pub pixels: Option<Pixels>,
 }
 
-/// What becomes of rows with a missing cell.
+/// Treatment of rows with a missing cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
@@ -80,9 +80,9 @@ pub struct Patches {
     pub padding: usize,
     /// Draw this many of all patches, without repetition, each as likely as another; they stay in the order of the images.
     pub number: Option<usize>,
-    /// Where drawing begins.
+    /// Random seed of the draw.
     pub seed: u64,
-    /// Take each patch's mean off it and divide by its standard deviation; a patch of one shade becomes zeros.
+    /// Standardise each patch to mean 0 and standard deviation 1; a constant patch becomes zeros.
     pub normalise: bool,
 }
 
@@ -93,7 +93,7 @@ impl Patches {
     }
 }
 
-/// What a pixel is.
+/// Colour model of pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pixels {
@@ -150,7 +150,7 @@ impl Options {
         }
     }
 
-    /// What becomes of rows with missing cells, by name.
+    /// The treatment of rows with missing cells, by name.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl Options {
         })
     }
 
-    /// Refuses what files of this kind have no use for.
+    /// Rejects options that do not apply to files of this kind.
     pub(crate) fn check_kind(&self, kind: Kind) -> Result<()> {
         let refused = |name: &str, got: String, what: &str, whose: &str| {
             let why = format!("the input is of type {}, which has no {what}", kind.name());

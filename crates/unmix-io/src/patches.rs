@@ -146,7 +146,7 @@ fn normalise(patch: &mut [f64]) {
     let mean = patch.iter().sum::<f64>() / n;
     patch.iter_mut().for_each(|x| *x -= mean);
     let deviation = (patch.iter().map(|x| x * x).sum::<f64>() / n).sqrt();
-    // What rounding leaves of a flat patch is no contrast.
+    // Rounding errors of a constant patch are not contrast.
     patch.iter_mut().for_each(|x| *x = if flat || deviation == 0.0 { 0.0 } else { *x / deviation });
 }
 

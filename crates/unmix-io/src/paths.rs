@@ -1,14 +1,14 @@
-//! The files behind what was typed: patterns and folders of images become the files that they stand for.
+//! Expands paths: patterns and folders of images become lists of files.
 
 use crate::format::Kind;
 use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 
-/// The files that `paths` stand for, in the order given; those of a pattern or of a folder of images by name.
+/// The files given by `paths`, in the order given; those of a pattern or of a folder of images by name.
 ///
 /// # Errors
 ///
-/// A pattern that no file is like, a folder without images. Files that are missing are for [`open`](crate::open) to refuse.
+/// A pattern that matches no file, a folder without images. Missing files are reported by [`open`](crate::open).
 pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
@@ -23,7 +23,7 @@ pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The files that a pattern stands for. The shell does this already, unless the pattern is in quotes.
+/// The files that match a pattern. The shell does this already, unless the pattern is in quotes.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let wrong = |e: glob::PatternError| {
         Error::format(path, format!("it is not a valid pattern ({})", e.msg), "correct it")

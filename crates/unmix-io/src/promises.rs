@@ -1,5 +1,5 @@
-//! Checks the lengths that an Arrow file declares against its size: its reader allocates what a file declares, and a process that
-//! allocates more memory than there is is killed.
+//! Checks the lengths that an Arrow file declares against its size: its reader allocates what a file
+//! declares, and a process that allocates more memory than is available is killed.
 
 use arrow_ipc::{Message, RecordBatch, root_as_footer, root_as_message};
 use unmix::data::Bytes;

@@ -1,4 +1,5 @@
-//! Which columns are features, which are copied to the output with the codes: the words of `columns`, `drop` and `keep`.
+//! Selection of feature columns, and of columns that are copied to the output with the codes: the options
+//! `columns`, `drop` and `keep`.
 
 use crate::Options;
 use std::collections::{HashMap, HashSet};

@@ -35,7 +35,7 @@ fn not_empty(bytes: Bytes<'static>) -> Result<Bytes<'static>> {
     Ok(bytes)
 }
 
-/// Reads everything there is into memory, or into a temporary file when it is much.
+/// Reads everything into memory, or into a temporary file if it is large.
 pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<Bytes<'static>> {
     let mut spool = Spool::new(path);
     let mut buffer = vec![0; 1 << 18];
@@ -94,7 +94,7 @@ pub(crate) fn head(from: impl Read, n: u64, path: &Path) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What a failed read means. Errors of ours travel through other people's readers inside one of the system's.
+/// The error of a failed read. Errors of this crate pass through other readers wrapped in a system error.
 pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let kind = e.kind();

@@ -41,7 +41,7 @@ impl<T: Real> Source<T> for Table {
     fn scatter(&self, put: &PutRows<'_, T>, threads: usize) -> Option<Result<()>> {
         let parts = self.parts();
         let all = parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(self.file.n_rows());
-        // What does not add up is for the reader from the front to say.
+        // Inconsistencies are reported by the sequential reader.
         (all && parts.len() > 1).then(|| self.scatter_parts(&parts, put, threads))
     }
 }

@@ -1,4 +1,4 @@
-//! Which rows of what was opened are taken, and in which type: the same for every format.
+//! Selection of rows and of the number type, for all formats.
 
 use crate::options::Missing;
 use crate::{Input, Options};

@@ -1,4 +1,4 @@
-//! Colours: maps for numbers and a palette for classes, all readable by people who do not see red and green apart.
+//! Colours: maps for numbers and a palette for classes, all suitable for red-green colour blindness.
 
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];

@@ -1,4 +1,4 @@
-//! Facts of a model, in the form that table and page show.
+//! Facts of a model, as shown by the table and the page.
 
 use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) struct Spectrum {
     pub(crate) width: Option<Vec<f64>>,
     /// Whether components are resolved, 1 or 0, where a method has that.
     pub(crate) resolved: Option<Vec<f64>>,
-    /// How far two halves of the rows agree about each, where a fit has looked.
+    /// Agreement of two halves of the rows on each, if halves were fitted.
     pub(crate) halves: Option<Vec<f64>>,
     /// Dimension of each subspace, and how many rows of the fit are in it, where these are what is found.
     pub(crate) dimension: Option<Vec<f64>>,
@@ -183,7 +183,7 @@ fn members(labels: &[f64], k: usize) -> Vec<f64> {
     counts
 }
 
-/// What each code is of: a component, or a subspace, whose code is the distance from it.
+/// What a code belongs to: a component, or a subspace, whose code is the distance to it.
 pub(crate) fn unit(model: &Model) -> &'static str {
     if model.tensor("bases").is_some() { "subspace" } else { "component" }
 }
@@ -227,7 +227,7 @@ pub(crate) fn effort(model: &Model) -> Option<String> {
 /// the largest sum of squares; zeros where codes are not decoded.
 pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     if model.n_codes() != model.n_components() {
-        // Codes that are turned back are no components: these are the axes.
+        // Codes that are rotated back to the columns do not belong to components: these are the axes.
         return model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix());
     }
     if let Some(mixing) = model.code().mixing() {
@@ -238,14 +238,14 @@ pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     Matrix::from_fn(model.n_codes(), model.n_features(), entry)
 }
 
-/// How far to believe a component: the class of its mark on the page, a word or two, and in full.
+/// Reliability of a component: the class of its mark on the page, a short text, and a full text.
 pub(crate) struct Verdict {
     pub(crate) class: &'static str,
     pub(crate) short: &'static str,
     pub(crate) full: String,
 }
 
-/// What is known of how far to believe component `i`.
+/// The reliability of component `i`, if known.
 pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     if let Some(found) = &model.report().stability {
         let words = found["verdict"][i].as_str()?.to_string();
@@ -284,7 +284,7 @@ pub(crate) fn has_intervals(stability: &Value) -> bool {
 /// "0.981 to 0.997", one of the intervals of stability, where it is one for other rows.
 pub(crate) fn interval(stability: &Value, name: &str, j: usize) -> Option<String> {
     let ends = has_intervals(stability).then(|| &stability[name][j])?;
-    // Cut off and not rounded: 0.8999 lies below 0.9, as in the verdict.
+    // Truncated, not rounded: 0.8999 lies below 0.9, as in the verdict.
     let digits = |end: f64| format!("{:.3}", (1000.0 * end).floor() / 1000.0);
     Some(format!("{} to {}", digits(ends[0].as_f64()?), digits(ends[1].as_f64()?)))
 }
@@ -298,7 +298,7 @@ pub(crate) fn verdict_with_interval(stability: &Value, j: usize) -> String {
     }
 }
 
-/// That more cuts would narrow the intervals, where they would and something is undecided.
+/// The advice that more cuts would narrow the intervals, if so and if some component is undecided.
 pub(crate) fn few_cuts(stability: &Value) -> Option<String> {
     let enough = unmix::stability::ENOUGH as u64;
     let cuts = stability["cuts"].as_u64().filter(|cuts| *cuts < enough)?;

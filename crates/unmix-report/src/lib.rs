@@ -1,9 +1,10 @@
 //! Figures and self-contained pages.
 //!
-//! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
-//! curves or bars, sources over time, how much each explains and its stability, the rows seen through the model, another model
-//! beside it, and what is needed to reproduce it. The page has no network access and no scripts. [`summary`] is the table that a
-//! terminal shows after a fit, [`mosaic`] the components as one PNG, and [`Sheet`] a figure that stands alone.
+//! [`page`] makes one HTML page of a fitted model: the method, the data and the outcome of the fit, the
+//! components as images, curves or bars, sources over time, explained variance, stability, codes and
+//! reconstructions of rows, a comparison with another model, and the commands to reproduce it. The page has
+//! no network access and no scripts. [`summary`] is the table that a terminal shows after a fit, [`mosaic`]
+//! the components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};
@@ -38,7 +39,7 @@ pub use picture::mosaic;
 pub use sheet::{Content, Panel, Sheet, Stroke, StrokeKind};
 pub use summary::summary;
 
-/// What a page is made from besides the model. All of it may be left out.
+/// Inputs of a page besides the model. All are optional.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Title of the page.
@@ -47,9 +48,10 @@ pub struct Options {
     pub labels: Option<(String, Vec<String>)>,
     /// A name for each row, shown in place of its number.
     pub row_names: Option<Vec<String>>,
-    /// The commands that were run to make the page, one a line, exactly as they were typed. What fitted the model is in the model.
+    /// The commands that were run to make the page, one a line, exactly as they were typed. The invocation of
+    /// the fit is stored in the model.
     pub reproduce: Vec<String>,
-    /// True components to show beside the found ones (rows, `n_features` wide), for data whose truth is known.
+    /// True components for comparison (rows, `n_features` wide), for data with known ground truth.
     pub truth: Option<unmix::Matrix<f64>>,
     /// The model file, as the user would name it.
     pub model_name: Option<String>,
@@ -57,9 +59,9 @@ pub struct Options {
     pub input_name: Option<String>,
     /// Rows a second, where rows follow each other in time.
     pub rate: Option<f64>,
-    /// For each column where its sensor is, seen from above: to the right, and to the front.
+    /// Position of the sensor of each column, seen from above: to the right, and to the front.
     pub positions: Option<Vec<(f64, f64)>>,
-    /// Another model of the same columns, and its name, to show beside this one.
+    /// Another model of the same columns, and its name, for comparison.
     pub beside: Option<(String, unmix::Model)>,
     /// Modules of these rows, pooled over fits, in place of the units of the model alone.
     pub modules: Option<unmix::biclusters::Biclusters>,

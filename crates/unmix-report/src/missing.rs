@@ -1,4 +1,4 @@
-//! Where cells of rows are missing.
+//! A map of missing cells.
 
 use unmix::Real;
 

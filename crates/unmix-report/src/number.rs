@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formatting of numbers.
 
 /// Four significant digits.
 pub(crate) fn number(x: f64) -> String {

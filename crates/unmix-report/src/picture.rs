@@ -1,4 +1,4 @@
-//! Samples that are pictures, as PNG.
+//! Samples that are images, as PNG.
 
 use crate::colour::{self, Rgb};
 use crate::facts;
@@ -60,7 +60,7 @@ impl Layout {
     }
 }
 
-/// What numbers mean as colours.
+/// Mapping of numbers to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
     /// 0 is white (grey in colour pictures), the ends are minus and plus this number.

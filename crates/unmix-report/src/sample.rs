@@ -1,4 +1,4 @@
-//! Some of the rows, seen through the model.
+//! A sample of the rows with codes and reconstructions.
 
 use crate::facts;
 use crate::missing::Gaps;
@@ -20,7 +20,7 @@ const CLUSTERED: usize = 240;
 /// Scores that are drawn.
 const SCORES: usize = 3;
 
-/// Rows at a fixed stride: their first scores, and what the model keeps of them.
+/// Rows at a fixed stride: their first scores, and their reconstructions.
 pub(crate) struct Sample {
     /// Rows there are.
     pub(crate) n_rows: u64,
@@ -136,7 +136,8 @@ struct Read {
     /// Rows, by their place in the sample, that are examples.
     wanted: Vec<usize>,
     decodes: bool,
-    /// Every so-manieth of the sampled rows has its affinities drawn; the rows, less the centre, and their nearest subspaces.
+    /// The stride of the sampled rows whose affinities are drawn; the rows, less the centre, and their
+    /// nearest subspaces.
     every: Option<usize>,
     near: Vec<f64>,
     labels: Vec<usize>,

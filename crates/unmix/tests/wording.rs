@@ -13,6 +13,25 @@ const PHRASES: &[(&str, &str)] = &[
     ("How often all rows are visited", "number of epochs"),
 ];
 
+/// Phrases of comments and documentation that readers have to translate back into a term. Beside each, the term.
+const COMMENT_PHRASES: &[(&str, &str)] = &[
+    ("what of them stands", "those in a public signature"),
+    ("hears that", "is notified"),
+    ("hang together", "are autocorrelated"),
+    ("hangs together", "is autocorrelated"),
+    ("changes of mind", "changes of sign"),
+    ("to and fro", "oscillates"),
+    ("led astray", "converge to a worse solution"),
+    ("lead astray", "lead to a worse solution"),
+    ("where it stood", "from its state"),
+    ("creep up", "converge slowly"),
+    ("one slip of the finger", "one typing error"),
+    ("what of each lies across", "the orthogonal component"),
+    ("loud columns", "columns with much noise"),
+    ("is one slip away", "is easy to get wrong"),
+    ("how far to believe", "reliability"),
+];
+
 /// Text literals of Rust code with the numbers of their lines, without comments and unit tests.
 fn literals(text: &str) -> Vec<(usize, String)> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
@@ -116,6 +135,31 @@ fn messages_of_the_library_name_no_command_and_every_operation_has_a_form_for_ea
         for caller in [Caller::Shell, Caller::Python] {
             let said = caller.message(&text);
             assert!(!said.contains("::"), "{place}: no form for {caller:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn comments_and_pages_use_the_words_of_the_field() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
+    let mut files: Vec<PathBuf> = ["unmix", "unmix-io", "unmix-report", "unmix-cli", "unmix-reproduce"]
+        .iter()
+        .flat_map(|name| rust_files(&root.join("crates").join(name).join("src")))
+        .collect();
+    for folder in [root.to_path_buf(), root.join("docs"), root.join("docs/decisions")] {
+        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+        files.extend(entries.filter(|path| path.extension().is_some_and(|e| e == "md")));
+    }
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Lines are joined, because a phrase may be broken anywhere.
+        let rust = path.extension().is_some_and(|e| e == "rs");
+        let lines = text.lines().map(str::trim).filter(|line| !rust || line.starts_with("//"));
+        let words: Vec<&str> =
+            lines.flat_map(|line| line.trim_start_matches(['/', '!']).split_whitespace()).collect();
+        let text = words.join(" ").to_lowercase();
+        for (phrase, better) in COMMENT_PHRASES {
+            assert!(!text.contains(phrase), "{}: '{phrase}' ({better})", path.display());
         }
     }
 }

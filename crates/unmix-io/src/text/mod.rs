@@ -1,4 +1,5 @@
-//! Text files: lines of cells, decoded once into doubles. Blank lines are no rows, also where there is one column only.
+//! Text files: lines of cells, decoded once into doubles. Blank lines are not rows, even with a single
+//! column.
 
 mod blanks;
 mod cells;
@@ -107,7 +108,7 @@ impl Table<'_> {
         self.selection.features.as_ref().map_or(self.n_columns, Vec::len)
     }
 
-    /// What becomes of the cells of each column.
+    /// How the cells of each column are used.
     fn roles(&self) -> Vec<Role> {
         let mut roles = vec![Role::Passed; self.n_columns];
         match &self.selection.features {

@@ -141,7 +141,7 @@ pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
     }
 }
 
-/// How far to believe a component, in a word or two.
+/// Reliability of a component, as a short text.
 pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
     html! {
         @if let Some(verdict) = facts::verdict(context.model, i) {

@@ -25,7 +25,7 @@ use crate::window::Window;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unmix::{AnyRows, Error, Model, Result, Run, with_rows};
 
-/// Everything that sections are made from.
+/// The inputs of all sections.
 struct Context<'a> {
     model: &'a Model,
     options: &'a Options,
@@ -52,7 +52,7 @@ impl Context<'_> {
     }
 }
 
-/// One self-contained HTML page about a model, and about rows seen through it.
+/// One self-contained HTML page about a model, and its codes and reconstructions of rows.
 ///
 /// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a block
 /// at a time. Without rows the page has no scores and no reconstructions, and explains how to get them. Everything that comes from
@@ -106,7 +106,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     Ok(document(&context, run)?.into_string())
 }
 
-/// Nothing may be fetched or executed, for any data.
+/// Nothing may be fetched or executed, whatever the data contain.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
 fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {

@@ -1,4 +1,4 @@
-//! How far to believe each component: what halves of the rows and other seeds found again.
+//! Reliability of each component: agreement of halves of the rows, and of fits from other seeds.
 
 use super::{Context, clusters};
 use crate::facts;

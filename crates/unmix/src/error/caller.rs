@@ -15,7 +15,7 @@ pub enum Caller {
     Python,
 }
 
-/// Operations that messages name: the Rust path, the command, and what it is called in Python.
+/// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
     ("unmix::partial_fit", "'unmix fit --sums'", "partial_fit"),

@@ -3,7 +3,7 @@
 //! **Finds** and **model**: those of ICA.
 //! **Algorithm** (Hyvärinen 1999): `parallel` is eq. 20 for all sources, then the nearest rotation, until the largest
 //! `||w_i - w_i before||² / 2`, which is scikit-learn's `1 - |<w_i, w_i before>|` without its cancellation, is below `tol`;
-//! `deflation` the same for one source after another. No step is refused, so that iterations are those that others count.
+//! `deflation` the same for one source after another. No step is rejected, as in other implementations.
 //! **Cost** as ICA's.
 //! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; with `tol` at its default
 //! angles may be off by 0.014, its root.
@@ -42,7 +42,7 @@ pub struct FastIca {
     pub tol: f64,
     /// Initial unmixing matrix, in whitened coordinates.
     pub w_init: Option<Vec<Vec<f64>>>,
-    /// Accepted for scikit-learn's sake.
+    /// Accepted for compatibility with scikit-learn.
     pub whiten_solver: WhitenSolver,
 }
 
@@ -84,7 +84,7 @@ pub enum SourceSize {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum WhitenSolver {
-    /// By the shape, and by singular values wherever a scatter matrix does not see all directions.
+    /// Chosen by the shape, with singular values if a scatter matrix does not resolve all directions.
     Svd,
     /// The same.
     Eigh,

@@ -1,22 +1,20 @@
-//! The width `a` of `a tanh(z / a)`, chosen for every component by its codes.
+//! The width `a` of `a tanh(z / a)`, chosen for every component from its codes.
 //!
-//! A small `a` separates sub-Gaussian sources, a large one super-Gaussian sources, and each fails at the other's: two tied sources
-//! of the wrong kind are mixed, for any fixed `a`. So at every check each component gets the candidate with the larger `(A - b) /
-//! |b|`, whether or not that is significant. A threshold would be wrong here: the mean of `psi` of a mixture of `m` sources of one
-//! kind is about `3 / (m + 2)` of a source's, so at the principal axes of 20 tied sources no component is significantly of either
-//! kind, although its sign is right more often than not; and a component that keeps the wrong width is driven to the mixture that
-//! is nearest to Gaussian, where it never becomes significant.
+//! A small `a` separates sub-Gaussian sources, a large one super-Gaussian sources, and each fails for the
+//! other kind: with any fixed `a`, two sources of equal variance stay mixed if they are of the wrong kind. So
+//! at every check each component gets the candidate with the larger `(A - b) /
+//! |b|`, whether or not that is significant. A significance threshold would be wrong here: the mean of `psi` of a mixture of `m` sources of one kind is about `3 / (m + 2)` of that of a source, so at the principal axes of 20 sources of equal variance no component is significantly of either kind, although its sign is usually correct; and a component with the wrong width converges to the mixture that is nearest to Gaussian, at which it never becomes significant.
 
 use super::separation::Separation;
 
 /// For sub-Gaussian and for super-Gaussian sources.
 pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
-/// How many standard errors of `A - b` are more than chance.
+/// Significance threshold for `A - b`, in standard errors.
 pub const CERTAIN: f64 = 4.0;
 
-/// Sweeps in which components are examined: often while they move far, seldom later. The first check is at the start, before a
-/// wrong `a` can pull a tied pair to where it is worst distinguished.
+/// Sweeps in which widths are checked: often at first, rarely later. The first check is at the start, before
+/// a wrong `a` can rotate a pair of equal variance to its least separated position.
 const LOOKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
 /// The last of them; from here on checks follow each other at `LATER` sweeps while components still become less Gaussian.
@@ -39,13 +37,13 @@ pub(crate) fn choose(separations: &[Separation], k: usize) -> Vec<f64> {
     (0..k).map(|j| CANDIDATES[best(j)]).collect()
 }
 
-/// How far the components are from Gaussian ones, all together: the sum of the squares of the larger `t` of each.
+/// Joint evidence against Gaussianity: the sum over components of the squares of the larger `t`.
 pub(super) fn evidence(separations: &[Separation]) -> f64 {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
     (0..k).map(|j| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j])).powi(2)).sum()
 }
 
-/// What the better candidate sees of each of `k` components.
+/// The statistics of the better candidate for each of `k` components.
 pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     let mut out = Separation::default();
     for j in 0..k {
@@ -88,9 +86,10 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
     (0..k).map(|j| by_search && which.contains(&j)).collect()
 }
 
-/// Whether the components at the principal axes, taken together, are less Gaussian than chance would have them: the sum of the
-/// squares of the larger `t` of each has mean `k` there, and standard deviation `sqrt(2 k)`, because nothing was chosen by them
-/// yet. Small samples may show together what none of their components shows alone.
+/// Whether the components at the principal axes are jointly non-Gaussian: the sum of the
+/// squares of the larger `t` of each has mean `k` there, and standard deviation `sqrt(2 k)`, because the axes
+/// were not selected by these statistics. In small samples the joint statistic can be significant when no
+/// single one is.
 pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
     evidence(separations) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()

@@ -31,7 +31,7 @@ pub(super) fn divide<T: Real>(w: &mut [T], by: &[f64]) {
     );
 }
 
-/// Puts `w` (`p x k`) back where it has to be.
+/// Projects `w` (`p x k`) onto the constraint set.
 pub(super) fn project<T: Real>(constraint: Constraint, w: &mut [T], k: usize) -> Result<()> {
     let wide = |w: &[T]| {
         let numbers = w.iter().map(|x| x.to_f64()).collect();

@@ -4,8 +4,8 @@
 //! small rotation of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling rotates the pair by
 //! `mean(g_ij) / L_ij`: a standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967).
 //! Both the standard error of `L_ij` and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch
-//! means, Conway 1963): no moment higher than those that are averaged has to be estimated, nothing is taken for independent, and
-//! consecutive rows count for what they are worth as long as a block drops the one before.
+//! means, Conway 1963): no moment higher than those that are averaged has to be estimated, rows need not be
+//! independent, as long as the autocorrelation is shorter than a block.
 //!
 //! Unlike the condition for pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are
 //! not Gaussian but have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
@@ -57,7 +57,7 @@ struct Sums {
     score_slope: Vec<f64>,
 }
 
-/// Axes, and statistics of blocks of rows about them.
+/// Axes, and their statistics over blocks of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockEvidence {
     /// Standard deviations along all axes, components first.
@@ -65,7 +65,7 @@ pub(crate) struct BlockEvidence {
     blocks: Vec<Sums>,
     /// The fraction of the rows that the blocks have.
     share: f64,
-    /// Directions that rows have beside these axes.
+    /// Number of further directions of the rows.
     rest: usize,
 }
 

@@ -1,8 +1,9 @@
-//! The half-gradient of any rule, from weights and a batch of rows: `G = X'E/n + W K`.
+//! Half the gradient of any rule, from weights and a batch of rows: `G = X'E/n + W K`.
 //!
-//! Terms enter in one order. (1) The nonlinear reconstruction: codes (deflated or not), standard deviations, `U = h(Y/sigma)
-//! sigma`, the error `UM - Y` in its several forms times `h'`; the decoder's part. (2) The triangular term. (3) The linear terms
-//! and (4) those that keep columns orthogonal ([`linear_gradient`]). (5) Sparsity and the terms of independent component analysis.
+//! Terms are added in a fixed order. (1) The nonlinear reconstruction: codes (deflated or not), standard
+//! deviations, `U = h(Y/sigma) sigma`, the error `UM - Y` in its several forms times `h'`; the decoder's
+//! part. (2) The triangular term. (3) The linear terms and (4) those that keep columns orthogonal
+//! ([`linear_gradient`]). (5) Sparsity and the terms of independent component analysis.
 //!
 //! Rows are centred by their batch without being changed: what is subtracted from `Y` and from `E` column by column is enough,
 //! because `(X - 1m)'E = X'(E - mean E)`.
@@ -28,7 +29,7 @@ pub struct State {
     pub a: f64,
     /// One for each component in its place; empty where that one is for all.
     pub widths: Vec<f64>,
-    /// What terms that go by the length of rows are multiplied by.
+    /// Factor of terms that are scaled by the length of rows.
     pub length: f64,
     /// Weights of orthogonality are in units of the mean variance along the columns, or as they are.
     pub beta_by_variance: bool,
@@ -37,7 +38,7 @@ pub struct State {
 }
 
 impl State {
-    /// At the beginning: nothing seen.
+    /// Initial values.
     pub fn new(spec: &Spec) -> Self {
         Self { a: spec.a, length: 1.0, ..Self::default() }
     }
@@ -55,7 +56,7 @@ pub struct ExtraGradients {
 /// The weight by which a record's `beta` is divided when it counts in units of the mean variance: that of the designs on which
 /// published weights were found to work.
 pub(crate) const MEAN_VARIANCE: f64 = 6.0;
-/// Buffers of one step, and its result. Nothing is allocated while batches keep their size.
+/// Buffers of one step, and its result. Nothing is allocated while the batch size is constant.
 pub struct Field<T> {
     spec: Spec,
     p: usize,
@@ -133,8 +134,9 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// Takes away the part of the gradient along the columns themselves, which a step in unit columns must not follow: for each
-    /// column alone, or, where columns are kept `orthonormal`, for all of them (`G - W sym(W'G)`).
+    /// Removes the component of the gradient along the columns, which must not affect a step with unit
+    /// columns: for each column alone, or, where columns are kept `orthonormal`, for all of them
+    /// (`G - W sym(W'G)`).
     pub fn tangent(&mut self, orthonormal: bool) {
         let (k, b) = (self.k, self.e.len() / self.k);
         let n = b as f64;

@@ -8,10 +8,11 @@
 //! converges where `F = W'H` is symmetric and `H = W F`. With `alpha = 2` that agrees with the published soft fixed point (unit
 //! columns, nearly orthogonal) to first order in `W'W - I`; with `alpha = 0` it is the plain Stiefel condition.
 //!
-//! *Saddles.* A tied pair may begin, or converge, near the rotation at which it is separated worst, and leaves it slowly. The
-//! curvature of every pair is among the sums when components are examined; where it is negative, and the data are certain of it,
-//! and the next step would rotate the pair by less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind
-//! of stationary point, of a pair of sources of two kinds, is not visible in the curvature: see `turned.rs`.
+//! *Saddles.* A pair of equal variance may begin, or converge, near the rotation at which it is least
+//! separated, and leaves it slowly. The curvature of every pair is among the sums when components are
+//! examined; if it is significantly negative, and the next step would rotate the pair by
+//! less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind of stationary point,
+//! of a pair of sources of two kinds, is not visible in the curvature: see `turned.rs`.
 
 mod held_out;
 mod momentum;
@@ -46,7 +47,7 @@ pub struct GpmOptions {
     pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
-    /// Steps at most.
+    /// Maximum number of steps.
     pub max_iter: u64,
 }
 
@@ -63,11 +64,12 @@ pub struct FixedPoint {
     pub sigma: Vec<f64>,
     /// `a` of each.
     pub a: Vec<f64>,
-    /// What the nonlinearity in use sees of them.
+    /// Their statistics under the nonlinearity in use.
     pub own: Separation,
-    /// What the candidates of `a = "auto"` see of them.
+    /// Their statistics under the candidates of `a = "auto"`.
     pub candidates: Vec<Separation>,
-    /// A width that saw more at the start than any sees now: with the one in use, components became more Gaussian.
+    /// A width with a larger statistic at the start than any has now: with the one in use, components became
+    /// more Gaussian.
     pub better: Option<f64>,
     /// Outcome.
     pub outcome: Outcome,
@@ -100,7 +102,7 @@ impl GpmOptions {
         run: &Run<'_>,
         mut seen: impl FnMut(u64, &Matrix<f64>),
     ) -> Result<FixedPoint> {
-        // How it ends depends on what is seen, not on the residual alone.
+        // The outcome depends on the statistics, not on the residual alone.
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let before = rows.sweeps();
         let (mut steps, mut at) = Steps::begin(run, "polar steps", limits, || Ok(State::new(self, &start)))?;
@@ -200,7 +202,7 @@ impl GpmOptions {
             return Ok(Inspection::Changed);
         }
         at.one_width = at.one_width.filter(|_| !ended);
-        // Other rows have shown that it is no chance.
+        // It was significant on held-out rows.
         let by_chance = !none && !at.held_out;
         let mut changed = !self.white
             && at.settled
@@ -245,7 +247,7 @@ impl GpmOptions {
     }
 }
 
-/// What an iteration leads to.
+/// Result of an iteration.
 enum NextStep {
     At(Box<State>),
     Ended(Box<FixedPoint>),
@@ -268,9 +270,9 @@ impl State {
 enum Inspection {
     /// The step that was about to be taken.
     GoOn,
-    /// Another look: components or widths are others now.
+    /// Continue: components or widths have changed.
     Changed,
-    /// The principal axes: nothing stands out from a Gaussian.
+    /// Return the principal axes: no component is significantly non-Gaussian.
     Nothing,
 }
 
@@ -291,8 +293,8 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     (jointly_non_gaussian(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
 }
 
-/// Rows for each coordinate, below which a search finds directions of single rows that look as little Gaussian as any source, and
-/// which of them is chance: nothing but variance is to be seen there.
+/// Rows per coordinate, below which a search overfits to single rows, whose directions look as non-Gaussian
+/// as any source: only variance is then informative.
 const FEW_ROWS: f64 = 4.0;
 
 /// Pairs are examined in rotated form where components are no more than this. Among many there are many pairs whose variances are
@@ -301,8 +303,8 @@ const FEW_ROWS: f64 = 4.0;
 const FEW: usize = 16;
 /// Sweeps after which pairs in danger are examined in rotated form; one of those after which components are examined anyway.
 const EARLY: u64 = 5;
-/// Sweeps without a smaller residual after which nothing more is expected. The way past a saddle takes many: the residual is small
-/// there, and larger for as long as the saddle takes to leave (on photographs 80 sweeps and more).
+/// Number of sweeps without a smaller residual after which the iteration stops. Passing a saddle takes many:
+/// the residual is small there, and then larger until the saddle is left (on photographs 80 sweeps and more).
 const PATIENCE: usize = 250;
 /// The same where the residual is next to rounding errors.
 const PATIENCE_AT_REST: usize = 50;

@@ -1,4 +1,4 @@
-//! The deterministic solver for the published fixed point: unit columns that the loss itself keeps nearly orthogonal.
+//! The deterministic solver for the published fixed point: unit columns, kept nearly orthogonal by the loss.
 //!
 //! ```text
 //! G = X'[(U M - Y) o h'] / n,   U = h(Z) Sigma,   M = W'W            at rest: every G_j is parallel to w_j, |w_j| = 1
@@ -29,19 +29,19 @@ mod step;
 pub use pass::{NativePass, NativeSums};
 use step::Step;
 
-/// Steps without a smaller residual in their second half after which nothing more is expected.
+/// Number of steps without a decrease of the residual in their second half after which the iteration stops.
 const PATIENCE: usize = 100;
 
 /// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring
-/// stationary points (on photographs), of which long steps pick one by chance; polar steps from the principal axes lead two samples
-/// of the same photographs to the same place more often: on six pairs of samples, 32 components, they agree by .890 after 4 steps,
-/// by .910 after 24, by .926 after 40.
+/// stationary points (on photographs), among which long steps select arbitrarily; polar steps from the
+/// principal axes lead two samples of the same photographs to the same point more often: on six pairs of
+/// samples, 32 components, they agree by .890 after 4 steps, by .910 after 24, by .926 after 40.
 fn warm(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
 
-/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. The weights in `how` are for nothing
-/// here; its tolerance is for the column residual.
+/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. The weights in
+/// `how` are not used; its tolerance applies to the column residual.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn solve<T: Real>(
     run: &Run<'_>,
     mut seen: impl FnMut(u64, &Matrix<f64>),
 ) -> Result<FixedPoint> {
-    // How it ends depends on what is seen, not on the residual alone.
+    // The outcome depends on the statistics, not on the residual alone.
     let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
     let before = rows.sweeps();
     let (mut steps, mut at) = Steps::begin(run, "native steps", limits, || Ok(State::new(how, &start)))?;
@@ -87,7 +87,7 @@ pub fn solve<T: Real>(
     if !nothing || outcome == Outcome::Converged {
         return Ok(solved);
     }
-    // Nothing stands out from a Gaussian: the principal axes are what there is.
+    // No component is significantly non-Gaussian: the principal axes are returned.
     let start = rows.first(start.rows());
     let (own, candidates) = statistics(how, &solved.a, rows, &start, run)?;
     let sigma = rows.deviations(&start);
@@ -101,7 +101,7 @@ struct State {
     a: Vec<f64>,
     n_iter: u64,
     history: Vec<f64>,
-    /// How often widths were chosen anew at convergence, and pairs rotated there.
+    /// Number of times that widths were chosen again at convergence, and pairs rotated.
     changes: u32,
     kicks: u32,
     /// The smallest residual since widths changed, and where it was.
@@ -219,7 +219,8 @@ impl State {
         }
     }
 
-    /// The residual need not fall at every step: the newest is preferred where it is nearly the smallest.
+    /// The residual need not decrease in every step: the last point is preferred if its residual is nearly
+    /// the smallest.
     fn best(&mut self, residual: f64) -> f64 {
         match self.smallest.take().filter(|(r, _)| residual >= 1.5 * r) {
             Some((r, best)) => {
@@ -231,7 +232,7 @@ impl State {
     }
 }
 
-/// What the nonlinearity in use sees of the components, and what the candidates see.
+/// Statistics of the components under the nonlinearity in use, and under the candidates.
 fn statistics<T: Real>(
     how: &GpmOptions,
     a: &[f64],

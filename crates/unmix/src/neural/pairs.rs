@@ -1,4 +1,4 @@
-//! Which pairs of components are separated, by what, and which are not.
+//! Separation of pairs of components, and verdicts.
 //!
 //! With axes kept orthonormal and the gradient of each weighted by `sigma^alpha`, a solution separates the pair `(i, j)` of
 //! independent sources exactly where
@@ -21,7 +21,7 @@ use super::evidence::SamplingError;
 use super::separation::Separation;
 use crate::num::Matrix;
 
-/// `L_ij`, and its standard error as far as `A` and `b` are uncertain.
+/// `L_ij`, and its standard error due to `A` and `b`.
 pub fn separation(sigma: &[f64], statistics: &Separation, alpha: f64, i: usize, j: usize) -> (f64, f64) {
     pair_coefficient(sigma, statistics, alpha, i, j, statistics.score_slope[j], statistics.score_slope[i])
 }
@@ -61,7 +61,7 @@ fn pair_coefficient(
 pub enum Unresolved {
     /// All of its codes are in the linear range of the nonlinearity, which cannot separate there.
     Unseen,
-    /// It cannot be distinguished from a Gaussian: it rests on its variance alone.
+    /// It cannot be distinguished from a Gaussian: it is determined by its variance alone.
     Gaussian,
     /// The nonlinearity attracts it to small variance, or mixes it with others like it; this `a` would not.
     WrongWidth(f64),
@@ -73,9 +73,10 @@ pub enum Unresolved {
     Open,
     /// Its sampling error cannot be estimated: rows are too few, or components far from orthogonal.
     Unknown,
-    /// Sampling may have rotated it this far, in rad.
+    /// The bound of its sampling error, in rad, is too large.
     Loose(f64),
-    /// What halves of the rows have in its place has at least this cosine with it and with each other, and no more.
+    /// The corresponding components of halves of the rows have only this least cosine with it and with each
+    /// other.
     Halves(f64),
     /// The fit ended before it converged.
     Unfinished,
@@ -88,13 +89,13 @@ pub struct Verdict {
     pub seeking: f64,
     /// The smallest `L_ij` over all others; `-b` where there is no other.
     pub separation: f64,
-    /// The largest `t` of the nonlinearities that were examined, as if nothing had been chosen by it.
+    /// The largest `t` over the nonlinearities, not corrected for selection.
     pub certainty: f64,
     /// Why it is not resolved, where it is not.
     pub doubt: Option<Unresolved>,
 }
 
-/// The cosine with the axis that an infinite sample would lead to below which a component is in the wrong place.
+/// A component is wrong if its cosine with the population axis is below this.
 pub const RIGHT: f64 = 0.95;
 /// The cosine below which halves of the rows disagree.
 pub const AGREE: f64 = 0.9;
@@ -106,9 +107,9 @@ pub struct VerdictInput<'a> {
     pub sigma: &'a [f64],
     /// Exponent of the weights.
     pub alpha: f64,
-    /// What the nonlinearity in use sees.
+    /// Statistics under the nonlinearity in use.
     pub own: &'a Separation,
-    /// What those of `a = "auto"` see.
+    /// Statistics under those of `a = "auto"`.
     pub candidates: &'a [Separation],
     /// The sampling error of each component, where it can be estimated.
     pub certainty: Option<&'a [SamplingError]>,
@@ -169,7 +170,7 @@ fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     (!on.finished).then_some(Unresolved::Unfinished)
 }
 
-/// The verdicts as sentences, one for each kind of doubt.
+/// The verdicts as sentences, one for each reason.
 pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let k = verdicts.len();
     let whose = |is: &dyn Fn(&Unresolved) -> bool| -> Vec<usize> {
@@ -234,10 +235,10 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     out
 }
 
-/// Whether a doubt is of one kind.
+/// Whether a reason is of one kind.
 type IsDoubt = fn(&Unresolved) -> bool;
 
-/// Why components are not resolved, by kind of doubt.
+/// Components that are not resolved, by reason.
 const UNRESOLVED: [(IsDoubt, &str); 5] = [
     (|d| *d == Unresolved::Open, "directions that were not kept would fit as well"),
     (

@@ -13,7 +13,7 @@ use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::stats::{Gather, Packer, Partial, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// What is summed over a block of codes in a sweep.
+/// A statistic summed over blocks of codes in a sweep.
 pub(crate) trait Rule<T: Real>: Sync + Clone {
     /// What is summed.
     type Sums: Partial;
@@ -33,7 +33,7 @@ pub(crate) trait Rule<T: Real>: Sync + Clone {
     fn is_for(&self, k: usize) -> bool;
 }
 
-/// Gathers what a rule sums of codes `z = (x - mean) into`.
+/// Gathers the sums of a rule over codes `z = (x - mean) into`.
 pub(crate) struct GatherCodes<T, R> {
     /// What is subtracted, where it is.
     pub(super) mean: Option<Vec<f64>>,
@@ -79,12 +79,13 @@ impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
     }
 }
 
-/// A pass of codes through a nonlinearity, and through others that it is compared with.
+/// A pass through the nonlinearity in use, and through others for comparison.
 #[derive(Clone)]
 pub struct Pass {
-    /// The one that moves the axes.
+    /// The nonlinearity in use, which determines the gradient.
     pub h: Nonlinearity,
-    /// Those whose separation is examined; the first of them is requested the bend of every pair, too.
+    /// Nonlinearities whose separation statistics are computed; for the first of them also those of every
+    /// pair.
     pub separations: Vec<Nonlinearity>,
     /// Whether the mean of the gradient matters, because that of the rows was not subtracted.
     pub(super) score_mean: bool,
@@ -359,7 +360,7 @@ impl Separation {
         let mean = |at: usize, j: usize| sums[at * k + j] / n;
         let each = |f: &dyn Fn(usize) -> f64| (0..k).map(f).collect::<Vec<f64>>();
         let error = |j| ((mean(3, j) - mean(2, j).powi(2)).max(0.0) / n).sqrt();
-        // Where every code is in the straight part of a nonlinearity there is nothing to divide.
+        // If every code is in the linear range of a nonlinearity the denominator is 0.
         let over = |x: f64, y: f64| if y > 0.0 { x / y } else { 0.0 };
         Self {
             b: each(&|j| mean(0, j)),

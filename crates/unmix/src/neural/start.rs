@@ -1,9 +1,9 @@
 //! Start of deterministic solvers: rows in the coordinates of their principal axes.
 //!
 //! In these coordinates the covariance is diagonal and the first `k` axes are the first unit vectors. `4 k` coordinates are
-//! enough: what a solution for `k` components has outside of them is the square root of what the data have there at most
-//! (measured on patches of photographs, `k = 32`: a squared length of 2e-4), and a sweep costs as much as there are
-//! coordinates.
+//! enough: the part of a solution for `k` components outside of them is at most the square root of that of
+//! the data (measured on patches of photographs, `k = 32`: a squared length of 2e-4), and a sweep costs as
+//! much as there are coordinates.
 
 use super::separation::{GatherCodes, PassMeans, Rule};
 use crate::data::{KEPT, Map, Projected, Rows};
@@ -42,7 +42,7 @@ pub struct Principal<'a, T: Real> {
     pub moments: Vec<f64>,
     /// What coordinates were divided by.
     pub unit: f64,
-    /// Where the mean of the rows lies, unless it was subtracted.
+    /// The mean of the rows in coordinates, unless it was subtracted.
     offset: Option<Vec<f64>>,
     rows: &'a Rows<'a, T>,
     held: PrincipalRows<'a, T>,
@@ -138,7 +138,7 @@ impl<'a, T: Real> Principal<'a, T> {
         self.sweeps.get()
     }
 
-    /// Counts passes that were made elsewhere.
+    /// Adds passes made by other code.
     pub(crate) fn count_sweeps(&self, more: u64) {
         self.sweeps.set(self.sweeps.get() + more);
     }
@@ -153,7 +153,7 @@ impl<'a, T: Real> Principal<'a, T> {
         w
     }
 
-    /// Where the mean of the rows lies, unless it was subtracted.
+    /// The mean of the rows in coordinates, unless it was subtracted.
     pub(super) fn offset(&self) -> Option<&[f64]> {
         self.offset.as_deref()
     }
@@ -215,7 +215,7 @@ impl<'a, T: Real> Principal<'a, T> {
         Ok((numbers, weights))
     }
 
-    /// One sweep: what standardised codes along the rows of `w` pass on to the rows. `w` is `k x r`.
+    /// One sweep: the statistics of standardised codes along the rows of `w`. `w` is `k x r`.
     pub(super) fn gather<R: Rule<T>>(
         &self,
         w: &Matrix<f64>,

@@ -3,7 +3,7 @@
 use super::Spec;
 use crate::error::{Error, Result};
 
-/// A published variant, or one of ours.
+/// A published variant, or one of this project.
 #[derive(Clone, Copy, Debug)]
 pub struct TableEntry {
     /// Value of the setting `variant`.
@@ -33,7 +33,7 @@ pub enum Order {
     None,
 }
 
-/// How far a step with a full batch may go.
+/// Step size with full batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A quarter; the least limit of any rule is a third.

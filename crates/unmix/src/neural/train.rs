@@ -1,8 +1,9 @@
 //! Training of any rule on mini-batches, as published and as corrected.
 //!
-//! *Correction.* At its fixed point a rule in unit columns has a gradient along them, which the projection removes; Adam
-//! divides it entry by entry, which changes its direction and the fixed point. So the component along the columns is removed before
-//! the step (`tangent`, on by default), and the rate decays linearly to 0. Literal settings are `tangent: false`.
+//! *Correction.* At the fixed point of a rule with unit columns the gradient has a component along them,
+//! which the projection removes; Adam divides the gradient entry by entry, which changes its direction and
+//! therefore the fixed point. So the component along the columns is removed before the step (`tangent`, on by
+//! default), and the rate decays linearly to 0. Literal settings are `tangent: false`.
 //!
 //! *Same bits.* Every epoch visits all rows in an order that depends on the seed, the epoch and the shape of the data alone
 //! ([`Batches`]). So nothing depends on threads, or on where rows are kept. Rows are read as they are needed: they may be more than
@@ -24,15 +25,15 @@ use crate::stats::GatherLengths;
 pub struct Training {
     /// The update rule.
     pub optimiser: Optimiser,
-    /// Its rate, at the beginning.
+    /// Initial learning rate.
     pub learning_rate: f64,
     /// Maximum mini-batch size.
     pub batch_size: usize,
-    /// How often all rows are visited.
+    /// Number of epochs.
     pub max_epochs: u64,
     /// Takes away the part of the gradient along the columns themselves, where these are kept at unit length.
     pub tangent: bool,
-    /// The rate falls linearly to 0.
+    /// The learning rate decays linearly to 0.
     pub decay: bool,
     /// Everything in the units of the data, as published; otherwise rows are divided by their size first, and weights of
     /// orthogonality count in units of the mean variance along the columns.
@@ -56,18 +57,18 @@ impl Default for Training {
     }
 }
 
-/// What is known of the rows before the first step.
+/// Initial values and statistics of the rows.
 #[derive(Clone, Debug)]
 pub struct TrainingStart {
     /// Weights, `p x k`.
     pub w: Matrix<f64>,
     /// Mean of the rows.
     pub mean: Vec<f64>,
-    /// What columns are divided by before anything else, where they are.
+    /// Scales that columns are divided by first, if any.
     pub units: Option<Vec<f64>>,
     /// Root of the mean square of their numbers, about the mean.
     pub size: f64,
-    /// Mean length of a row, for rules that go by it.
+    /// Mean length of a row, for rules that depend on it.
     pub length: f64,
     /// Standard deviation along the last of the principal axes that are learned.
     pub last: f64,
@@ -118,7 +119,7 @@ impl TrainingStart {
     }
 }
 
-/// Weights as they were left.
+/// The trained weights.
 #[derive(Clone, Debug)]
 pub struct Trained {
     /// `p x k`.
@@ -131,7 +132,7 @@ pub struct Trained {
     pub sigma: Vec<Vec<f64>>,
     /// Steps.
     pub steps: u64,
-    /// Epochs that were gone through to the end: fewer than there were to be where time was up.
+    /// Number of complete epochs: fewer than requested if the time limit was reached.
     pub epochs: u64,
 }
 
@@ -150,8 +151,8 @@ pub fn train<T: Real>(
     train_by_widths(rows, spec, begin, how, &mut |_, now| Ok(now.to_vec()), run)
 }
 
-/// [`train`], where `widths` hears of the weights (`p x k`) and the numbers in the nonlinearity before the first epoch and after
-/// each, and says what the latter are to be.
+/// [`train`], with a callback `widths`, which gets the weights (`p x k`) and the widths before the first
+/// epoch and after each, and returns new widths.
 pub(crate) fn train_by_widths<T: Real>(
     rows: &Rows<'_, T>,
     spec: &Spec,

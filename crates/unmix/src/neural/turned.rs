@@ -1,15 +1,17 @@
 //! Spurious stationary points of pairs of a sub- and a super-Gaussian source, escaped by a rotation of 45 degrees.
 //!
-//! A sub-Gaussian and a super-Gaussian source of equal variance, mixed half and half, make two codes that are mildly
-//! super-Gaussian. Both then get the wide `a`, by which the mixture may well be a stationary point: the curvature of the pair does
-//! not show it. Rotated by an eighth of a circle the two are the sources, which are far less Gaussian than their mixtures. So
-//! converged pairs whose variances cannot be distinguished are examined in rotated form, as many as are disjoint in one sweep, each
-//! pair once (and those that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the
-//! squares of the `t` of larger size add up to more than chance would add, the rotation is kept.
+//! A sub-Gaussian and a super-Gaussian source of equal variance, mixed half and half, give two codes that are
+//! slightly super-Gaussian. Both then get the wide `a`, for which the mixture may be a stationary point,
+//! which the curvature of the pair does not show. After a rotation by 45 degrees the two are the sources,
+//! which are far less Gaussian than their mixtures. So converged pairs whose variances cannot be
+//! distinguished are examined in rotated form, as many as are disjoint in one sweep, each pair once (and
+//! those that both have the wide `a` after a few sweeps already, because the way to such a place is long);
+//! where the squares of the `t` of larger size add up to more than chance would add, the rotation is kept.
 //!
-//! Two sources of heavy tails (Student's of three degrees), mixed half and half, are such a place, too: a few rows far out, which the wide
-//! `a` sees most of, may have both codes. It is the narrow `a` that sees so many more small codes in a source than in a mixture, by a `t`
-//! that is negative and ten times as large. So what counts is the size of `t`, whatever its sign.
+//! A half-and-half mixture of two heavy-tailed sources (Student's t with three degrees of freedom) is another
+//! such point: a few outlying rows, which dominate the wide `a`, may be large in both codes. For the narrow
+//! `a`, a source has many more small codes than a mixture, with a negative `t` ten times as large. So the
+//! criterion is the absolute value of `t`.
 
 use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
 use super::nonlinearity::Nonlinearity;

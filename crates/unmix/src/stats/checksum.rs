@@ -1,4 +1,4 @@
-//! One number for all numbers of some rows: whether two fits are of the same rows.
+//! A checksum of rows, to recognise whether two fits are of the same rows.
 
 use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;

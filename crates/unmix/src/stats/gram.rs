@@ -44,8 +44,7 @@ impl Gram {
     }
 }
 
-/// How a feature is seen over all samples: about its mean or about 0, in its own unit or in that of the data, each sample as
-/// often as it counts.
+/// Transformation of a feature over all samples: centring, scaling and weights.
 #[derive(Clone, Debug)]
 pub struct FeatureView<'a> {
     weights: Option<Cow<'a, [f64]>>,

@@ -1,4 +1,4 @@
-//! Partials as bytes: little-endian numbers and lengths, nothing else.
+//! Serialisation of partials: little-endian numbers and lengths.
 
 use crate::error::{Error, Result};
 use crate::num::{Matrix, Real};

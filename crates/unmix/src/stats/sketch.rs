@@ -1,4 +1,4 @@
-//! The scatter of some rows seen from a few directions, without the `p × p` matrix.
+//! The scatter matrix of rows applied to a few directions, without forming it.
 
 use super::stored::{Counts, add_products, shift};
 use super::{AddStored, Gather, Packer, Partial, Unpacker};

@@ -1,4 +1,4 @@
-//! What independent component analysis sums up over rows: how sources go together with their contrasts.
+//! Sums of independent component analysis over rows: cross products of sources with their contrasts.
 
 use super::contrast::HeldContrasts;
 use super::{Contrasts, Gather, Packer, Partial, Unpacker, both};
@@ -168,7 +168,7 @@ impl SourceSums {
     }
 }
 
-/// Sums over rows of one source `y = b (x - mean)`, and of how it goes together with the rows.
+/// Sums over rows of one source `y = b (x - mean)`, and of its cross products with the rows.
 ///
 /// `p + 3` numbers: a step of FastICA for one unit.
 #[derive(Clone, Debug, PartialEq)]

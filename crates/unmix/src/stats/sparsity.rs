@@ -1,4 +1,4 @@
-//! How sparse the outputs of filters are, and how that changes with the filters.
+//! The sparsity penalty of the outputs of filters, and its gradient with respect to the filters.
 
 use super::{Gather, Packer, Partial, Unpacker, both};
 use crate::elementwise::Penalty;
@@ -13,7 +13,7 @@ pub struct Filters<'a, T> {
     pub mean: Option<Cow<'a, [f64]>>,
     /// `V`, `k x p`.
     pub rows: Matrix<T>,
-    /// What their outputs are measured by.
+    /// The penalty of their outputs.
     pub penalty: Penalty,
 }
 

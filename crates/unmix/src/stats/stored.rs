@@ -1,4 +1,4 @@
-//! What sums over stored entries have in common: moments of a line, and what lines are centred on before products.
+//! Shared parts of sums over stored entries: moments of a line, and the shifts subtracted before products.
 //!
 //! Sums are taken about a shift `c` that leaves unstored entries alone: `c_j` is the mean of columns that are stored in every row of the
 //! shard, so that a large offset costs them no digits, and 0 elsewhere. Then

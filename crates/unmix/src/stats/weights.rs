@@ -1,4 +1,4 @@
-//! How often rows count that are elsewhere.
+//! Sample weights of remote rows.
 
 use super::sum::{GatherSum, Sum};
 use super::{Packer, Partial, Unpacker};

@@ -1,4 +1,4 @@
-//! What is learned from a stream of rows, as tensors of the model: learning continues from them to the bit.
+//! The state of learning from a stream, as tensors of the model, from which it continues with the same bits.
 //!
 //! Rows are cut into batches of `batch_size` in their order, whatever each call was given; rows that do not fill a batch wait.
 
@@ -15,7 +15,7 @@ const ROWS: &str = "stream_rows";
 const WAITING: &str = "stream_waiting";
 const WORST: &str = "stream_worst";
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stream {
     /// Rows seen, those that wait included.
@@ -31,7 +31,7 @@ pub(super) struct Stream {
     pub(super) waiting: Vec<f64>,
 }
 
-/// Once there were rows enough for initial atoms.
+/// After initial atoms have been chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StreamAtoms {
     pub(super) alpha: f64,

@@ -5,7 +5,8 @@
 //! M: S = mean E[z z'],   W = mean (x E[z]') S^-1,   psi = diag(mean x x' - 2 W mean(E[z] x') + W S W')  within the bounds
 //! ```
 //!
-//! Both raise the bound of the log-likelihood of the rows, so it never decreases. Memory `n (p + 2 q)` numbers, `O(n q^3)` operations an iteration.
+//! Both increase the bound of the log-likelihood, so it never decreases. Memory `n (p + 2 q)` numbers,
+//! `O(n q^3)` operations an iteration.
 
 use super::gaps::residual;
 use super::likelihood::Point;
@@ -23,7 +24,7 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Parameters, the variances of the factors that the E-step begins with, and what is needed to go on.
+/// State of the iteration, with the variances of the factors from which the E-step begins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     start: Start,

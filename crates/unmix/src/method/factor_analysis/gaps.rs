@@ -5,8 +5,9 @@
 //! factors: loadings, means and uniquenesses given the posteriors of the factors, expanded parameters reduced (PX-EM)
 //! ```
 //!
-//! What is missing of a row is less than its factors where few cells are, so the first takes fewer iterations (7 and 20 to 1e-6 nats at 10 and 30 % missing,
-//! where the second takes 168 and 406); it needs a table of columns.
+//! If few cells are missing there is less missing information than in the factors, so the first takes fewer
+//! iterations (7 and 20 to 1e-6 nats at 10 and 30 % missing, where the second takes 168 and 406); it needs a
+//! table of columns.
 
 use super::likelihood::{Moments, Point};
 use super::model::Fitted;
@@ -33,7 +34,7 @@ use serde::{Deserialize, Serialize};
 /// Columns up to which iterations are over the cells.
 const TABLE: usize = 1000;
 
-/// Parameters, and what is needed to go on.
+/// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     model: LinearGaussian,
@@ -61,7 +62,7 @@ impl Sums {
     }
 }
 
-/// What is fitted to.
+/// The data of the fit.
 struct Gaps<'a> {
     spec: &'a FactorAnalysis,
     cells: &'a Cells,
@@ -379,7 +380,8 @@ impl Gaps<'_> {
     }
 }
 
-/// What the log-likelihood can still rise, if it goes on by the ratio of the last two rises: their sum with the last. Below rounding, 0.
+/// The remaining increase of the log-likelihood, extrapolated geometrically from the last two increases. 0
+/// below rounding errors.
 pub(super) fn residual(value: f64, rise: Option<f64>, before: Option<f64>) -> f64 {
     let Some(rise) = rise.map(f64::abs) else { return f64::INFINITY };
     if rise <= 64.0 * f64::EPSILON * value.abs() {

@@ -1,4 +1,4 @@
-//! How well the model fits: tests and indices of fit, and whether the columns have anything in common.
+//! Tests and indices of fit, and tests whether the columns are correlated at all.
 //!
 //! ```text
 //! T = (n - 1 - (2p + 5)/6 - 2q/3) (log|C| + tr(C^-1 R) - log|R| - p)     chi-square of ((p - q)^2 - (p + q))/2 degrees of freedom (Bartlett 1951)
@@ -21,8 +21,8 @@ pub(super) fn parameters(p: f64, q: f64) -> f64 {
     p * q - 0.5 * q * (q - 1.0) + 2.0 * p
 }
 
-/// All that is to be known of the fit, by name. Tests are `null` where the correlations are singular, which `tests` says, or where no
-/// degrees of freedom are left.
+/// The statistics of fit, by name. Tests are `null` where the correlations are singular, which `tests` says,
+/// or where no degrees of freedom are left.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Rounds over the loadings of a column in one step.
 const ROUNDS: usize = 10;
 
-/// Parameters, and what is needed to go on.
+/// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     start: Start,

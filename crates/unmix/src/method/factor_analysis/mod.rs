@@ -1,9 +1,11 @@
-//! Factor analysis: a few common factors of many columns, each column with noise of its own size.
+//! Factor analysis: a few common factors of many columns, and a noise variance for each column.
 //!
-//! **Finds** the factors that columns have in common, and what of each column they leave over (its uniqueness).
+//! **Finds** the common factors of the columns, and the variance of each column that they do not explain (its
+//! uniqueness).
 //! **Model** `x = mean + L f + e`, `f ~ N(0, Phi)`, `e ~ N(0, diag(psi))`; covariance `L Phi L' + diag(psi)`.
 //! **Algorithm** (Lawley & Maxwell 1971; Jöreskog 1967), for `n` rows of `p` columns and `q` factors:
-//!  1. one sweep gathers the scatter of the rows; columns are divided by their standard deviations, which the likelihood does not notice;
+//!  1. one sweep gathers the scatter of the rows; columns are divided by their standard deviations, which
+//!  changes the likelihood by a constant only;
 //!  2. the likelihood at given uniquenesses has its best loadings in closed form, from the first `q` eigenvectors of
 //!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds (`likelihood.rs`, `search.rs`);
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
@@ -14,9 +16,10 @@
 //!
 //! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
 //! For no more rows than columns `n^2 p` a step and two copies of the rows.
-//! **Equals** the maximum that scikit-learn's iterations creep up to, or more; PPCA where all uniquenesses are equal. **Fails** to tell
-//! rotations of the factors apart, which have the same likelihood; has no finite maximum where a column is a multiple of a factor (Heywood
-//! cases: its uniqueness stays at `noise_floor`, and the report names the column).
+//! **Equals** the maximum to which scikit-learn's iterations converge slowly, or a higher one; PPCA if all
+//! uniquenesses are equal. **Fails** to identify the rotation of the factors, which does not change the
+//! likelihood; has no finite maximum where a column is a multiple of a factor (Heywood cases: its uniqueness
+//! stays at `noise_floor`, and the report names the column).
 
 mod factors;
 mod gaps;
@@ -244,7 +247,7 @@ impl FactorAnalysis {
         }
     }
 
-    /// How many factors, where that does not need rows.
+    /// Number of factors, if it can be determined without the rows.
     fn count(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
         match self.n_components {
             Components::Count(k) => Ok(k),
@@ -253,7 +256,7 @@ impl FactorAnalysis {
         }
     }
 
-    /// The number of factors of least BIC where every cell is there.
+    /// The number of factors with the smallest BIC, without missing cells.
     fn least_bic(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
         self.least_bic_of(seen.n, seen.varying.len(), most, |q| {
             let (_, found) = self.searched(seen, q, run)?;

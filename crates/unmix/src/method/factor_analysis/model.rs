@@ -16,12 +16,12 @@ use crate::num::{Matrix, factor, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// A fit that came to rest.
+/// Result of a fit.
 pub(super) struct Fitted<'a> {
     pub(super) seen: &'a RowMoments,
     pub(super) problem: &'a Problem<'a>,
     pub(super) found: SearchResult,
-    /// Components asked for.
+    /// Number of components requested.
     pub(super) q: usize,
     pub(super) features: &'a Features,
 }
@@ -138,7 +138,8 @@ impl FactorAnalysis {
         Ok(described.tensors(dtype, own))
     }
 
-    /// The factors as the settings want them: rotated, by decreasing sum of squared loadings, signed. The first `k` have loadings.
+    /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, signed.
+    /// The first `k` have loadings.
     fn rotated(
         &self,
         loadings: Matrix<f64>,
@@ -188,13 +189,13 @@ fn heywood(seen: &RowMoments, problem: &Problem<'_>, found: &SearchResult) -> Ve
     (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
 }
 
-/// What there may be to warn of.
+/// Input of the warnings.
 pub(super) struct WarningInput<'a> {
     pub(super) seen: &'a RowMoments,
     pub(super) features: &'a Features,
     /// Columns whose uniqueness is at the floor.
     pub(super) heywood: &'a [usize],
-    /// Factors asked for, and those that have loadings.
+    /// Number of factors requested, and of those with nonzero loadings.
     pub(super) q: usize,
     pub(super) k: usize,
     /// Whether the likelihood alone determines the loadings.

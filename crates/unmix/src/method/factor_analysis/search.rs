@@ -8,7 +8,7 @@ use crate::num::{Matrix, pseudo_inverse};
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
 
-/// What is known before the search.
+/// The optimisation problem.
 pub(super) struct Problem<'a> {
     pub(super) moments: &'a Moments,
     /// Rows, each as often as it counts.
@@ -22,7 +22,7 @@ pub(super) struct Problem<'a> {
     pub(super) units: f64,
 }
 
-/// Where the search came to rest.
+/// Result of the search.
 pub(super) struct SearchResult {
     pub(super) point: Point,
     pub(super) outcome: Outcome,
@@ -38,7 +38,7 @@ pub(super) struct Step {
     rise: f64,
 }
 
-/// Directions of less curvature than this share of the largest are taken for as curved as that.
+/// Lower bound of curvatures, as a fraction of the largest.
 const FLATTEST: f64 = 1e-3;
 
 /// Less curvature than this is rounding: that of a saturated model, whose likelihood does not depend on the uniquenesses, is 0.
@@ -73,7 +73,7 @@ impl<'a> Problem<'a> {
         -0.5 * self.n * value - self.units
     }
 
-    /// What rounding leaves uncertain of the log-likelihood.
+    /// Rounding error of the log-likelihood.
     fn rounding(&self, at: &Point) -> f64 {
         let terms =
             at.log_psi.iter().map(|x| x.abs()).sum::<f64>() + at.value.abs() + at.log_psi.len() as f64;
@@ -155,7 +155,7 @@ impl<'a> Problem<'a> {
         let mut at = self.moments.at(x, self.q)?;
         let mut step = self.step(&at)?;
         let outcome = loop {
-            // A rise that rounding hides cannot be seen to happen.
+            // An increase below rounding errors cannot be verified.
             let residual = if step.rise <= self.rounding(&at) { 0.0 } else { step.rise };
             if let Some(outcome) = steps.ending(residual) {
                 break outcome;
@@ -177,7 +177,8 @@ impl<'a> Problem<'a> {
         Ok(SearchResult { point: at, outcome, n_iter, residual: step.rise, log_likelihood })
     }
 
-    /// Rubin & Thayer (1982). The residual is what the likelihood can still rise: to the best loadings, and by Newton's step from there.
+    /// Rubin & Thayer (1982). The residual is the remaining increase of the likelihood: to the best loadings,
+    /// and by Newton's step from there.
     fn em(&self, start: Vec<f64>, limits: Limits, run: &Run<'_>) -> Result<SearchResult> {
         let first = || {
             let at = self.moments.at(start, self.q)?;

@@ -1,4 +1,5 @@
-//! What the rows say: means, standard deviations and correlations, or the rows in units of these where they are few.
+//! Statistics of the rows: means, standard deviations and correlations, or the standardised rows if there are
+//! few.
 
 use super::likelihood::Moments;
 use crate::data::Rows;
@@ -9,7 +10,7 @@ use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
 
-/// Moments of rows, and in what units.
+/// Moments of rows, and the scales of the columns.
 pub(super) struct RowMoments {
     /// Rows, each as often as it counts.
     pub(super) n: f64,
@@ -28,7 +29,7 @@ pub(super) struct RowMoments {
     pub(super) gaps: Option<Incomplete>,
 }
 
-/// What is reported of rows with missing cells.
+/// Statistics of rows with missing cells for the report.
 pub(super) struct Incomplete {
     /// Checksum of the rows.
     pub(super) checksum: u32,
@@ -146,7 +147,7 @@ impl RowMoments {
         })
     }
 
-    /// Refuses variances of which not all digits are there.
+    /// Rejects variances in the subnormal range.
     pub(super) fn check(&self) -> Result<()> {
         let total: f64 = self.scales.iter().map(|s| s * s).sum();
         check_total("factor-analysis", total, self.dtype)?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FactorAnalysis {
-    /// How many factors.
+    /// Number of factors.
     pub n_components: Components,
     /// The rise of the log-likelihood, predicted by the next step, at which iterations end.
     pub tol: f64,

@@ -39,7 +39,7 @@ impl Start {
     }
 }
 
-/// Where the iterations came to rest.
+/// Result of the iterations.
 pub(super) struct Searched {
     pub(super) at: Start,
     /// Mean of `E[z z']` over the rows, of a prior of the factors.
@@ -52,7 +52,7 @@ pub(super) struct Searched {
 }
 
 impl FactorAnalysis {
-    /// Refuses settings that a prior leaves without meaning.
+    /// Rejects settings that are incompatible with a prior.
     pub(super) fn check_prior(&self) -> Result<()> {
         let refused = |name: &str, value: Value, why: &str, remedy: &str| {
             Err(Error::setting(name, value, why, format!("{remedy}, or prior='none'")))
@@ -189,7 +189,7 @@ impl FactorAnalysis {
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
-    /// What is known of the fit: the likelihood of loadings under a prior, with as many parameters as loadings that are not 0. No tests.
+    /// Statistics of the fit: the likelihood, with as many parameters as nonzero loadings. No tests.
     fn fit_of_prior(&self, seen: &RowMoments, found: &Searched) -> Map<String, Value> {
         let kept = found.at.loadings.as_slice().iter().filter(|x| **x != 0.0).count();
         let parameters = (kept + 2 * seen.varying.len()) as f64;

@@ -124,7 +124,7 @@ impl SigmaPca {
 
     /// The units of `beta`.
     fn beta_scale(&self) -> BetaScale {
-        // To the letter where the rest is.
+        // As published if the rest is.
         let own = if self.tangent { BetaScale::Variance } else { BetaScale::Absolute };
         self.beta_scale.unwrap_or(own)
     }
@@ -188,7 +188,7 @@ impl SigmaPca {
             batch_size,
             max_epochs: self.max_epochs.map_or(own, |e| e as u64),
             tangent: self.tangent,
-            // To the letter: one rate, published weights, the units of the data.
+            // As published: a constant rate, published weights, the units of the data.
             decay: self.tangent,
             absolute: !self.tangent,
             beta_by_variance: Some(self.beta_scale() == BetaScale::Variance),

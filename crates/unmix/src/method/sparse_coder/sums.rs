@@ -1,4 +1,4 @@
-//! What a fit needs to know of all rows: means, correlations with the atoms, how well codes are solved.
+//! Statistics of all rows for a fit: means, correlations with the atoms, convergence of the codes.
 
 use super::solver::Solver;
 use crate::data::{Rows, Sink, Workspace};
@@ -40,7 +40,7 @@ impl Correlations {
     }
 }
 
-/// How well codes are solved.
+/// Convergence of the codes.
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) not_converged: u64,

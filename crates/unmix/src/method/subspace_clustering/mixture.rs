@@ -50,7 +50,7 @@ pub(super) fn mixture(parts: &[Part], offset: &[f64]) -> Mixture {
     Mixture { weights: parts.iter().map(|p| p.weight).collect(), parts: parts.iter().map(gaussian).collect() }
 }
 
-/// Where the iterations came to rest.
+/// Result of the iterations.
 pub(super) struct Mixed {
     pub(super) parts: Vec<Part>,
     /// The most probable part of every row.

@@ -1,4 +1,4 @@
-//! The nonlinear reconstruction, and the triangle that goes with its codes.
+//! The nonlinear reconstruction, and the triangular term of its codes.
 
 use super::super::columns::{
     column_means, scale_columns, subtract, subtract_columns, subtract_scaled, variances,
@@ -9,7 +9,7 @@ use super::super::{Anchor, DecoderScale, Mean, Sigma, Slope, Space, Spec};
 use super::{Codes, Field, State};
 use crate::num::{Matrix, Real, kernel, widest};
 
-/// How much of a new batch the running variances take in.
+/// Weight of a new batch in the running variances.
 const NEW: f64 = 0.01;
 
 impl<T: Real> Field<T> {
@@ -72,7 +72,7 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// The error `UM - Y`, or what a rule has in its place, in `product`.
+    /// The error `UM - Y`, or the corresponding term of a rule, in `product`.
     fn error(&mut self, m: &Matrix<f64>, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let b = self.y.len() / k;
@@ -213,7 +213,7 @@ fn standard_deviations<T: Real>(spec: &Spec, z: &[T], k: usize, state: &mut Stat
     match spec.sigma {
         Sigma::One => state.sigma = vec![1.0; k],
         Sigma::Trained if state.sigma.len() == k => {}
-        // The first batch is where they begin.
+        // They are initialised by the first batch.
         Sigma::Trained | Sigma::Batch => state.sigma = smooth(&variances(z, k), state.eps),
         Sigma::Running => {
             let now = variances(z, k);

@@ -1,8 +1,9 @@
 //! Held-out test of a search by one width: whether components found on half of the rows are non-Gaussian on the other half.
 //!
-//! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; many sources that few rows tell
-//! from Gaussian ones have no larger `t` where they are found, so what the rows say of directions that were chosen by them does not decide. Other rows do:
-//! there the sum of the squares of the `t` of `k` Gaussian components has mean `k`, whatever was searched for ([`jointly_non_gaussian`]).
+//! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; with
+//! few rows many true sources have no larger `t`, so the statistics on the rows that were used for the search
+//! are not conclusive. On other rows they are: there the sum of the squares of the `t` of `k` Gaussian
+//! components has mean `k`, whatever was searched for ([`jointly_non_gaussian`]).
 
 use super::super::auto::{CANDIDATES, jointly_non_gaussian};
 use super::super::nonlinearity::Nonlinearity;
@@ -20,8 +21,8 @@ const MOST: u64 = 1 << 24;
 const NEAR: (f64, u64) = (1e-3, 150);
 
 impl GpmOptions {
-    /// The width that finds, for all `k` components of the first half of the rows, directions in which the second half is no Gaussian; `None` where
-    /// neither candidate does, or rows are few.
+    /// The width with which a search on the first half of the rows finds `k` components that are jointly
+    /// non-Gaussian on the second half; `None` if neither candidate does, or if there are few rows.
     pub(super) fn held_out_width<T: Real>(
         &self,
         rows: &Principal<'_, T>,
@@ -40,7 +41,7 @@ impl GpmOptions {
         let (one, other) = (part(0)?, part(n - each)?);
         let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
         let (one, other) = match (Principal::new(&one, &ask, run), Principal::new(&other, &ask, run)) {
-            // All that varies may be in the other half.
+            // This half may be constant.
             (Err(Error::NoVariance { .. }), _) | (_, Err(Error::NoVariance { .. })) => return Ok(None),
             (one, other) => (one?, other?),
         };

@@ -1,10 +1,12 @@
 //! Extrapolation of polar steps.
 //!
-//! Near convergence a step shortens the error by a factor that may be close to 1 (on photographs .98 to .99, with thousands of
-//! steps to 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces the factor `1 - e` by about `1 - sqrt(e)`, for
-//! contraction and escape alike, without a second pass over the rows. Where the extrapolated step turns back it restarts (adaptive
-//! restart by the gradient's direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that
-//! alternate multiply the error by a negative factor, and extrapolation makes such errors grow from a factor of -1/3 on.
+//! Near convergence a step multiplies the error by a factor that may be close to 1 (on photographs .98 to
+//! .99, with thousands of steps to 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces
+//! the factor `1 - e` by about `1 - sqrt(e)`, for contraction and escape alike, without a second pass over
+//! the rows. If the extrapolated step reverses direction it restarts (adaptive restart by the gradient's
+//! direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that
+//! alternate multiply the error by a negative factor, and extrapolation makes such errors grow from a factor
+//! of -1/3 on.
 
 use crate::error::Result;
 use crate::num::{Matrix, factor};

@@ -1,4 +1,4 @@
-//! State of the deterministic solver: components, their widths, and the rotations that were tried.
+//! State of the deterministic solver: components, their widths, and the rotations tried so far.
 
 use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
 use super::super::pairs::curvature;
@@ -14,11 +14,11 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// Changes of one component's `a` at convergence; one that goes to and fro is undecided and stays.
+/// Maximum number of changes of one component's `a` at convergence, so that an oscillating choice ends.
 pub(in crate::neural) const MOST_CHANGES: u32 = 3;
 /// How far a pair is rotated, in rad: half the way from a saddle to the solution, where variances are equal.
 pub(in crate::neural) const KICK: f64 = 0.4;
-/// Kicks of one pair.
+/// Maximum number of rotations of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
 /// State of the iteration.
 #[derive(Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub(super) struct State {
     pub(super) stopped_early: bool,
     /// What the candidates saw at the start.
     pub(super) begun: Vec<Separation>,
-    /// Something stood out from a Gaussian at the start.
+    /// Whether some component was significantly non-Gaussian at the start.
     pub(super) hopeful: bool,
     /// A width for all components finds directions in which other rows are no Gaussians.
     pub(super) held_out: bool,
@@ -88,8 +88,8 @@ impl State {
         }
     }
 
-    /// Begins anew with `a` for all components. Of many sources of one kind some components choose the other kind's width at first, and where
-    /// few rows tell sources from Gaussian ones they hold the others up.
+    /// Restarts with the same `a` for all components. With many sources of one kind some components choose
+    /// the other width at first, and with few rows these slow down the others.
     pub(super) fn restart_with(&mut self, a: f64, start: &Matrix<f64>) {
         (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
         self.a.fill(a);
@@ -140,7 +140,7 @@ impl State {
 
     /// Gives components that cannot be distinguished from Gaussian ones their principal axes, in the space that they span; whether
     /// they
-    /// are others than before.
+    /// have changed.
     pub(super) fn rotate_gaussian_to_principal_axes<T: Real>(
         &mut self,
         chance: Vec<bool>,
@@ -174,7 +174,8 @@ impl State {
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
                 // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the rotation is long. On
-                // photographs neighbouring variances are close but not equal, and turns among them lead astray.
+                // photographs neighbouring variances are close but not equal, and rotations among them lead
+                // to worse solutions.
                 let tied = tied(means.sigma[i], means.sigma[j], n);
                 if l < -CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));

@@ -16,8 +16,8 @@ impl Step {
     /// `chance` marks the components that cannot be distinguished from Gaussian ones: pairs of these stay as they are.
     ///
     /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large
-    /// variance dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the
-    /// larger `|H|` of the two, which is how far the next step rotates the pair.
+    /// variance dominate: weights grow with its square. The other weights all angles equally: entries of
+    /// `F - F'` as shares of the larger `|H|` of the two, which is how far the next step rotates the pair.
     pub(super) fn new(means: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
         let (k, sigma) = (w.rows(), &means.sigma);
         let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * means.gradient[(j, i)]);
@@ -25,7 +25,7 @@ impl Step {
         let mut unseen = vec![false; k];
         for j in 0..k {
             if squares(&means.gradient, j).sqrt() <= 1e-12 * sigma[j] {
-                // Nothing pulls it: it stays where it is.
+                // Its gradient is 0: it is left unchanged.
                 unseen[j] = true;
                 h.row_mut(j)
                     .iter_mut()
@@ -35,7 +35,7 @@ impl Step {
         }
         let mut f = factor::multiply_transposed(w, &h);
         for j in 0..k {
-            // How these two lie to each other is left as it is: following noise would hold up the others.
+            // The rotation of these two is left unchanged: following noise would slow down the others.
             for i in (0..j).filter(|&i| chance[i] && chance[j]) {
                 let odd = 0.5 * (f[(i, j)] - f[(j, i)]);
                 (f[(i, j)], f[(j, i)]) = (f[(i, j)] - odd, f[(j, i)] + odd);

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace, kernel};
 use crate::stats::{Gather, Partial, both};
 
-/// What rows with gaps say of a linear-Gaussian model, at the posterior of their factors under the present one.
+/// The sums of an EM step of a linear-Gaussian model, at the posteriors of the factors under the current
+/// parameters.
 ///
 /// Sums are over the rows that have column `j`, weighted; `z` and `V` are mean and covariance of a row's factors, `r` its residual
 /// at `z`. Of `q = k + 1` numbers `(z, 1)`, so that means are fitted with the loadings:
@@ -36,7 +37,7 @@ pub struct FactorSums {
     pub squares: Vec<f64>,
 }
 
-/// What the parameters of one column are changed by.
+/// The normal equations for the parameters of one column.
 #[non_exhaustive]
 pub struct ColumnSums {
     /// `products_j + covariances_j`: the lower triangle of a `q x q` matrix, row by row.

@@ -1,4 +1,5 @@
-//! A linear-Gaussian model of rows with gaps: what the cells that a row has say of its factors, one factorisation per pattern of cells.
+//! A linear-Gaussian model of rows with missing cells: posteriors of the factors from the observed cells,
+//! with one factorisation per pattern of observed cells.
 //!
 //! ```text
 //! x = mean + W z + e,   z ~ N(0, I_k),   e_j ~ N(0, psi_j),   o = the cells that a row has
@@ -113,7 +114,7 @@ impl Precision {
     }
 }
 
-/// What the parameters of columns are uncertain by.
+/// Errors of the parameters of columns.
 #[derive(Clone, Debug)]
 struct Errors {
     /// Covariance of `(w_j, mean_j)`: lower triangles, row by row, `p x (k+1)(k+2)/2`.
@@ -122,7 +123,7 @@ struct Errors {
     shifts: Vec<f64>,
 }
 
-/// What all rows of one pattern of cells have in common.
+/// Quantities shared by all rows with one pattern of observed cells.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pattern {

@@ -1,4 +1,5 @@
-//! Which cells are there: number, mean and spread of each column, rows without a cell, infinities.
+//! Statistics of observed cells: number, mean and sum of squares of each column, rows without observed cells,
+//! infinities.
 
 use super::{Packer, Unpacker};
 use crate::error::Result;
