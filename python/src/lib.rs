@@ -3,6 +3,7 @@
 //! It contains no names of methods. What a class is called, which parameters it has and scikit-learn's messages are in Python; what
 //! is computed is the library's; here the two meet.
 
+mod autoencoder;
 mod biclusters;
 mod call;
 mod codes;
@@ -52,6 +53,8 @@ mod _unmix {
         Ok(())
     }
 
+    #[pymodule_export]
+    use super::autoencoder::{evaluate, from_saelens, to_saelens, top_rows};
     #[pymodule_export]
     use super::biclusters::{consensus_score, modules};
     #[pymodule_export]

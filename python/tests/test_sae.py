@@ -88,3 +88,127 @@ def test_what_cannot_work_is_refused():
         sae(l0=49).fit(X)
     with pytest.raises(ValueError, match="the rows have 12 columns"):
         sae(n_components=None, dict_init=np.eye(5)).fit(X)
+
+
+def test_the_evaluation_is_that_of_the_codes(tmp_path):
+    X, _ = made(900)
+    Y = made(2500, seed=1)[0]
+    model = sae(max_epochs=10).fit(X)
+    found, codes = model.evaluate(Y), model.transform(Y)
+    left = ((Y - model.inverse_transform(codes)) ** 2).sum(axis=1)
+    about = ((Y - Y.mean(axis=0)) ** 2).sum(axis=1)
+    assert np.isclose(found.fvu, left.sum() / about.sum()) and found.n_samples == 2500 and found.n_samples_omp == 2048
+    np.testing.assert_array_equal(found.density, (codes > 0).mean(axis=0))
+    assert np.isclose(found.l0, (codes > 0).sum(axis=1).mean()) and found.dead == (found.density == 0).mean()
+    fitted, rows = codes @ model.components_, Y - model.mean_
+    assert np.isclose(found.shrinkage, (fitted * rows).sum() / (fitted**2).sum())
+    ratio = unmix.PCA(found.n_components_pca).fit(Y).explained_variance_ratio_
+    assert np.isclose(found.fvu_pca, 1 - ratio.sum())
+    assert found.fvu_omp < found.fvu_same_rows and np.isclose(found.fvu_same_rows, found.fvu, rtol=0.1)
+    coder = unmix.SparseCoder(model.components_, algorithm="omp", n_nonzero_coefs=3).fit(rows)
+    by_omp = ((rows - coder.transform(rows).toarray() @ model.components_) ** 2).sum() / about.sum()
+    assert np.isclose(found.fvu_omp, by_omp, rtol=0.1)
+    np.save(tmp_path / "rows.npy", Y)
+    again = model.evaluate(tmp_path / "rows.npy")
+    assert all(np.array_equal(again[name], found[name]) for name in found)
+    with pytest.raises(ValueError, match="12"):
+        model.evaluate(Y[:, :5])
+    with pytest.raises(ValueError, match="vary"):
+        model.evaluate(np.ones((5, 12)))
+
+
+def test_the_strongest_rows_are_those_of_a_sort():
+    X, _ = made(500)
+    model = sae().fit(X)
+    codes = model.transform(X)
+    top = model.top_rows(X, n=4)
+    assert top.rows.shape == top.values.shape == (48, 4)
+    for j in range(48):
+        order = [i for i in np.argsort(-codes[:, j], kind="stable")[:4] if codes[i, j] > 0]
+        assert [i for i in top.rows[j] if i >= 0] == order
+        np.testing.assert_array_equal(top.values[j, : len(order)], codes[order, j])
+    assert model.top_rows(X[:3]).rows.shape == (48, 3)
+    with pytest.raises(ValueError, match="n=0 is not possible"):
+        model.top_rows(X, n=0)
+
+
+@pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_folders_of_saelens_come_back_to_the_bit(tmp_path, activation, dtype):
+    X = made(400)[0].astype(dtype)
+    model = sae(activation=activation, max_epochs=2).fit(X)
+    unmix.compat.to_saelens(model, tmp_path / "sae")
+    back = unmix.compat.from_saelens(tmp_path / "sae")
+    assert back.components_.dtype == dtype and np.array_equal(back.components_, model.components_)
+    assert np.array_equal(back.transform(X), model.transform(X))
+    assert back.report_.invocation.startswith("unmix.compat.from_saelens(")
+    assert back.evaluate(X).fvu == model.evaluate(X).fvu
+    unmix.compat.to_saelens(back, tmp_path / "again")
+    for name in ("sae_weights.safetensors", "cfg.json"):
+        assert (tmp_path / "sae" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    back.save(tmp_path / "m.safetensors")
+    assert np.array_equal(unmix.load(tmp_path / "m.safetensors").transform(X), model.transform(X))
+    assert "48" in repr(back) and back.summary() and len(back.fit(X).components_) == 48
+
+
+def test_folders_of_saelens_are_what_safetensors_reads(tmp_path):
+    numpy = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    X = made(300)[0].astype(np.float32)
+    model = sae(max_epochs=1).fit(X)
+    unmix.compat.to_saelens(model, tmp_path)
+    weights = numpy.load_file(tmp_path / "sae_weights.safetensors")
+    assert np.array_equal(weights["W_enc"], model.encoder_weight_.T) and np.array_equal(weights["W_dec"], model.components_)
+    assert set(weights) == {"W_enc", "W_dec", "b_enc", "b_dec"}
+
+
+@pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
+def test_saelens_reads_these_folders(tmp_path, activation):
+    saelens = pytest.importorskip("sae_lens", reason="sae_lens is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X = made(300)[0].astype(np.float32)
+    model = sae(activation=activation, max_epochs=2).fit(X)
+    unmix.compat.to_saelens(model, tmp_path)
+    theirs = saelens.SAE.load_from_disk(str(tmp_path))
+    np.testing.assert_allclose(theirs.encode(torch.from_numpy(X)).detach().numpy(), model.transform(X), atol=1e-4)
+
+
+def test_what_is_no_folder_of_saelens_is_refused(tmp_path):
+    X, _ = made(100)
+    model = sae(max_epochs=1).fit(X)
+    with pytest.raises(TypeError, match="writes a SparseAutoencoder, but a PCA"):
+        unmix.compat.to_saelens(unmix.PCA(2).fit(X), tmp_path)
+    with pytest.raises(ValueError, match="dtype='float8' is not possible"):
+        unmix.compat.to_saelens(model, tmp_path, dtype="float8")
+    unmix.compat.to_saelens(model, tmp_path, dtype="float16")
+    with pytest.raises(ValueError, match="there already"):
+        unmix.compat.to_saelens(model, tmp_path)
+    unmix.compat.to_saelens(model, tmp_path, force=True)
+    (tmp_path / "ae.pt").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="pickled"):
+        unmix.compat.from_saelens(tmp_path / "ae.pt")
+
+
+def test_probes_find_the_unit_that_a_label_was_made_of():
+    draw = np.random.RandomState(0)
+    codes = np.abs(draw.randn(600, 20)) * (draw.rand(600, 20) < 0.2)
+    labels = np.where(codes[:, 7] > 0, "seven", np.where(codes[:, 3] > 0, "three", "none"))
+    found = unmix.metrics.sparse_probing(codes, labels, k=(1, 2), X=codes @ draw.randn(20, 30))
+    assert found.labels.tolist() == ["none", "seven", "three"] and found.codes.shape == found.columns.shape == (3, 2)
+    assert found.units[1, 0] == 7 and found.units[2, 0] == 3
+    assert found.codes[1, 0] > 0.95 and found.columns[1, 0] < 0.85 and found.all_columns.shape == (3,)
+    sparse = unmix.metrics.sparse_probing(scipy.sparse.csr_array(codes), labels, k=(1, 2))
+    np.testing.assert_allclose(sparse.codes, found.codes)
+    np.testing.assert_array_equal(sparse.units, found.units)
+    assert "columns" not in sparse
+    # Labels that no unit knows about are told at the level of chance.
+    chance = unmix.metrics.sparse_probing(codes, draw.rand(600) < 0.5, k=(5,)).codes
+    assert (np.abs(chance - 0.5) < 0.1).all()
+    for given, said in [
+        (dict(k=(0,)), "from 1 to 20"),
+        (dict(k=(21,)), "from 1 to 20"),
+        (dict(X=codes[:5]), "a row for each label"),
+        (dict(labels=labels[:5]), "a row of codes for each label"),
+        (dict(labels=np.arange(600)), "no two classes"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            unmix.metrics.sparse_probing(codes, **{"labels": labels, **given})

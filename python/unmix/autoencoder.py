@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseAutoencoderParameters
 from ._types import Rows
@@ -227,3 +231,81 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         check_is_fitted(self)
         codes = self._model.encode(self._rows(X), self._facts())
         return codes if self.sparse_output else codes.toarray()
+
+    def evaluate(self, X: Rows) -> Any:
+        """Return how well codes represent rows and how they use the units, beside PCA and matching pursuit.
+
+        FVU is the fraction of variance unexplained: the squared error of the reconstruction over the squared distance from the mean of
+        the rows. Give rows that the model was not fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+
+        Returns
+        -------
+        Bunch
+            ``n_samples``; ``fvu``; ``l0``, active units of a row, the mean; ``dead``, share of the units that no row activates;
+            ``density`` of shape (n_components,), share of the rows that activate each unit; ``shrinkage``, what reconstructions
+            about ``mean_`` would have to be multiplied by to fit best (1: codes are not shrunk); ``near_duplicates``, share of the
+            atoms with a cosine of at least 0.9 to another one. ``fvu_pca``, FVU of a PCA of these rows with ``n_components_pca``
+            components, as many as units are active. ``fvu_omp``, FVU of codes of the same atoms by orthogonal matching pursuit, for
+            each row as many as its code has, on ``n_samples_omp`` rows (2048 where there are more), and ``fvu_same_rows``, that of
+            the encoder's codes of these: the difference is what the encoder loses.
+
+        See Also
+        --------
+        top_rows : The strongest rows of each unit.
+        unmix.stability : How many atoms other seeds find again.
+        unmix.metrics.sparse_probing : What single units say about labels.
+
+        Examples
+        --------
+        >>> from unmix import SparseAutoencoder
+        >>> from unmix.datasets import sparse_codes
+        >>> X = sparse_codes(1500, 12, 16, share=0.1, seed=0).X
+        >>> sae = SparseAutoencoder(n_components=32, l0=3, random_state=0).fit(X[:1000])
+        >>> found = sae.evaluate(X[1000:])
+        >>> found.fvu_omp < found.fvu < found.fvu_pca, found.n_components_pca
+        (True, 3)
+        """
+        check_is_fitted(self)
+        facts = json.loads(_unmix.evaluate(self._model, self._rows(X), self._facts()))
+        # None is a share of no variance.
+        found = {name: float("nan") if value is None else value for name, value in facts.items()}
+        return Bunch(**{**found, "density": np.array(facts["density"])})
+
+    def top_rows(self, X: Rows, n: int = 8) -> Any:
+        """Return the rows with the largest codes of each unit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on; from a file, no more than a few are in memory.
+        n : int, default=8
+            Number of rows for each unit, at most ``n_samples``.
+
+        Returns
+        -------
+        Bunch
+            ``rows``, int64 of shape (n_components, n), their numbers, from the largest code down, of equal codes the first row first;
+            ``values``, float64 of the same shape, their codes. -1 and 0 where fewer rows activate the unit.
+
+        See Also
+        --------
+        transform : All codes.
+        evaluate : How often each unit is active.
+
+        Examples
+        --------
+        >>> from unmix import SparseAutoencoder
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> SparseAutoencoder(n_components=4, random_state=0).fit(X).top_rows(X, n=2).rows.shape
+        (4, 2)
+        """
+        check_is_fitted(self)
+        if n < 1:
+            raise ValueError(f"n={n} is not possible: it must be at least 1")
+        rows, values = _unmix.top_rows(self._model, self._rows(X), int(n), self._facts())
+        return Bunch(rows=rows, values=values)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _unmix
+from ._probing import sparse_probing
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "nmi",
     "pool",
     "projection_distance",
+    "sparse_probing",
     "subspace_angles",
 ]
 

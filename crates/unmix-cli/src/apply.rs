@@ -9,6 +9,7 @@ use crate::score::Scored;
 use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
+use unmix::method::sae;
 use unmix::model::{Encoded, Measures, Parts, is_model_file};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
@@ -207,11 +208,19 @@ impl<'a> Job<'a> {
     fn summary(&self, scored: Scored) -> Done {
         let progress = Progress::new(&self.args.running);
         let run = progress.run(&self.args.running);
-        let input = self.open(&Map::Score(scored), &run)?;
+        let mut input = self.open(&Map::Score(scored), &run)?;
         let mut scores = VecSink(Vec::new());
+        input.rows.settle(&run)?;
         with_rows!(&input.rows, rows => scored.put(&self.model, rows, &run, &mut scores))?;
+        let mut lines = summary(scored.words(), &mut scores.0);
+        if sae::is_autoencoder(&self.model) {
+            let found = with_rows!(&mut input.rows, rows => sae::evaluate(&self.model, rows, &run))?;
+            lines.extend(of_units(&found));
+        }
         progress.clear();
-        terminal::text(&summary(scored.words(), &mut scores.0))
+        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines = lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n"));
+        terminal::text(&lines.collect::<String>())
     }
 }
 
@@ -221,21 +230,46 @@ pub(crate) fn warn_unsolved(encoded: &Encoded) {
 }
 
 /// A few lines about `scores`, each a `what`; they are sorted on the way.
-fn summary(what: &str, scores: &mut [f64]) -> String {
+fn summary(what: &str, scores: &mut [f64]) -> Vec<(String, String)> {
     // In the order of the rows, so that it is the same sum whatever the ranks are.
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     scores.sort_by(f64::total_cmp);
     let n = scores.len();
     let median = 0.5 * (scores[(n - 1) / 2] + scores[n / 2]);
-    let lines = [
+    vec![
         ("rows".to_string(), n.to_string()),
         (format!("mean {what}"), format!("{mean:?}")),
         ("lowest".into(), format!("{:?}", scores[0])),
         ("median".into(), format!("{median:?}")),
         ("highest".into(), format!("{:?}", scores[n - 1])),
+    ]
+}
+
+/// A line for each of the numbers about the units of a sparse autoencoder. FVU: fraction of variance unexplained.
+fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
+    let rows = match found.n_samples_omp < found.n_samples {
+        true => format!(", {} rows", found.n_samples_omp),
+        false => String::new(),
+    };
+    let components = if found.n_components_pca == 1 { "component" } else { "components" };
+    let mut lines = vec![
+        ("L0 (active units of a row)".to_string(), format!("{:?}", found.l0)),
+        ("FVU (share of the variance that codes leave)".into(), format!("{:?}", found.fvu)),
+        (
+            format!("FVU of PCA of these rows, {} {components}", found.n_components_pca),
+            format!("{:?}", found.fvu_pca),
+        ),
+        (format!("FVU of OMP with the same atoms, as many a row{rows}"), format!("{:?}", found.fvu_omp)),
     ];
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    if !rows.is_empty() {
+        lines.push((format!("FVU of the codes{rows}"), format!("{:?}", found.fvu_same_rows)));
+    }
+    lines.extend([
+        ("dead units (share)".into(), format!("{:?}", found.dead)),
+        ("shrinkage (1: none)".into(), format!("{:?}", found.shrinkage)),
+        ("near-duplicates (share of atoms, cosine 0.9)".into(), format!("{:?}", found.near_duplicates)),
+    ]);
+    lines
 }
 
 #[cfg(test)]
@@ -244,10 +278,10 @@ mod tests {
 
     #[test]
     fn the_summary_has_mean_range_and_median() {
-        let text = summary("log-likelihood", &mut [-1.0, -7.0, -4.0, 0.0]);
+        let lines = summary("log-likelihood", &mut [-1.0, -7.0, -4.0, 0.0]);
         let value = |name: &str| {
-            let line = text.lines().find(|l| l.starts_with(name)).unwrap();
-            line.split_whitespace().last().unwrap().parse::<f64>().unwrap()
+            let (_, value) = lines.iter().find(|(line, _)| line.starts_with(name)).unwrap();
+            value.parse::<f64>().unwrap()
         };
         let found = ["rows", "mean", "lowest", "median", "highest"].map(value);
         assert_eq!(found, [4.0, -3.0, -7.0, -2.5, 0.0]);

@@ -135,6 +135,23 @@ Examples:
 
 The settings are those of the first model. Equal to a fit of all rows at once, up to rounding.")]
     Merge(Deferred<Merge>),
+    /// Write a sparse autoencoder as files of another program
+    #[command(after_help = "\
+Examples:
+  unmix export activations.sae.safetensors -o sae --to saelens
+  unmix export activations.sae.safetensors -o sae --to saelens --dtype bfloat16
+
+Writes DIR/sae_weights.safetensors and DIR/cfg.json, which SAE.load_from_disk of SAELens reads. batch-topk is
+written as jumprelu, with its threshold for every unit.")]
+    Export(Deferred<Export>),
+    /// Read a sparse autoencoder of another program
+    #[command(after_help = "\
+Examples:
+  unmix import sae -o downloaded.sae.safetensors      a folder that save_model of SAELens has written
+
+Units keep their numbers. What a model here cannot be (other architectures, normalised or reshaped rows, topk
+without k, pickled files) is refused by name.")]
+    Import(Deferred<Import>),
     /// Describe a model or a data file
     #[command(after_help = "\
 Examples:

@@ -7,6 +7,7 @@ mod apply;
 mod args;
 mod biclusters;
 mod demo;
+mod exchange;
 mod failure;
 mod fit;
 mod hints;
@@ -137,6 +138,8 @@ fn work(cli: Cli, typed: Option<String>) -> Done {
         Verb::Score(Deferred(args)) => apply::score(&args),
         Verb::Biclusters(Deferred(args)) => biclusters::modules(&args),
         Verb::Merge(Deferred(args)) => merge::merge(&args, typed.as_deref()),
+        Verb::Export(Deferred(args)) => exchange::export(&args),
+        Verb::Import(Deferred(args)) => exchange::import(&args, typed.as_deref()),
         Verb::Show(Deferred(args)) => show::show(&args),
         Verb::Select(Deferred(args)) => select::select(&args),
         Verb::Report(Deferred(args)) => report::report(&args, typed),

@@ -1,6 +1,7 @@
-"""Signatures of other packages, computed by the solvers of unmix."""
+"""Signatures and files of other packages, computed, read and written by unmix."""
 
 from ._mne import mne
 from ._picard import picard
+from ._saelens import from_saelens, to_saelens
 
-__all__ = ["mne", "picard"]
+__all__ = ["from_saelens", "mne", "picard", "to_saelens"]

@@ -110,6 +110,37 @@ pub(crate) struct Merge {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// A model that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    /// The folder, which is made where there is none
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// The program that is to read it
+    #[arg(long, value_parser = ["saelens"])]
+    pub(crate) to: String,
+    /// Type of the numbers [default: that of the model]
+    #[arg(long, value_name = "TYPE", value_parser = unmix::method::sae::saelens::Precision::NAMES)]
+    pub(crate) dtype: Option<String>,
+    /// Replace the files of a folder that has some
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// A folder with sae_weights.safetensors and cfg.json
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// The model file
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+    /// Replace an existing file even if it is not an unmix model
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// A model that 'unmix fit' has written
     pub(crate) model: PathBuf,
@@ -164,7 +195,7 @@ pub(crate) struct Impute {
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// Print the mean and the range instead of one number per row
+    /// Print the mean and the range instead of one number per row; of sparse autoencoders also how they use their units
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
     /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its score

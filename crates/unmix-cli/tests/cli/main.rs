@@ -16,6 +16,7 @@ mod reading;
 mod reproduce;
 mod resume;
 mod rules;
+mod sae;
 mod select;
 #[path = "../../../unmix/tests/skipped.rs"]
 mod skipped;

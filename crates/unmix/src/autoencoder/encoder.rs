@@ -13,7 +13,7 @@ pub enum Gating {
     Relu,
     /// The largest ones of a row, where they are positive; of equal ones the first.
     Largest(usize),
-    /// `u` where it is above the threshold of the unit.
+    /// `u` where it is above the threshold of the unit, and positive.
     Above(Vec<f64>),
     /// Where `u + bias` of the gate is positive: `max(exp(log_scale) u + magnitude, 0)`.
     Gated {
@@ -115,7 +115,7 @@ impl<T: Real> Map<T> {
             Ready::Above(thresholds) => {
                 for ((u, b), theta) in row.iter_mut().zip(&self.bias).zip(thresholds) {
                     let sum = *u + *b;
-                    *u = if sum > *theta { sum } else { zero };
+                    *u = if sum > *theta { positive(sum) } else { zero };
                 }
             }
             Ready::Gated { magnitude, scale } => {

@@ -72,23 +72,62 @@ impl Evaluation {
         let (p, m) = (atoms.cols(), atoms.rows());
         let mut fitted = vec![0.0; p];
         for (row, code) in x.chunks_exact(p).zip(codes.chunks_exact(m)) {
-            fitted.fill(0.0);
-            for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
-                let z = z.to_f64();
-                self.fired[j] += 1;
-                self.size[j] += z.abs();
-                self.largest[j] = self.largest[j].max(z);
-                fitted.iter_mut().zip(atoms.row(j)).for_each(|(f, a)| *f += z * a);
-            }
-            self.n += 1;
-            for (((x, f), mean), center) in row.iter().zip(&fitted).zip(mean).zip(center) {
-                let x = x.to_f64();
-                self.about += (x - center) * (x - center);
-                self.residual += (x - mean - f) * (x - mean - f);
-                self.fitted += f * f;
-                self.product += f * (x - mean);
-            }
+            let squares = Squares::new(row, code, (mean, atoms, center), &mut fitted);
+            self.add_row(code, squares);
         }
+    }
+
+    /// Adds a row with its code.
+    pub fn add_row<T: Real>(&mut self, code: &[T], squares: Squares) {
+        for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+            let z = z.to_f64();
+            self.fired[j] += 1;
+            self.size[j] += z.abs();
+            self.largest[j] = self.largest[j].max(z);
+        }
+        self.n += 1;
+        self.about += squares.about;
+        self.residual += squares.residual;
+        self.fitted += squares.fitted;
+        self.product += squares.product;
+    }
+}
+
+/// Squared lengths and a product of one row: see [`Evaluation`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Squares {
+    /// Of the row about the mean of all rows.
+    pub about: f64,
+    /// Of what its code leaves.
+    pub residual: f64,
+    /// Of what its code adds up to.
+    pub fitted: f64,
+    /// The product of the row about the mean of the model and what its code adds up to.
+    pub product: f64,
+}
+
+impl Squares {
+    /// Of the row `x` with its `code`; what it adds up to is written over `fitted`.
+    pub fn new<T: Real>(
+        x: &[T],
+        code: &[T],
+        (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
+        fitted: &mut [f64],
+    ) -> Self {
+        fitted.fill(0.0);
+        for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+            let z = z.to_f64();
+            fitted.iter_mut().zip(atoms.row(j)).for_each(|(f, a)| *f += z * a);
+        }
+        let mut out = Self::default();
+        for (((x, f), mean), center) in x.iter().zip(&*fitted).zip(mean).zip(center) {
+            let x = x.to_f64();
+            out.about += (x - center) * (x - center);
+            out.residual += (x - mean - f) * (x - mean - f);
+            out.fitted += f * f;
+            out.product += f * (x - mean);
+        }
+        out
     }
 }
 

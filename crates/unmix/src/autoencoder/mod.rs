@@ -19,14 +19,16 @@ mod pass;
 mod rows;
 mod select;
 mod steer;
+mod top;
 mod units;
 
 pub use encoder::{Gating, SparseGate};
-pub use evaluate::{Evaluation, evaluate, near_duplicates};
+pub use evaluate::{Evaluation, Squares, evaluate, near_duplicates};
 pub use learner::{AutoencoderLearner, AutoencoderState, Training};
 pub use parameters::{Parameters, random_atoms};
 pub use pass::{Coded, Pass, Penalty, Terms};
 pub use steer::Steering;
+pub use top::TopRows;
 
 use serde::{Deserialize, Serialize};
 

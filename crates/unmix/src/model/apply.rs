@@ -287,7 +287,7 @@ impl Model {
         Ok(sink.0)
     }
 
-    pub(super) fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {
+    pub(crate) fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {
         if got == need {
             return Ok(());
         }

@@ -2,7 +2,9 @@
 
 mod accuracy;
 mod bad;
+mod evaluate;
 mod facts;
+mod saelens;
 
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rows, Run, SparseAutoencoder};

@@ -19,8 +19,10 @@
 //! T. Bricken et al. (2023), Towards monosemanticity. L. Gao et al. (2024), arXiv 2406.04093. S. Rajamanoharan et al. (2024a), arXiv
 //! 2404.16014; (2024b), arXiv 2407.14435. B. Bussmann, P. Leask & N. Nanda (2024), arXiv 2412.06410.
 
+mod evaluate;
 mod fit;
 mod model;
+pub mod saelens;
 mod settings;
 mod start;
 
@@ -33,7 +35,8 @@ use serde_json::{Map, Value};
 use settings::SETTINGS;
 
 #[doc(inline)]
-pub use crate::autoencoder::{Activation, DeadUnit};
+pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
+pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
 pub use settings::{Init, L0, Rate, SparseAutoencoder};
 
 /// The row of the registry.

@@ -116,14 +116,19 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let spec = SparseAutoencoder::from_settings(settings)?;
     let m = require(tensors, "components", &[None, None])?.shape()[0];
     // Only the number of active units is wanted, and alpha may be there where it is refused for others.
-    let l0 = match spec.activation.counts() {
-        true => {
-            SparseAutoencoder { n_components: Some(m), alpha: None, ..spec.clone() }.resolved(1, None)?.l0
-        }
-        false => 1,
-    };
+    let l0 = spec.active(m)?;
     let (encoder, atoms, mean) = encoder(spec.activation, l0, tensors)?;
     Code::new(encoder, LinearDecoder::new(mean, atoms))
+}
+
+impl SparseAutoencoder {
+    /// Active units of a row where they are counted, of `m` units.
+    pub(super) fn active(&self, m: usize) -> Result<usize> {
+        match self.activation.counts() {
+            true => Ok(Self { n_components: Some(m), alpha: None, ..self.clone() }.resolved(1, None)?.l0),
+            false => Ok(1),
+        }
+    }
 }
 
 /// Relative distance from `l0` beyond which it is warned of.

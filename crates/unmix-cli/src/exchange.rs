@@ -1,0 +1,27 @@
+//! `unmix export` and `unmix import`: models as files of other programs.
+
+use crate::args::{Export, Import};
+use crate::failure::Done;
+use crate::fit::{destination, save};
+use crate::terminal;
+use unmix::method::sae::saelens;
+use unmix::{Model, Run};
+
+/// Writes a folder of SAELens, the one program there is a folder for.
+pub(crate) fn export(args: &Export) -> Done {
+    let model = Model::load(&args.model)?;
+    let dtype = args.dtype.as_deref().and_then(saelens::Precision::named);
+    saelens::export(&model, &args.output, saelens::Export { dtype, force: args.force })?;
+    terminal::text(&format!("The files are in {}.\n", args.output.display()))?;
+    Ok(0)
+}
+
+/// Reads such a folder, saves the model, and shows it. The model records `typed`.
+pub(crate) fn import(args: &Import, typed: Option<&str>) -> Done {
+    let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
+    let model = saelens::import(&args.folder, &Run { invocation: typed, ..Run::default() })?;
+    save(&model, &place)?;
+    let summary = unmix_report::summary(&model);
+    terminal::text(&format!("{summary}\nThe model is {}.\n", args.output.display()))?;
+    Ok(0)
+}

@@ -1,0 +1,160 @@
+"""What single units of a code say about labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+from ._types import Seed
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+#: Rows that each half must have of a label.
+_LEAST = 2
+
+
+def sparse_probing(
+    codes: Any,
+    labels: ArrayLike,
+    k: Sequence[int] = (1, 2, 5),
+    *,
+    X: ArrayLike | None = None,
+    random_state: Seed = 0,
+) -> Any:
+    """Return how well the best few units of a code tell each label from all the others, on rows that they were not chosen on.
+
+    Rows are cut into two halves with equal shares of each label. On the first the ``k`` units are chosen whose means differ most
+    between the rows of the label and the others, relative to the standard deviation within them, and a logistic regression on these
+    with balanced classes is fitted; it is scored on the second. The same with raw columns says what units add.
+
+    Parameters
+    ----------
+    codes : array-like or sparse matrix of shape (n_samples, n_units)
+        Codes of the rows.
+    labels : array-like of shape (n_samples,)
+        Label of each row: numbers or text. Labels of fewer than 4 rows are left out.
+    k : sequence of int, default=(1, 2, 5)
+        Numbers of units.
+    X : array-like of shape (n_samples, n_features), optional
+        The rows themselves, for ``columns`` and ``all_columns``.
+    random_state : int, RandomState or None, default=0
+        Seed of the cut into halves.
+
+    Returns
+    -------
+    Bunch
+        ``labels`` of shape (n_labels,); ``k``; ``codes`` of shape (n_labels, len(k)), balanced accuracy of the best units: 0.5 is
+        chance; ``units`` of shape (n_labels, max(k)), the units in the order in which they were chosen; and with ``X`` ``columns`` of shape
+        (n_labels, len(k)), that of the best raw columns, and ``all_columns`` of shape (n_labels,), that of all of them together.
+
+    See Also
+    --------
+    unmix.SparseAutoencoder.evaluate : How well codes represent rows.
+
+    Notes
+    -----
+    Columns are divided by their standard deviations on the first half, and the weights of the logistic regression have a ridge of 1
+    (scikit-learn's default). Units are chosen one by one, so that two that say the same may both be chosen.
+
+    References
+    ----------
+    W. Gurnee et al. (2023), Finding neurons in a haystack: case studies with sparse probing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.metrics import sparse_probing
+    >>> labels = np.repeat(["noun", "verb"], 100)
+    >>> codes = np.column_stack([np.random.RandomState(0).rand(200), labels == "verb"])
+    >>> found = sparse_probing(codes, labels, k=(1,))
+    >>> found.codes.ravel(), found.units.ravel()
+    (array([1., 1.]), array([1, 1]))
+    """
+    import scipy.sparse
+
+    codes = scipy.sparse.csr_array(codes) if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
+    labels = np.asarray(labels)
+    if codes.ndim != 2 or labels.ndim != 1 or codes.shape[0] != len(labels):
+        raise ValueError(f"codes have shape {codes.shape} and labels {labels.shape}; give a row of codes for each label")
+    numbers = [int(number) for number in np.atleast_1d(k)]
+    if not numbers or min(numbers) < 1 or max(numbers) > codes.shape[1]:
+        raise ValueError(f"k={tuple(numbers)} is not possible: numbers of units must be from 1 to {codes.shape[1]}")
+    raw = None if X is None else np.asarray(X, dtype=np.float64)
+    if raw is not None and (raw.ndim != 2 or len(raw) != len(labels)):
+        raise ValueError(f"X has shape {raw.shape} and labels {labels.shape}; give a row for each label")
+    names, of = np.unique(labels, return_inverse=True)
+    counts = np.bincount(of)
+    kept = [j for j in range(len(names)) if counts[j] >= 2 * _LEAST and len(labels) - counts[j] >= 2 * _LEAST]
+    if not kept:
+        raise ValueError(f"labels have no two classes of at least {2 * _LEAST} rows; give labels that more rows share")
+    first = _half(of, check_random_state(random_state))
+    tables = {"codes": codes} if raw is None else {"codes": codes, "columns": raw}
+    scores = {name: np.empty((len(kept), len(numbers))) for name in tables}
+    units = np.empty((len(kept), max(numbers)), dtype=np.int64)
+    every = np.empty(len(kept))
+    for name, table in tables.items():
+        halves = _Halves(table, first)
+        for i, j in enumerate(kept):
+            order = halves.order(of == j)
+            if name == "codes":
+                units[i] = order[: max(numbers)]
+            for c, number in enumerate(numbers):
+                scores[name][i, c] = halves.score(of == j, order[:number])
+            if name == "columns":
+                every[i] = halves.score(of == j, np.arange(table.shape[1]))
+    found = Bunch(labels=names[kept], k=tuple(numbers), units=units, **scores)
+    if raw is not None:
+        found["all_columns"] = every
+    return found
+
+
+def _half(of, draw):
+    """Whether each row is in the first half, in which every label has half of its rows."""
+    first = np.zeros(len(of), dtype=bool)
+    for j in range(of.max() + 1):
+        rows = draw.permutation(np.flatnonzero(of == j))
+        # Of an odd number the middle one goes to either half in turn.
+        first[rows[: (len(rows) + j % 2) // 2]] = True
+    return first
+
+
+class _Halves:
+    """Columns of a table in units of their standard deviations on the first half."""
+
+    def __init__(self, table, first):
+        self.table, self.first = table, first
+        self.mean, variance = self._moments(first)
+        self.scale = np.sqrt(variance)
+
+    def _moments(self, rows):
+        """Mean and variance of each column over some rows."""
+        part = self.table[rows]
+        if not hasattr(part, "multiply"):
+            return part.mean(axis=0), part.var(axis=0)
+        mean = np.asarray(part.mean(axis=0)).ravel()
+        return mean, np.maximum(np.asarray(part.multiply(part).mean(axis=0)).ravel() - mean * mean, 0.0)
+
+    def order(self, positive):
+        """Columns by how much their means differ, relative to the deviation within both classes."""
+        (a, within_a), (b, within_b) = self._moments(self.first & positive), self._moments(self.first & ~positive)
+        share = positive[self.first].mean()
+        within = share * within_a + (1 - share) * within_b
+        # A column without any deviation within the classes tells them apart where its means differ at all.
+        least = np.maximum(1e-12 * self.scale**2, np.finfo(np.float64).tiny)
+        return np.argsort(-np.abs(a - b) / np.sqrt(np.maximum(within, least)), kind="stable")
+
+    def score(self, positive, columns):
+        """Balanced accuracy on the second half."""
+        from sklearn.linear_model import LogisticRegression
+
+        part = self.table[:, columns]
+        part = part.toarray() if hasattr(part, "toarray") else part
+        scale = self.scale[columns]
+        part = (part - self.mean[columns]) / np.where(scale > 0, scale, 1.0)
+        probe = LogisticRegression(class_weight="balanced", max_iter=1000).fit(part[self.first], positive[self.first])
+        said, true = probe.predict(part[~self.first]), positive[~self.first]
+        return 0.5 * (said[true].mean() + (~said[~true]).mean())

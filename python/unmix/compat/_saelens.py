@@ -1,0 +1,106 @@
+"""Folders of the package SAELens."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _unmix
+from .._types import Path
+
+if TYPE_CHECKING:
+    from ..autoencoder import SparseAutoencoder
+
+_TYPES = ("float16", "bfloat16", "float32", "float64")
+
+
+def to_saelens(
+    model: Any,
+    path: Path,
+    *,
+    dtype: Literal["float16", "bfloat16", "float32", "float64"] | None = None,
+    force: bool = False,
+) -> None:
+    """Write a sparse autoencoder as a folder of SAELens: ``sae_weights.safetensors`` and ``cfg.json``.
+
+    ``SAE.load_from_disk`` of SAELens reads it. Units keep their numbers. ``activation="batch-topk"`` is written as jumprelu, with its
+    threshold for every unit, as SAELens does. Codes are those of the model: the scale of ``normalize`` is part of the parameters.
+
+    Parameters
+    ----------
+    model : SparseAutoencoder
+        A fitted model.
+    path : path
+        The folder, which is made where there is none.
+    dtype : {"float16", "bfloat16", "float32", "float64"} or None, default=None
+        Type of the numbers; None for that of the folder that the model was read from, or else of the model: nothing is rounded.
+    force : bool, default=False
+        Replace the files of a folder that has some.
+
+    See Also
+    --------
+    from_saelens : The other way.
+
+    Examples
+    --------
+    >>> import os, tempfile, unmix
+    >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+    >>> sae = unmix.SparseAutoencoder(n_components=4, random_state=0).fit(X)
+    >>> folder = tempfile.mkdtemp()
+    >>> unmix.compat.to_saelens(sae, folder)
+    >>> sorted(os.listdir(folder))
+    ['cfg.json', 'sae_weights.safetensors']
+    """
+    from ..autoencoder import SparseAutoencoder
+
+    if not isinstance(model, SparseAutoencoder):
+        raise TypeError(f"to_saelens writes a SparseAutoencoder, but a {type(model).__name__} was given")
+    check_is_fitted(model)
+    if dtype is not None and dtype not in _TYPES:
+        raise ValueError(f"dtype={dtype!r} is not possible: it must be one of {', '.join(map(repr, _TYPES))}, or None")
+    _unmix.to_saelens(model._model, os.fspath(path), dtype, bool(force))
+
+
+def from_saelens(path: Path) -> SparseAutoencoder:
+    """Return the sparse autoencoder in a folder of SAELens.
+
+    Units keep their numbers, and codes are those of the encoder that SAELens documents: relu (standard), topk, jumprelu or gated.
+    Encoders of rows that are not centred (``apply_b_dec_to_input`` false) and the rescaling of topk (``rescale_acts_by_decoder_norm``)
+    are folded into the parameters. Other architectures and activations, normalised or reshaped rows, topk without its k, and pickled
+    files are refused by name.
+
+    Parameters
+    ----------
+    path : path
+        The folder, with ``sae_weights.safetensors`` (float16, bfloat16, float32 or float64) and ``cfg.json``.
+
+    Returns
+    -------
+    SparseAutoencoder
+        A fitted model, of single precision, or of double where the folder is. ``components_`` are atoms as they are in the folder, of
+        any length, and it has no ``density_``.
+
+    See Also
+    --------
+    to_saelens : The other way.
+
+    Examples
+    --------
+    >>> import tempfile, unmix
+    >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+    >>> sae = unmix.SparseAutoencoder(n_components=4, random_state=0).fit(X)
+    >>> folder = tempfile.mkdtemp()
+    >>> unmix.compat.to_saelens(sae, folder)
+    >>> bool((unmix.compat.from_saelens(folder).transform(X) == sae.transform(X)).all())
+    True
+    """
+    from ..autoencoder import SparseAutoencoder
+
+    text = os.fspath(path)
+    model = _unmix.from_saelens(text, f"unmix.compat.from_saelens({text!r})")
+    estimator = SparseAutoencoder(**json.loads(model.settings))
+    estimator._adopt(model)
+    return estimator
