@@ -7,8 +7,10 @@ use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use unmix::method::sae::saelens::{self, Precision};
-use unmix::method::sae::{self};
+use unmix::method::sae::{
+    self,
+    saelens::{self, Precision},
+};
 use unmix::{Dtype, Run};
 
 /// How well the codes of `model` represent the rows `x`, as JSON.

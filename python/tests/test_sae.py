@@ -1,8 +1,11 @@
 """Sparse autoencoders in Python."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 
 import unmix
 from unmix import DictionaryLearning, SparseAutoencoder
@@ -106,14 +109,14 @@ def test_the_evaluation_is_that_of_the_codes(tmp_path):
     assert np.isclose(found.fvu_pca, 1 - ratio.sum())
     assert found.fvu_omp < found.fvu_same_rows and np.isclose(found.fvu_same_rows, found.fvu, rtol=0.1)
     coder = unmix.SparseCoder(model.components_, algorithm="omp", n_nonzero_coefs=3).fit(rows)
-    by_omp = ((rows - coder.transform(rows).toarray() @ model.components_) ** 2).sum() / about.sum()
+    by_omp = ((rows - coder.transform(rows) @ model.components_) ** 2).sum() / about.sum()
     assert np.isclose(found.fvu_omp, by_omp, rtol=0.1)
     np.save(tmp_path / "rows.npy", Y)
     again = model.evaluate(tmp_path / "rows.npy")
     assert all(np.array_equal(again[name], found[name]) for name in found)
     with pytest.raises(ValueError, match="12"):
         model.evaluate(Y[:, :5])
-    with pytest.raises(ValueError, match="vary"):
+    with pytest.raises(ValueError, match="a column that varies"):
         model.evaluate(np.ones((5, 12)))
 
 
@@ -122,11 +125,11 @@ def test_the_strongest_rows_are_those_of_a_sort():
     model = sae().fit(X)
     codes = model.transform(X)
     top = model.top_rows(X, n=4)
-    assert top.rows.shape == top.values.shape == (48, 4)
+    assert top.rows.shape == top.codes.shape == (48, 4)
     for j in range(48):
         order = [i for i in np.argsort(-codes[:, j], kind="stable")[:4] if codes[i, j] > 0]
         assert [i for i in top.rows[j] if i >= 0] == order
-        np.testing.assert_array_equal(top.values[j, : len(order)], codes[order, j])
+        np.testing.assert_array_equal(top.codes[j, : len(order)], codes[order, j])
     assert model.top_rows(X[:3]).rows.shape == (48, 3)
     with pytest.raises(ValueError, match="n=0 is not possible"):
         model.top_rows(X, n=0)
@@ -212,3 +215,59 @@ def test_probes_find_the_unit_that_a_label_was_made_of():
     ]:
         with pytest.raises(ValueError, match=said):
             unmix.metrics.sparse_probing(codes, **{"labels": labels, **given})
+
+
+@pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
+def test_a_stream_has_one_result_however_it_is_cut(tmp_path, activation):
+    X, _ = made(1600)
+    begun = sae(activation=activation, batch_size=64)
+    whole = clone(begun).partial_fit(X)
+    assert whole.n_iter_ == 25 and whole.n_samples_ == 1600 and whole.report_.fvu > 0
+    for cuts in ([1, 50, 1024, 1100], [700], [1500]):
+        parts = clone(begun)
+        for part in np.split(X, cuts):
+            assert parts.partial_fit(part) is parts
+        for name, value in whole._model.tensors.items():
+            assert np.array_equal(getattr(parts, name + "_"), value), name
+    first = clone(begun).partial_fit(X[:1300])
+    first.save(tmp_path / "first.safetensors")
+    np.save(tmp_path / "rest.npy", X[1300:])
+    for more in (unmix.load(tmp_path / "first.safetensors"), pickle.loads(pickle.dumps(first)), clone(begun).set_params(init=first)):
+        assert np.array_equal(more.partial_fit(tmp_path / "rest.npy").components_, whole.components_)
+    np.testing.assert_allclose(whole.transform(X), codes_by_formula(whole, X), atol=1e-12)
+
+
+def test_a_stream_learns_and_continues_a_fit():
+    X, atoms = made(20_000)
+    model = sae(n_components=48, batch_size=64).partial_fit(X[:10_000])
+    before = model.evaluate(X[-2000:]).fvu
+    model.partial_fit(X[10_000:18_000])
+    assert model.evaluate(X[-2000:]).fvu < before < 0.5
+    # Beside hardly any steps.
+    cosines = [np.median(unmix.metrics.match(atoms, m.components_).cosine) for m in (model, sae(batch_size=64).partial_fit(X[:64]))]
+    assert cosines[0] > cosines[1] + 0.1
+    fitted = sae(max_epochs=20).fit(X[:2000])
+    left = fitted.evaluate(X[-2000:]).fvu
+    components = fitted.components_.copy()
+    fitted.partial_fit(X[2000:2100])
+    # Too few rows for more than one step.
+    assert np.median(unmix.metrics.match(components, fitted.components_).cosine) > 0.99
+    assert fitted.partial_fit(X[2100:10_000]).evaluate(X[-2000:]).fvu < 1.2 * left
+
+
+def test_what_a_stream_cannot_become_is_refused():
+    X, _ = made(1200)
+    model = sae(batch_size=64).partial_fit(X)
+    bits = model.components_.copy()
+    for setting, said in [({"n_components": 40}, "48 units"), ({"activation": "relu"}, "'topk'")]:
+        with pytest.raises(ValueError, match=said):
+            model.set_params(**setting).partial_fit(X)
+        model.set_params(n_components=48, activation="topk")
+    broken = X.copy()
+    broken[700, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(broken)
+    with pytest.raises(ValueError, match="12"):
+        model.partial_fit(X[:, :5])
+    assert np.array_equal(model.components_, bits) and model.n_samples_ == 1200
+    assert sae().partial_fit(X[:1]).partial_fit(X[:1]).transform(X[:3]).shape == (3, 48)

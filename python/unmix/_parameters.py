@@ -1443,6 +1443,7 @@ class SparseAutoencoderParameters:
     magnitude_bias_: NDArray[Any]
     magnitude_log_scale_: NDArray[Any]
     density_: NDArray[Any]
+    stream_: NDArray[Any]
     mixing_: NDArray[Any]
     n_components_: int
     n_features_in_: int

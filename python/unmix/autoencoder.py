@@ -6,12 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseAutoencoderParameters
+from ._stream import learn_more
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -98,6 +100,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         With ``activation="gated"``: their code is ``exp(magnitude_log_scale_)`` times the product with the weights, plus ``magnitude_bias_``, or 0.
     density_ : ndarray of shape (n_components,)
         Share of the rows that activate each unit: of all, or of 32768 where there are more.
+    stream_ : ndarray
+        After ``partial_fit``: the state that training continues from, in numbers that stand for bytes.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_components_ : int
@@ -203,6 +207,46 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         self._fit(X)
         return self.transform(X)
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Rows, y: None = None) -> Self:
+        """Train on a batch of rows as it comes.
+
+        However a stream is cut into calls, the result is the same to the bit: rows are cut into batches of ``batch_size`` in their order,
+        one step for each, and those that do not fill one are kept for the next call. The mean and the scale that rows are trained
+        with are those of the first rows, 1024 or a batch. The learning rate rises over the first 100 steps and stays; the weight
+        of a penalty is steered on and on. ``density_``, the order of the units, ``report_.l0`` and ``report_.fvu`` are of the last 1024 rows
+        that were trained on. After ``fit`` training continues from its parameters. A model that was saved, or pickled, can be continued as well, and so does
+        ``unmix fit sae more.npy --init MODEL``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            With the parameters found so far; ``stream_`` is the state that training continues from. When a batch fails, the model is
+            unchanged.
+
+        See Also
+        --------
+        fit : Several passes over all rows, in random order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import SparseAutoencoder
+        >>> X = np.random.RandomState(0).randn(3000, 6)
+        >>> sae = SparseAutoencoder(n_components=8, batch_size=100, random_state=0)
+        >>> sae.partial_fit(X[:1350]).partial_fit(X[1350:]).n_iter_
+        30
+        """
+        learn_more(self, X)
+        return self
+
     def transform(self, X: Rows) -> Any:
         """Return the codes of rows.
 
@@ -290,7 +334,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         -------
         Bunch
             ``rows``, int64 of shape (n_components, n), their numbers, from the largest code down, of equal codes the first row first;
-            ``values``, float64 of the same shape, their codes. -1 and 0 where fewer rows activate the unit.
+            ``codes``, float64 of the same shape, their codes. -1 and 0 where fewer rows activate the unit.
 
         See Also
         --------
@@ -307,5 +351,5 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         check_is_fitted(self)
         if n < 1:
             raise ValueError(f"n={n} is not possible: it must be at least 1")
-        rows, values = _unmix.top_rows(self._model, self._rows(X), int(n), self._facts())
-        return Bunch(rows=rows, values=values)
+        rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._facts())
+        return Bunch(rows=rows, codes=codes)

@@ -116,6 +116,11 @@ impl<T: Real> AutoencoderLearner<T> {
         Self { how, pass: Pass::default(), gradient: like.clone(), fired, dead: Vec::new() }
     }
 
+    /// Rows at which units may begin anew from here on.
+    pub fn begin_anew_at(&mut self, sample: Vec<T>) {
+        self.how.sample = sample;
+    }
+
     /// Rows without a code after which a unit counts as dead.
     fn window(&self) -> u64 {
         self.how.n_rows.min(ROWS)

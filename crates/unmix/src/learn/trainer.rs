@@ -225,7 +225,7 @@ impl Trainer {
     }
 
     /// One step by one batch, and what comes after an epoch; a batch without rows has no step.
-    fn step<T: Real, L: Learner<T>>(
+    pub(crate) fn step<T: Real, L: Learner<T>>(
         &self,
         learner: &mut L,
         state: &mut TrainerState<L::State, T>,

@@ -128,7 +128,7 @@ fn rows_that_cannot_be_evaluated_are_refused() {
     let said = |x: &[f64], p: usize| {
         evaluate(&model, &mut Rows::from_slice(x, p).unwrap(), &on_threads(1)).unwrap_err().to_string()
     };
-    assert!(said(&x[..320], 16).contains("needs 32"), "{}", said(&x[..320], 16));
+    assert!(said(&x[..320], 16).contains("32 columns are needed"), "{}", said(&x[..320], 16));
     assert!(said(&[1.0; 96], 32).contains("var"), "{}", said(&[1.0; 96], 32));
     let mut broken = x.clone();
     broken[40] = f64::NAN;

@@ -5,6 +5,7 @@ mod bad;
 mod evaluate;
 mod facts;
 mod saelens;
+mod stream;
 
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rows, Run, SparseAutoencoder};

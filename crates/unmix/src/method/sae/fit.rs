@@ -1,6 +1,6 @@
 //! Fits by epochs.
 
-use super::model::{Found, Order, parameters_in_units};
+use super::model::{Found, Order, RowsOf, parameters_in_units};
 use super::start::{BANDWIDTH, Resolved, Seen, chosen, weight};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
@@ -20,6 +20,12 @@ const FALL: f64 = 0.2;
 const AUXK: usize = 512;
 /// Rows on which use, residual and density of a fitted model are measured, at most.
 const MEASURED: u64 = 1 << 15;
+
+/// What a gradient depends on, of rows of `p` numbers and thresholds of `level` at the start.
+pub(super) fn terms_of(activation: Activation, resolved: &Resolved, level: f64, p: usize) -> Terms {
+    let auxk = (p / 2).clamp(1, AUXK);
+    Terms { activation, l0: resolved.l0, bandwidth: BANDWIDTH * level, auxk }
+}
 
 impl SparseAutoencoder {
     /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
@@ -43,7 +49,9 @@ impl SparseAutoencoder {
         rows.pooled(run.threads, || {
             let seen = self.seen(rows, run)?;
             let sample = self.sample(rows, &seen, resolved.m, run)?;
-            let start = match self.continued(&seen, &resolved, run)? {
+            let init = run.init.filter(|init| init.method() == METHOD.key);
+            let numbers = |name: &str| init.and_then(|init| init.parameter(name)).map(|(_, numbers)| numbers);
+            let start = match self.continued(&seen, &resolved, numbers) {
                 Some(parameters) => parameters,
                 None => {
                     let atoms = self.atoms(resolved.m, p, given.as_ref(), &sample, run.seed);
@@ -55,7 +63,7 @@ impl SparseAutoencoder {
     }
 
     /// What a gradient depends on, and thresholds and the weight of the penalty to start from.
-    fn terms<T: Real>(
+    pub(super) fn terms<T: Real>(
         &self,
         resolved: &Resolved,
         start: &mut Parameters<T>,
@@ -69,9 +77,7 @@ impl SparseAutoencoder {
         if fresh {
             start.log_threshold.fill(T::from_f64(level.ln()));
         }
-        let auxk = (start.n_features() / 2).clamp(1, AUXK);
-        let (activation, l0) = (self.activation, resolved.l0);
-        let terms = Terms { activation, l0, bandwidth: BANDWIDTH * level, auxk };
+        let terms = terms_of(self.activation, resolved, level, start.n_features());
         (terms, level, weight(self.activation, self.alpha, level))
     }
 
@@ -122,10 +128,11 @@ impl SparseAutoencoder {
         let found = Found {
             outcome,
             steps: state.steps,
-            epochs: state.position.epoch,
+            sweeps: 2 + state.position.epoch,
             history: state.history,
             dead: learner.dead_units(&state.learner),
             state: state.learner,
+            more: Vec::new(),
         };
         drop(learner);
         self.measured(rows, seen, resolved, found, run)
@@ -148,6 +155,8 @@ impl SparseAutoencoder {
         let map = map_of::<T>(&encoder);
         let mean = mean.f64s();
         let used = evaluate(&encoder, &*map, &x, (&mean, &atoms, &seen.mean));
-        self.model(rows, seen, resolved, found, &used, run)
+        let (n_samples, n_features, features) = (rows.n_samples(), rows.n_features(), rows.features());
+        let of = RowsOf { n_samples, n_features, features, stream: false };
+        self.model(of, seen, resolved, found, &used, run)
     }
 }

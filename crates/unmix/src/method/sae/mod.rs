@@ -25,9 +25,10 @@ mod model;
 pub mod saelens;
 mod settings;
 mod start;
+mod stream;
 
 use super::{Fit, Method, Takes};
-use crate::data::Rows;
+use crate::data::{AnyRows, Rows};
 use crate::error::Result;
 use crate::model::{Model, Tensors};
 use crate::run::Run;
@@ -84,5 +85,11 @@ impl Fit for SparseAutoencoder {
     fn given(&mut self, mut tensors: Tensors) -> Result<()> {
         self.dict_init = tensors.remove("dict_init").map(|tensor| tensor.to_matrix());
         Ok(())
+    }
+    fn continues(&self, before: &Model) -> bool {
+        stream::is_in(before.tensors())
+    }
+    fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+        crate::with_rows!(rows, rows => SparseAutoencoder::partial_fit(self, before, rows, run))
     }
 }

@@ -3,7 +3,7 @@
 use super::start::{Resolved, Seen};
 use super::{Activation, METHOD, SparseAutoencoder};
 use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, SparseGate};
-use crate::data::Rows;
+use crate::data::Features;
 use crate::error::Result;
 use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real};
@@ -14,12 +14,36 @@ use serde_json::{Map, Value, json};
 pub(super) struct Found<T: Real> {
     pub(super) outcome: Outcome,
     pub(super) steps: u64,
-    pub(super) epochs: u64,
+    /// Passes over the rows.
+    pub(super) sweeps: u64,
     pub(super) history: Vec<f64>,
     /// Units that no row activates.
     pub(super) dead: Vec<u32>,
     pub(super) state: AutoencoderState<T>,
+    /// Tensors that the model has beside its parameters.
+    pub(super) more: Vec<(&'static str, Tensor)>,
 }
+
+/// The rows that a model is of.
+pub(super) struct RowsOf<'f> {
+    pub(super) n_samples: f64,
+    pub(super) n_features: usize,
+    pub(super) features: &'f Features,
+    /// Whether they are a stream, whose end is not known.
+    pub(super) stream: bool,
+}
+
+/// Names of the parameters that a training may start from.
+pub(super) const NAMES: [&str; 8] = [
+    "components",
+    "encoder_weight",
+    "mean",
+    "encoder_bias",
+    "gate_bias",
+    "threshold",
+    "magnitude_bias",
+    "magnitude_log_scale",
+];
 
 /// The place that each unit has in a model.
 pub(super) struct Order(Vec<usize>);
@@ -137,20 +161,20 @@ const FAR: f64 = 0.25;
 impl SparseAutoencoder {
     pub(super) fn model<T: Real>(
         &self,
-        rows: &Rows<'_, T>,
+        rows: RowsOf<'_>,
         seen: Seen,
         resolved: Resolved,
         found: Found<T>,
         used: &Evaluation,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let p = rows.n_features();
+        let p = rows.n_features;
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        let mut report = Report::closed_form("adam", rows.n_samples(), p, T::DTYPE, run.seed);
-        (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, 2 + found.epochs);
+        let mut report = Report::closed_form("adam", rows.n_samples, p, T::DTYPE, run.seed);
+        (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, found.sweeps);
         report.n_constant = seen.n_constant;
         report.settings = settings.clone();
         let alpha = if self.activation.counts() { Value::Null } else { json!(found.state.alpha()) };
@@ -174,18 +198,26 @@ impl SparseAutoencoder {
             ("epochs", json!({"l0": found.state.l0, "dead_units": found.state.dead})),
         ];
         report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
-        report.warnings = self.doubts(&resolved, used, dead, &seen);
+        report.warnings = self.doubts(&resolved, used, dead, &seen, rows.stream);
         report.objective = found.history.clone();
         report.end(run);
         let order = Order::by_use(used);
         let mut tensors = parameters_in_units(&found.state, self.activation, &seen, &order);
         let density = used.density();
         tensors.insert("density".into(), order.values(|j| density[j], Dtype::F64));
-        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+        tensors.extend(found.more.into_iter().map(|(name, tensor)| (name.to_string(), tensor)));
+        Model::fitted(&METHOD, settings, rows.features.clone(), 0, tensors, report)
     }
 
     /// What a person should know of a fit.
-    fn doubts(&self, resolved: &Resolved, used: &Evaluation, dead: usize, seen: &Seen) -> Vec<String> {
+    fn doubts(
+        &self,
+        resolved: &Resolved,
+        used: &Evaluation,
+        dead: usize,
+        seen: &Seen,
+        stream: bool,
+    ) -> Vec<String> {
         let mut out = Vec::new();
         let (m, l0) = (resolved.m, used.l0());
         if seen.n_constant > 0 {
@@ -208,6 +240,10 @@ impl SparseAutoencoder {
             out.push(format!("{dead} of {m} {units} dead: no row activates them{advice}"));
         }
         let wanted = resolved.l0 as f64;
+        // The weight of a stream is steered on and on.
+        if stream {
+            return out;
+        }
         if self.alpha.is_none() && l0 > 0.0 && (l0 / wanted - 1.0).abs() > FAR && !self.activation.counts() {
             out.push(format!(
                 "{l0:.1} units of a row are active, where l0={wanted} was wanted; choose more epochs, or alpha"
@@ -216,17 +252,16 @@ impl SparseAutoencoder {
         out
     }
 
-    /// The parameters of a model of this kind that a fit is to start from, in the coordinates of the rows that are trained on.
+    /// The parameters of a model of this kind that a fit is to start from, each by `parameter`, in the coordinates of the rows that are trained on.
     pub(super) fn continued<T: Real>(
         &self,
         seen: &Seen,
         resolved: &Resolved,
-        run: &Run<'_>,
-    ) -> Result<Option<Parameters<T>>> {
-        let Some(init) = run.init.filter(|init| init.method() == METHOD.key) else { return Ok(None) };
+        parameter: impl Fn(&str) -> Option<Vec<f64>>,
+    ) -> Option<Parameters<T>> {
         let (m, p, unit) = (resolved.m, seen.mean.len(), seen.unit);
         let numbers = |name: &str, len: usize| {
-            let found = init.parameter(name).map(|(_, numbers)| numbers);
+            let found = parameter(name);
             found.filter(|numbers| numbers.len() >= len).map(|mut numbers| {
                 numbers.truncate(len);
                 numbers
@@ -235,7 +270,7 @@ impl SparseAutoencoder {
         let (Some(atoms), Some(weights), Some(mean)) =
             (numbers("components", m * p), numbers("encoder_weight", m * p), numbers("mean", p))
         else {
-            return Ok(None);
+            return None;
         };
         let narrow = |of: Vec<f64>| of.into_iter().map(T::from_f64).collect::<Vec<T>>();
         let divided = |of: Vec<f64>| of.into_iter().map(|x| T::from_f64(x / unit)).collect::<Vec<T>>();
@@ -257,6 +292,6 @@ impl SparseAutoencoder {
         {
             (start.magnitude, start.log_scale) = (divided(magnitude), narrow(scale));
         }
-        Ok(Some(start))
+        Some(start)
     }
 }

@@ -11,6 +11,7 @@ use crate::num::{Dtype, Matrix, Real, kernel};
 use crate::run::Run;
 use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::{GatherLengths, GatherMoments};
+use serde::{Deserialize, Serialize};
 
 /// Rows at which units may begin anew, and from which initial atoms are chosen where these are fewer.
 const SAMPLE: u64 = 4096;
@@ -24,7 +25,7 @@ const UNITS: f64 = 1536.0;
 const CHOSEN: u64 = 0x7361_6533;
 
 /// The rows of a fit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Seen {
     pub(super) mean: Vec<f64>,
     /// What rows are divided by.

@@ -1,0 +1,426 @@
+//! What is learnt from a stream of rows, as a tensor of the model: learning continues from it to the bit.
+//!
+//! Rows are cut into batches of `batch_size` in their order, whatever each call was given, one step for each; rows that do not fill one wait.
+//! Mean and scale are those of the first rows, 1024 or a batch, and stay. The learning rate rises over the first 100 steps and stays. For
+//! what is done once an epoch, an epoch is 256 batches. Use and density of the units are those of the last 1024 rows.
+
+use super::fit::terms_of;
+use super::model::{Found, Order, RowsOf, encoder, parameters_in_units};
+use super::start::{Resolved, Seen};
+use super::{METHOD, SparseAutoencoder};
+use crate::autoencoder::{
+    Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
+};
+use crate::data::{Batch, Features, Position, Rows, no_columns};
+use crate::error::{Error, Result};
+use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
+use crate::model::{Model, Outcome, Tensor, Tensors, map_of};
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name of the tensor.
+const STREAM: &str = "stream";
+/// Rows that mean, scale and thresholds at the start come from, and rows that use is measured on.
+const FIRST: usize = 1024;
+const RECENT: usize = 1024;
+/// Batches of an epoch.
+const EPOCH: u64 = 256;
+/// Steps over which the learning rate rises.
+const RISE: f64 = 100.0;
+/// Bytes in one number of double precision: as many as it holds exactly.
+const PACKED: usize = 6;
+
+/// Where a stream stands.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound = "")]
+struct Stream<T: Real> {
+    /// Rows seen, those that wait included.
+    n: u64,
+    /// Units.
+    m: usize,
+    activation: Activation,
+    /// Seed of the first rows.
+    seed: u64,
+    begun: Option<Begun<T>>,
+    /// What the stream starts from, until it has begun: parameters of a model by name, and atoms.
+    start: BTreeMap<String, Vec<f64>>,
+    atoms: Option<Vec<f64>>,
+    /// Rows that wait for a batch.
+    waiting: Vec<T>,
+    /// The last rows that were learnt from.
+    recent: Vec<T>,
+}
+
+/// Once there were rows enough.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound = "")]
+struct Begun<T: Real> {
+    seen: Seen,
+    /// Thresholds at the start.
+    level: f64,
+    state: TrainerState<AutoencoderState<T>, T>,
+}
+
+/// Whether these tensors hold a stream.
+pub(super) fn is_in(tensors: &Tensors) -> bool {
+    tensors.contains_key(STREAM)
+}
+
+/// Bytes as numbers that double precision holds: first how many there are.
+fn packed(bytes: &[u8]) -> Tensor {
+    let number = |six: &[u8]| six.iter().rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte)) as f64;
+    let numbers: Vec<f64> =
+        std::iter::once(bytes.len() as f64).chain(bytes.chunks(PACKED).map(number)).collect();
+    Tensor::vector(&numbers, Dtype::F64)
+}
+
+fn unpacked(tensor: &Tensor) -> Option<Vec<u8>> {
+    let numbers = tensor.f64s();
+    let (len, rest) = numbers.split_first()?;
+    let mut out: Vec<u8> =
+        rest.iter().flat_map(|x| (*x as u64).to_le_bytes().into_iter().take(PACKED)).collect();
+    if out.len() < *len as usize {
+        return None;
+    }
+    out.truncate(*len as usize);
+    Some(out)
+}
+
+fn corrupt() -> Error {
+    Error::Unsupported {
+        asked: "continuing the fit of this model".into(),
+        found: "the state of its stream cannot be read".into(),
+        remedy: "the file is corrupt, or of another version: fit the model again".into(),
+    }
+}
+
+impl SparseAutoencoder {
+    /// The model of the rows of `before` and then of these, in their order, whatever they are cut into. After a fit it continues from the
+    /// parameters that this found.
+    ///
+    /// # Errors
+    ///
+    /// Another activation or number of units than before; other columns; numbers that are not finite; rows with weights; a loss that leaves
+    /// all bounds.
+    pub fn partial_fit<T: Real>(
+        &self,
+        before: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        METHOD.check(self)?;
+        match before.map_or(T::DTYPE, Model::dtype) {
+            Dtype::F32 => self.added::<f32, T>(before, rows, run),
+            Dtype::F64 => self.added::<f64, T>(before, rows, run),
+        }
+    }
+
+    fn added<U: Real, T: Real>(
+        &self,
+        before: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let mut stream = self.stream::<U, T>(before, rows, run)?;
+        let (p, features) = (rows.n_features(), before.map_or(rows.features(), Model::features));
+        let mut source = rows.source().stream()?;
+        let (mut buffer, mut done) = (Vec::new(), 0u64);
+        let mut learner = None;
+        loop {
+            buffer.clear();
+            let n = source.read(1024, &mut buffer)?;
+            if n == 0 {
+                break;
+            }
+            for (i, row) in buffer.chunks_exact(p).enumerate() {
+                if let Some(j) = row.iter().position(|x| !U::from_f64(x.to_f64()).finite()) {
+                    return Err(rows.not_finite_at(METHOD.key, done + i as u64, j, row[j].to_f64()));
+                }
+                stream.waiting.extend(row.iter().map(|x| U::from_f64(x.to_f64())));
+            }
+            stream.n += n as u64;
+            done += n as u64;
+            rows.pooled(run.threads, || self.advance(&mut stream, &mut learner, p))?;
+            run.sweep_progress("adding", done, rows.n_rows())?;
+        }
+        drop(learner);
+        rows.pooled(run.threads, || self.model_of(&stream, p, features, run))
+    }
+
+    /// Where a stream begins or goes on.
+    fn stream<U: Real, T: Real>(
+        &self,
+        before: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Stream<U>> {
+        let p = rows.n_features();
+        if rows.weights().is_some() {
+            return Err(Error::Unsupported {
+                asked: format!("{} of rows with weights", METHOD.key),
+                found: "it does not support sample weights".into(),
+                remedy: "leave the weights out, or repeat rows".into(),
+            });
+        }
+        if p == 0 {
+            return Err(no_columns(METHOD.key, rows.origin()));
+        }
+        if let Some(model) = before {
+            if p != model.n_features() {
+                return Err(Error::Width {
+                    what: "adding to a stream of rows".into(),
+                    need: model.n_features(),
+                    got: p,
+                    remedy: "give the same columns in every batch".into(),
+                });
+            }
+            if let Some(tensor) = model.tensor(STREAM) {
+                let bytes = unpacked(tensor).ok_or_else(corrupt)?;
+                let stream: Stream<U> = postcard::from_bytes(&bytes).map_err(|_| corrupt())?;
+                return self.checked(stream);
+            }
+        }
+        let run = &Run { init: before.map(|model| model as &dyn crate::Start).or(run.init), ..*run };
+        let given = self.given_atoms(p, run)?;
+        let resolved = self.resolved(p, given.as_ref().map(Matrix::rows))?;
+        self.check_size(resolved.m, p, T::DTYPE)?;
+        let mut start = BTreeMap::new();
+        if let Some(init) = run.init.filter(|init| init.method() == METHOD.key) {
+            for name in super::model::NAMES {
+                if let Some((_, numbers)) = init.parameter(name) {
+                    start.insert(name.to_string(), numbers);
+                }
+            }
+        }
+        let atoms = given.map(Matrix::into_vec);
+        let activation = self.activation;
+        let stream = Stream {
+            n: 0,
+            m: resolved.m,
+            activation,
+            seed: run.seed,
+            begun: None,
+            start,
+            atoms,
+            waiting: Vec::new(),
+            recent: Vec::new(),
+        };
+        Ok(stream)
+    }
+
+    /// Refuses settings that do not suit a stream that has begun.
+    fn checked<U: Real>(&self, stream: Stream<U>) -> Result<Stream<U>> {
+        if let Some(m) = self.n_components.filter(|m| *m != stream.m) {
+            let why = format!("the model to continue from has {} units", stream.m);
+            return Err(Error::setting(
+                "n_components",
+                m,
+                why,
+                format!("give {}, or leave it out", stream.m),
+            ));
+        }
+        if self.activation != stream.activation {
+            let word = |of: Activation| serde_json::json!(of).as_str().unwrap_or_default().to_string();
+            let why = format!("the model to continue from has '{}'", word(stream.activation));
+            return Err(Error::setting("activation", word(self.activation), why, "give the same"));
+        }
+        Ok(stream)
+    }
+
+    fn sizes<U: Real>(&self, stream: &Stream<U>, p: usize) -> Result<Resolved> {
+        Self { n_components: Some(stream.m), ..self.clone() }.resolved(p, None)
+    }
+
+    /// Learns from the batches that are full.
+    fn advance<U: Real>(
+        &self,
+        stream: &mut Stream<U>,
+        learner: &mut Option<AutoencoderLearner<U>>,
+        p: usize,
+    ) -> Result<()> {
+        let size = self.batch_size;
+        let mut at = 0;
+        loop {
+            let rest = stream.waiting.len() / p - at;
+            if rest < if stream.begun.is_some() { size } else { size.max(FIRST) } {
+                break;
+            }
+            if stream.begun.is_none() {
+                let first = stream.waiting[..size.max(FIRST) * p].to_vec();
+                stream.begun = Some(self.begun(stream, &first, p)?);
+                (stream.start, stream.atoms) = (BTreeMap::new(), None);
+            }
+            let batch = stream.waiting[at * p..(at + size) * p].to_vec();
+            self.step(stream, learner, &batch, stream.n - rest as u64, p)?;
+            at += size;
+        }
+        stream.waiting.drain(..at * p);
+        Ok(())
+    }
+
+    /// Mean, scale and initial parameters from the first rows, and what a model to start from has.
+    fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<Begun<U>> {
+        let n = (first.len() / p) as f64;
+        let column = |j: usize| first.iter().skip(j).step_by(p).map(|x| x.to_f64());
+        let mean: Vec<f64> = (0..p).map(|j| column(j).sum::<f64>() / n).collect();
+        let squares: Vec<f64> = first
+            .chunks_exact(p)
+            .map(|row| row.iter().zip(&mean).map(|(x, m)| (x.to_f64() - m).powi(2)).sum())
+            .collect();
+        let total: f64 = squares.iter().sum();
+        if !total.is_finite() || !U::from_f64(total).finite() {
+            return Err(Error::Overflow { method: METHOD.key.into(), dtype: U::DTYPE.name() });
+        }
+        let length = squares.iter().map(|s| s.sqrt()).sum::<f64>() / n / (p as f64).sqrt();
+        // Rows that do not vary have no scale.
+        let unit = if self.normalize && length > 0.0 { length } else { 1.0 };
+        let half_square = (0.5 * total / n / (unit * unit)).max(f64::MIN_POSITIVE);
+        let seen = Seen { mean, unit, half_square, n_constant: 0 };
+        let resolved = self.sizes(stream, p)?;
+        let sample = scaled(first, &seen);
+        let numbers = |name: &str| stream.start.get(name).cloned();
+        let (mut start, fresh) = match self.continued(&seen, &resolved, numbers) {
+            Some(parameters) => (parameters, !stream.start.contains_key("threshold")),
+            None => {
+                let given = stream.atoms.as_ref().map(|a| Matrix::from_vec(a.len() / p, p, a.clone()));
+                let atoms = self.atoms(resolved.m, p, given.as_ref(), &sample, stream.seed);
+                (Parameters::start(self.activation, &atoms, 1.0), true)
+            }
+        };
+        let (_, level, weight) = self.terms(&resolved, &mut start, &sample, fresh);
+        Ok(Begun { seen, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
+    }
+
+    /// The learner of a stream that has begun.
+    fn learner<U: Real>(
+        &self,
+        stream: &Stream<U>,
+        begun: &Begun<U>,
+        p: usize,
+    ) -> Result<AutoencoderLearner<U>> {
+        let resolved = self.sizes(stream, p)?;
+        let terms: Terms = terms_of(self.activation, &resolved, begun.level, p);
+        let wanted = (self.alpha.is_none() && !self.activation.counts()).then_some(resolved.l0 as f64);
+        let training = Training {
+            terms,
+            steering: Steering { l0: wanted, signed: self.activation == Activation::Jumprelu, steps: None },
+            dead: resolved.dead,
+            threshold: begun.level,
+            n_rows: u64::MAX,
+            per_epoch: EPOCH,
+            max_epochs: u64::MAX,
+            learning_rate: resolved.rate,
+            half_square: begun.seen.half_square,
+            seed: stream.seed,
+            sample: Vec::new(),
+        };
+        Ok(AutoencoderLearner::new(training, &begun.state.learner.parameters))
+    }
+
+    /// One step by the rows `batch`, the first of which is number `first`.
+    fn step<U: Real>(
+        &self,
+        stream: &mut Stream<U>,
+        learner: &mut Option<AutoencoderLearner<U>>,
+        batch: &[U],
+        first: u64,
+        p: usize,
+    ) -> Result<()> {
+        let Some(mut begun) = stream.begun.take() else { return Ok(()) };
+        if learner.is_none() {
+            *learner = Some(self.learner(stream, &begun, p)?);
+        }
+        stream.recent.extend_from_slice(batch);
+        let over = (stream.recent.len() / p).saturating_sub(RECENT);
+        stream.recent.drain(..over * p);
+        let position = begun.state.position;
+        let ends = position.batch + 1 == EPOCH;
+        let next = match ends {
+            true => Position { epoch: position.epoch + 1, batch: 0 },
+            false => Position { epoch: position.epoch, batch: position.batch + 1 },
+        };
+        let rate = self.sizes(stream, p)?.rate;
+        let trainer = Trainer {
+            optimiser: Optimiser::Adam,
+            learning_rate: rate,
+            schedule: Schedule::Constant,
+            max_epochs: u64::MAX,
+        };
+        let rate = rate * ((begun.state.steps + 1) as f64 / RISE).min(1.0);
+        let x = scaled(batch, &begun.seen);
+        let numbers: Vec<u64> = (first..first + (batch.len() / p) as u64).collect();
+        let rows = Batch { position, next, x: &x, rows: &numbers, weights: None, done: 0 };
+        if let Some(learner) = learner {
+            if ends {
+                learner.begin_anew_at(scaled(&stream.recent, &begun.seen));
+            }
+            trainer.step(learner, &mut begun.state, &rows, rate)?;
+        }
+        stream.begun = Some(begun);
+        Ok(())
+    }
+
+    /// The model of what was learnt so far. Before there are rows enough, those that wait are learnt from as if they were a batch, and wait all the same.
+    fn model_of<U: Real>(
+        &self,
+        stream: &Stream<U>,
+        p: usize,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let bytes = postcard::to_allocvec(stream).map_err(|_| corrupt())?;
+        let mut now = stream.clone();
+        if now.begun.is_none() {
+            now.begun = Some(self.begun(&now, &now.waiting, p)?);
+            let rows = now.waiting.clone();
+            self.step(&mut now, &mut None, &rows, 0, p)?;
+        }
+        let Some(begun) = now.begun.take() else { return Err(corrupt()) };
+        let resolved = self.sizes(stream, p)?;
+        let dead = self.learner(stream, &begun, p)?.dead_units(&begun.state.learner);
+        let found = Found {
+            outcome: Outcome::Completed,
+            steps: begun.state.steps,
+            sweeps: 1,
+            history: begun.state.history,
+            dead,
+            state: begun.state.learner,
+            more: vec![(STREAM, packed(&bytes))],
+        };
+        let order = Order::kept(resolved.m);
+        let tensors = parameters_in_units(&found.state, self.activation, &begun.seen, &order);
+        let (encoder, atoms, mean) = encoder(self.activation, resolved.l0, &tensors)?;
+        let map = map_of::<U>(&encoder);
+        let (mean, n) = (mean.f64s(), (now.recent.len() / p).max(1) as f64);
+        let center: Vec<f64> = (0..p)
+            .map(|j| now.recent.iter().skip(j).step_by(p).map(|x| x.to_f64()).sum::<f64>() / n)
+            .collect();
+        let used = evaluate(&encoder, &*map, &now.recent, (&mean, &atoms, &center));
+        let of = RowsOf { n_samples: stream.n as f64, n_features: p, features, stream: true };
+        self.model(of, begun.seen, resolved, found, &used, run)
+    }
+}
+
+/// Rows as they are trained on.
+fn scaled<U: Real>(rows: &[U], seen: &Seen) -> Vec<U> {
+    let row = |row: &[U]| -> Vec<U> {
+        row.iter().zip(&seen.mean).map(|(x, m)| U::from_f64((x.to_f64() - m) / seen.unit)).collect()
+    };
+    rows.chunks_exact(seen.mean.len()).flat_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_from_numbers() {
+        for len in [0, 1, 5, 6, 7, 61] {
+            let bytes: Vec<u8> = (0..len).map(|i| (i * 37 + 200) as u8).collect();
+            assert_eq!(unpacked(&packed(&bytes)), Some(bytes));
+        }
+        assert_eq!(unpacked(&Tensor::vector(&[9.0, 1.0], Dtype::F64)), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! Streams: the same result however rows are cut, for any number of threads.
+
+use super::*;
+use crate::made::on_threads;
+use unmix::AnyRows;
+use unmix::method::sae::Activation;
+
+fn added(spec: &SparseAutoencoder, before: Option<&Model>, x: &[f64], threads: usize) -> Model {
+    let rows = Rows::from_slice(x, 32).unwrap();
+    spec.partial_fit(before, &rows, &on_threads(threads)).unwrap()
+}
+
+#[test]
+fn a_stream_has_one_result_for_any_cut_and_any_number_of_threads() {
+    let (x, _) = toy(1500, 1);
+    for activation in [Activation::Topk, Activation::BatchTopk, Activation::Jumprelu] {
+        let spec = SparseAutoencoder {
+            n_components: Some(40),
+            activation,
+            batch_size: 100,
+            ..SparseAutoencoder::default()
+        };
+        let whole = added(&spec, None, &x, 1);
+        assert_eq!(whole.report().n_iter, 15);
+        let first = added(&spec, None, &x[..700 * 32], 3);
+        let second = added(&spec, Some(&first), &x[700 * 32..1310 * 32], 2);
+        let third = added(&spec, Some(&second), &x[1310 * 32..], 5);
+        assert_eq!(third.tensors(), whole.tensors(), "{activation:?}");
+        assert_eq!(third.report().facts, whole.report().facts, "{activation:?}");
+        // A file holds all of it.
+        let loaded = Model::from_bytes(&second.to_bytes().unwrap(), "m".as_ref()).unwrap();
+        assert_eq!(added(&spec, Some(&loaded), &x[1310 * 32..], 2).tensors(), whole.tensors());
+    }
+}
+
+/// With a learning rate that hardly moves anything.
+#[test]
+fn a_stream_continues_from_what_a_fit_found() {
+    let (x, _) = toy(1500, 1);
+    let spec = SparseAutoencoder { n_components: Some(40), max_epochs: 3, ..SparseAutoencoder::default() };
+    let fitted = fit(&spec, &x, 32, 0);
+    let slow = SparseAutoencoder { learning_rate: unmix::method::sae::Rate::Number(1e-9), ..spec };
+    let on = added(&slow, Some(&fitted), &x, 2);
+    assert_eq!(on.report().n_iter, 5);
+    let atoms = |model: &Model| model.tensor("components").unwrap().to_matrix();
+    assert!((matched(&on, &atoms(&fitted)) - 1.0).abs() < 1e-9);
+    let rows = AnyRows::F64(Rows::from_slice(&x, 32).unwrap());
+    assert!(
+        unmix::model::continued("sae", &Default::default(), &fitted, &rows, &on_threads(1))
+            .unwrap()
+            .is_none()
+    );
+    let next = unmix::model::continued("sae", &Default::default(), &on, &rows, &on_threads(1)).unwrap();
+    assert_eq!(next.unwrap().report().n_samples, 3000.0);
+}
