@@ -16,12 +16,16 @@ from .table import BENCH
 #: A row is slower, or takes more memory, where its ratio is above this.
 MOST = 1.03
 
+#: What `import unmix` loads where it is installed: in both environments the same, or times and peaks of memory are not comparable.
+SHARED = ("joblib", "numpy", "pandas", "polars", "pyarrow", "scikit-learn", "scipy", "threadpoolctl")
+
 
 def compare(rows, threads, other, rounds, only=(), keep=False):
     """Measures, prints and returns how many rows are slower or larger than `MOST` allows."""
     other = Path(other).resolve() / "bench"
     if not (other / ".venv" / "built" / "profile.txt").exists():
         sys.exit(f"--against: {other.parent} has no build: run `cargo xtask bench --quick tiny` there first")
+    _check_packages(other)
     found, load = {}, machine.busy()
     for row in rows:
         for name in (e for e in row.engines if e.split()[0] == "unmix" and (not only or e in only)):
@@ -33,6 +37,20 @@ def compare(rows, threads, other, rounds, only=(), keep=False):
         about = {**machine.describe(), "busy_cores_before": load, "before": _commit(other.parent), "after": _commit(BENCH.parent)}
         print(f"kept in {_keep(found, about)}")
     return worse
+
+
+def _check_packages(other):
+    """Ends where the two environments differ in a package that is loaded with unmix: pandas is a third of the peak of a small fit, and
+    slows scikit-learn's checks of input."""
+    ours, theirs = _packages(BENCH), _packages(other)
+    if differ := sorted(f"{name} {theirs.get(name, 'not')} there, {ours.get(name, 'not')} here" for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)):
+        sys.exit(f"--against: the two environments hold different packages ({'; '.join(differ)}); install the same in both")
+
+
+def _packages(bench):
+    python = bench / ".venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    listed = json.loads(subprocess.check_output([str(python), "-m", "pip", "list", "--format", "json"], text=True))
+    return {entry["name"]: entry["version"] for entry in listed if entry["name"] in SHARED}
 
 
 def _alternate(row, name, threads, other, rounds):

@@ -132,6 +132,15 @@ impl Chunk {
         self.left == 0 && matches!(self.pages.get_next_page(), Ok(None))
     }
 
+    /// Gives back the memory of its pages, after the last cell.
+    pub(crate) fn release(&mut self) {
+        for numbers in [&mut self.words, &mut self.page] {
+            if let Storage::Own(own) = std::mem::take(numbers).place {
+                self.spare.give(own);
+            }
+        }
+    }
+
     fn decode<T, const N: usize>(&mut self, out: &mut [T], number: impl Fn([u8; N]) -> T) -> Option<()> {
         match &mut self.now {
             Now::Plain(at) => {
@@ -231,14 +240,14 @@ struct Numbers {
 
 enum Storage {
     /// In memory that is used again, which may be longer.
-    Own(Vec<u8>),
+    Own(bytes::BytesMut),
     /// As others made them.
     Lent(bytes::Bytes),
 }
 
 impl Default for Storage {
     fn default() -> Self {
-        Storage::Own(Vec::new())
+        Storage::Own(bytes::BytesMut::new())
     }
 }
 
@@ -265,15 +274,12 @@ impl Numbers {
             return None;
         }
         let len = before + length;
-        let mut own = match std::mem::take(&mut self.place) {
-            Storage::Own(own) if !own.is_empty() => own,
-            _ => spare.room(),
+        let own = match std::mem::take(&mut self.place) {
+            Storage::Own(own) => own,
+            Storage::Lent(_) => bytes::BytesMut::new(),
         };
-        if own.len() < len {
-            // What it held is not needed, so it need not be moved.
-            own.clear();
-            own.resize(len, 0);
-        }
+        // What it held is not needed, so it need not be moved.
+        let mut own = spare.room(own, len);
         own[..before].copy_from_slice(plain);
         let made = match length {
             0 => Some(0),
@@ -297,10 +303,6 @@ impl Numbers {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        for numbers in [&mut self.words, &mut self.page] {
-            if let Storage::Own(own) = std::mem::take(&mut numbers.place) {
-                self.spare.give(own);
-            }
-        }
+        self.release();
     }
 }

@@ -1,7 +1,7 @@
 //! Memory that is used again, page after page: fresh memory costs as much as decompressing into it.
 
 use crate::stored::FromStart;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::{BufReader, Seek, SeekFrom};
@@ -16,7 +16,34 @@ struct Kept {
     /// For pages as they are stored; some may be in use.
     stored: Vec<Bytes>,
     /// For pages after decompression; none is in use.
-    rooms: Vec<Vec<u8>>,
+    free: Vec<BytesMut>,
+    /// What such memory is taken from: one large allocation, since fresh memory costs half as much in large pages of the system.
+    slab: BytesMut,
+}
+
+/// Bytes of a slab; one page of each of sixteen columns, as most files are written.
+const SLAB: usize = 16 << 20;
+
+/// Memory for pages is handed out in multiples of this, so that a page that is a little longer than the last one fits.
+const UNIT: usize = 1 << 17;
+
+impl Kept {
+    /// At least `len` bytes with anything in them.
+    fn room(&mut self, len: usize) -> BytesMut {
+        if let Some(fits) = self.free.iter().position(|room| room.len() >= len) {
+            return self.free.swap_remove(fits);
+        }
+        let len = len.next_multiple_of(UNIT);
+        if self.slab.len() < len {
+            self.slab = fresh(len.max(SLAB));
+        }
+        self.slab.split_to(len)
+    }
+}
+
+/// Zeros that nobody else holds.
+fn fresh(len: usize) -> BytesMut {
+    Bytes::from(unmix::zeros::<u8>(len)).try_into_mut().unwrap_or_else(|_| BytesMut::zeroed(len))
 }
 
 impl Spare {
@@ -24,15 +51,19 @@ impl Spare {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Memory with anything in it, of any length.
-    pub(super) fn room(&self) -> Vec<u8> {
-        self.with(|kept| kept.rooms.pop()).unwrap_or_default()
+    /// At least `len` bytes with anything in them, in place of `old`.
+    pub(super) fn room(&self, old: BytesMut, len: usize) -> BytesMut {
+        if old.len() >= len {
+            return old;
+        }
+        self.give(old);
+        self.with(|kept| kept.room(len))
     }
 
     /// Takes memory back.
-    pub(super) fn give(&self, room: Vec<u8>) {
+    pub(super) fn give(&self, room: BytesMut) {
         if !room.is_empty() {
-            self.with(|kept| kept.rooms.push(room));
+            self.with(|kept| kept.free.push(room));
         }
     }
 }
@@ -81,8 +112,7 @@ impl ChunkReader for Paged {
                     Err(used) => kept.push(used),
                 }
             }
-            let mut buffer =
-                buffer.unwrap_or_else(|| bytes::BytesMut::zeroed(length.next_multiple_of(1 << 16)));
+            let mut buffer = buffer.unwrap_or_else(|| BytesMut::zeroed(length.next_multiple_of(1 << 16)));
             self.file
                 .read_at(start, &mut buffer[..length])
                 .map_err(|e| ParquetError::External(Box::new(e)))?;

@@ -23,7 +23,7 @@ impl<T: Real> Default for Tools<T> {
 const WIDE: usize = 8;
 
 /// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
-/// on where one turns out not to be of it, the general reader reads it. Of every column one page is held.
+/// on where one turns out not to be of it, the general reader reads it. Of every column one page is held, and of eight at a time where the part is read at once.
 pub(super) struct Part<'a> {
     of: &'a Table,
     number: usize,
@@ -51,29 +51,35 @@ impl<'a> Part<'a> {
     /// Writes the next rows over `out`, no more than there are left.
     pub(super) fn read<T: Real>(&mut self, out: &mut [T], tools: &mut Tools<T>) -> Result<()> {
         let p = self.of.columns.len();
-        for rows in out.chunks_mut(TILE * p.max(1)) {
-            let odd = self.tile(rows, &mut tools.tile);
-            self.leave(odd);
-            for general in &mut self.general {
-                general.read(self.number, self.done, rows, p)?;
-            }
-            self.done += (rows.len() / p.max(1)) as u64;
+        let n = (out.len() / p.max(1)) as u64;
+        let odd = self.decode(out, &mut tools.tile, self.done + n == self.n_rows);
+        self.leave(odd);
+        for general in &mut self.general {
+            general.read(self.number, self.done, out, p)?;
         }
+        self.done += n;
         Ok(())
     }
 
-    /// Decodes at most [`TILE`] rows straight, and says which features cannot be.
-    fn tile<T: Real>(&mut self, rows: &mut [T], tile: &mut [T]) -> Vec<usize> {
+    /// Decodes rows straight, and says which features cannot be. A few columns at a time for all of the rows, so that where a whole
+    /// part is read the pages of few columns are held; `last` says that the part ends with these rows.
+    fn decode<T: Real>(&mut self, out: &mut [T], tile: &mut [T], last: bool) -> Vec<usize> {
         let (p, path, mut odd) = (self.of.columns.len(), self.of.file.path(), Vec::new());
-        let n = rows.len() / p.max(1);
         for batch in self.straight.chunks_mut(WIDE) {
-            for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
-                // Whatever goes wrong, the general reader has the words for it.
-                if !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
-                    odd.push(*feature);
+            for rows in out.chunks_mut(TILE * p.max(1)) {
+                let n = rows.len() / p.max(1);
+                for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
+                    // Whatever goes wrong, the general reader has the words for it.
+                    let known = odd.contains(feature);
+                    if !known && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
+                        odd.push(*feature);
+                    }
                 }
+                lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
             }
-            lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
+            if last {
+                batch.iter_mut().for_each(|(_, chunk)| chunk.release());
+            }
         }
         odd
     }
