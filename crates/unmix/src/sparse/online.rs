@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `rho` (forgetting) weighs batches: those learned with atoms of long ago count less. Everything that changes from one batch to the next is
-//! [`Learned`], which goes with the model, so that a stream is continued where it ended.
+//! [`OnlineState`], which goes with the model, so that a stream is continued where it ended.
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
