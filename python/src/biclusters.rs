@@ -3,25 +3,27 @@
 use crate::call::{FactsTuple, call};
 use crate::input::Input;
 use crate::model::Model;
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use unmix::Run;
 use unmix::biclusters::{Refits, biclusters as pooled, of_model};
 use unmix::metrics;
 
-/// Modules of `model` on `x`: pooled over `starts` fits, with `permutations` for q-values; of the model alone where `starts` is 0.
+/// Modules of `model` on `x`, and the code of every row in each of them, one module after the other: pooled over `starts` fits, with
+/// `permutations` for q-values; of the model alone where `starts` is 0.
 #[pyfunction]
-pub(crate) fn modules(
-    py: Python<'_>,
+pub(crate) fn modules<'py>(
+    py: Python<'py>,
     model: &Model,
-    x: &Bound<'_, PyAny>,
+    x: &Bound<'py, PyAny>,
     facts: FactsTuple,
     starts: usize,
     permutations: usize,
     max_seconds: Option<f64>,
-) -> PyResult<String> {
+) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    call(py, facts.into(), dtype, None, move |run| {
+    let (text, codes) = call(py, facts.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };
         let mut rows = input.rows(names, run)?.0;
         rows.settle(run)?;
@@ -29,8 +31,10 @@ pub(crate) fn modules(
             0 => of_model(&model, &rows, run)?,
             _ => pooled(&model, &rows, Refits { starts, permutations }, run)?,
         };
-        Ok(found.to_json().to_string())
-    })
+        let codes: Vec<f32> = found.modules.iter().flat_map(|m| m.codes.iter().copied()).collect();
+        Ok((found.to_json().to_string(), codes))
+    })?;
+    Ok((text, PyArray1::from_vec(py, codes)))
 }
 
 /// Rows and columns of biclusters, each rising.

@@ -362,6 +362,12 @@ impl Model {
         tell(py, &notices)
     }
 
+    /// The layers of a stack, the lowest first.
+    fn layers(&self) -> PyResult<Vec<Model>> {
+        let found = unmix::method::stacked_rfn::layers(&self.inner);
+        Ok(found.map_err(|e| raised(e, self.inner.dtype()))?.into_iter().map(Model::new).collect())
+    }
+
     /// The model file's bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.inner.to_bytes()).map_err(|e| raised(e, self.inner.dtype()))?;

@@ -45,6 +45,7 @@ SHORT = {
     "RICA": {"n_components": 2, "max_iter": 20},
     "RobustPCA": {"alpha": 1.0, "noise": 0.0},
     "SigmaPCA": {"n_components": 2, "max_iter": 20},
+    "StackedRFN": {"n_components": (3, 2), "max_iter": 5},
     "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
 }
 

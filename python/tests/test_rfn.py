@@ -129,9 +129,22 @@ def test_biclusters_of_a_model(planted):
     fit, unit = found.units_[0][0]
     code = rfn.transform(X)[:, unit]
     assert fit == 0 and np.array_equal(found.rows_[0], code > np.sqrt((code**4).sum() / (code**2).sum()) / 2)
+    assert found.codes_.shape == found.rows_.shape and np.array_equal(found.codes_[0], code.astype(np.float32))
     w = rfn.components_[unit]
     information = np.log1p((w**2 / rfn.noise_variance_).sum() * (code**2).mean()) / 2
     assert found.information_[0] == pytest.approx(information, rel=1e-9)
+
+
+def test_a_module_is_drawn_with_its_codes(planted):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    X = planted[0]
+    found = RFN(50, init="ica", psi_min=0.3, max_iter=50, random_state=0).fit(X).biclusters(X)
+    top = unmix.plot.module(found, X, 1).axes[0]
+    inside = found.rows_[1]
+    drawn = [np.asarray(points.get_offsets())[:, 1] for points in top.collections]
+    assert np.array_equal(drawn[0], found.codes_[1][~inside]) and np.array_equal(drawn[1], found.codes_[1][inside])
+    assert drawn[1].min() > drawn[0].max() and top.get_ylabel() == "code"
 
 
 def test_modules_of_several_starts(planted):

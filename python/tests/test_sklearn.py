@@ -24,9 +24,13 @@ for cls in (unmix.SparseCoder, unmix.LISTA):
     instance_generator.PER_ESTIMATOR_CHECK_PARAMS[cls] = {name: atoms(p) for name, p in WIDE.items()}
 
 
+#: Fits at the defaults take long: the widths of the layers are made for many rows.
+SMALL = {unmix.StackedRFN: dict(n_components=(4, 3), max_iter=30)}
+
+
 def made(cls):
     required = [p for p in inspect.signature(cls).parameters.values() if p.default is p.empty]
-    return cls(**(atoms(3) if required else {}))
+    return cls(**(atoms(3) if required else SMALL.get(cls, {})))
 
 
 @parametrize_with_checks([made(getattr(unmix, method["class"])) for method in unmix.methods()])

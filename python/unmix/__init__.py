@@ -40,7 +40,7 @@ from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 from .ppca import PPCA, LinearEigenGAN
 from ._types import Path, Rows
-from .rectified import RFN
+from .rectified import RFN, StackedRFN
 from .rica import RICA
 from .robust import RobustPCA
 from .sparse import SparseCoder
@@ -74,6 +74,7 @@ __all__ = [
     "SparseAutoencoder",
     "SparseCoder",
     "Stability",
+    "StackedRFN",
     "SubspaceClustering",
     "biclusters",
     "compat",
@@ -113,6 +114,7 @@ _CLASSES = {
         DictionaryLearning,
         SubspaceClustering,
         RFN,
+        StackedRFN,
         SparseAutoencoder,
         CompleteDictionary,
     )

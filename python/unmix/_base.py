@@ -303,7 +303,9 @@ class Estimator(RunOptions, Input, Base):
         if "_growing" not in attributes and (sums := model.sums()) is not None:
             attributes["_growing"] = Growing(sums, model.settings, (model.seed, threads_here(), int(self.verbose)))
         for name, value in model.tensors.items():
-            attributes[name + "_"] = value
+            # Tensors of layers are attributes of the layers.
+            if "." not in name:
+                attributes[name + "_"] = value
         attributes["n_features_in_"] = model.n_features
         if "feature_names_in_" not in attributes and model.feature_names is not None:
             attributes["feature_names_in_"] = np.asarray(model.feature_names, dtype=object)

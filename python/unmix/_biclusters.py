@@ -30,6 +30,8 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         The facts, as JSON.
     names : sequence of str or None, default=None
         Names of the columns.
+    codes : ndarray or None, default=None
+        The code of every row in each module, one module after the other.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         ``(rows_, columns_)``, as in scikit-learn.
     signs_ : ndarray of int of shape (n_modules, n_features)
         1 where the rows of the module have more of the column, -1 where they have less, 0 for columns that are no members.
+    codes_ : ndarray of shape (n_modules, n_samples)
+        Code of every row, by the unit that describes the module, in single precision.
     concentration_ : ndarray of shape (n_modules,)
         ``log(n_samples n_features / (effective rows x effective columns))`` in nats, by which modules are ordered.
     information_ : ndarray of shape (n_modules,)
@@ -78,6 +82,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     rows_: Array
     columns_: Array
     signs_: Array
+    codes_: Array
     concentration_: Array
     information_: Array
     stability_: Array
@@ -90,7 +95,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     n_starts_: int
     n_permutations_: int
 
-    def __init__(self, text: str, names: Any = None) -> None:
+    def __init__(self, text: str, names: Any = None, codes: Array | None = None) -> None:
         facts = json.loads(text)
         modules = facts["modules"]
         k, n, p = len(modules), facts["n_rows"], facts["n_features"]
@@ -100,6 +105,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
             self.rows_[i, module["rows"]] = True
             self.columns_[i, module["columns"]] = True
             self.signs_[i, module["columns"]] = module["signs"]
+        self.codes_ = np.full((k, n), np.nan, dtype=np.float32) if codes is None else codes.reshape(k, n)
         for name in ("concentration", "information", "stability", "q_value", "halves"):
             # None becomes NaN.
             setattr(self, name + "_", np.array([module[name] for module in modules], dtype=float))
@@ -219,5 +225,5 @@ def biclusters(
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     facts = (seed, threads_here(), int(verbose))
     seconds = None if max_seconds is None else float(max_seconds)
-    text = _unmix.modules(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
-    return Biclusters(text, getattr(estimator, "feature_names_in_", None))
+    text, codes = _unmix.modules(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
+    return Biclusters(text, getattr(estimator, "feature_names_in_", None), codes)

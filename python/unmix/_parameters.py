@@ -796,7 +796,6 @@ class MatrixCompletionParameters:
     row_prior_: NDArray[Any]
     path_: NDArray[Any]
     mixing_: NDArray[Any]
-    completed_: NDArray[Any]
     n_components_: int
     n_iter_: int
     n_samples_: int
@@ -1391,6 +1390,117 @@ class RFNParameters:
         accept: Literal["mean", "kl"] = "mean",
         dead_unit: Literal["auto", "zero", "onehot"] = "auto",
         batch_size: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.e_step = e_step
+        self.normalize = normalize
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init = init
+        self.n_init = n_init
+        self.center = center
+        self.psi_min = psi_min
+        self.psi_min_unit = psi_min_unit
+        self.noise = noise
+        self.m_step = m_step
+        self.prior_mean = prior_mean
+        self.prior_cov = prior_cov
+        self.l1 = l1
+        self.l2 = l2
+        self.w_max = w_max
+        self.dropout = dropout
+        self.dropout_place = dropout_place
+        self.input_noise = input_noise
+        self.input_noise_kind = input_noise_kind
+        self.accept = accept
+        self.dead_unit = dead_unit
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.verbose = verbose
+
+
+class StackedRFNParameters:
+    """Parameters and fitted attributes of :class:`StackedRFN`."""
+
+    components_: NDArray[Any]
+    mean_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "e_step": [StrOptions({"plain", "cascade", "coordinate"}), "array-like"],
+        "normalize": [StrOptions({"rms", "std", "none"}), "array-like"],
+        "learning_rate": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"}), "array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "tol": [Interval(Real, 0, None, closed="left"), None, "array-like"],
+        "init": [StrOptions({"random", "ica"}), "array-like", *START],
+        "n_init": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "center": ["boolean", StrOptions({"median"}), "array-like"],
+        "psi_min": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "psi_min_unit": [StrOptions({"variance", "mean", "absolute"}), "array-like"],
+        "noise": [StrOptions({"diagonal", "full"}), "array-like"],
+        "m_step": [StrOptions({"newton", "inverse-psi", "gradient"}), "array-like"],
+        "prior_mean": [Interval(Real, None, None, closed="neither"), "array-like"],
+        "prior_cov": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "l1": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "l2": [Interval(Real, 0, 1, closed="both"), "array-like"],
+        "w_max": [Interval(Real, 0, None, closed="neither"), None, "array-like"],
+        "dropout": [Interval(Real, 0, 0.99, closed="both"), "array-like"],
+        "dropout_place": [StrOptions({"after", "before"}), "array-like"],
+        "input_noise": [Interval(Real, 0, 0.99, closed="both"), "array-like"],
+        "input_noise_kind": [StrOptions({"mask", "salt-pepper", "gaussian"}), "array-like"],
+        "accept": [StrOptions({"mean", "kl"}), "array-like"],
+        "dead_unit": [StrOptions({"auto", "zero", "onehot"}), "array-like"],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None, "array-like"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | ArrayLike = (512, 256),
+        *,
+        e_step: Literal["plain", "cascade", "coordinate"] | ArrayLike = "plain",
+        normalize: Literal["rms", "std", "none"] | ArrayLike = "rms",
+        learning_rate: float | Literal["auto"] | ArrayLike = "auto",
+        max_iter: int | ArrayLike = 1000,
+        tol: float | None | ArrayLike = None,
+        init: Literal["random", "ica"] | ArrayLike | Estimator | str | PathLike[str] | None = "random",
+        n_init: int | ArrayLike = 1,
+        center: bool | Literal["median"] | ArrayLike = True,
+        psi_min: float | ArrayLike = 0.01,
+        psi_min_unit: Literal["variance", "mean", "absolute"] | ArrayLike = "variance",
+        noise: Literal["diagonal", "full"] | ArrayLike = "diagonal",
+        m_step: Literal["newton", "inverse-psi", "gradient"] | ArrayLike = "newton",
+        prior_mean: float | ArrayLike = 0.0,
+        prior_cov: float | ArrayLike = 1.0,
+        l1: float | ArrayLike = 0.0,
+        l2: float | ArrayLike = 0.0,
+        w_max: float | None | ArrayLike = None,
+        dropout: float | ArrayLike = 0.0,
+        dropout_place: Literal["after", "before"] | ArrayLike = "after",
+        input_noise: float | ArrayLike = 0.0,
+        input_noise_kind: Literal["mask", "salt-pepper", "gaussian"] | ArrayLike = "mask",
+        accept: Literal["mean", "kl"] | ArrayLike = "mean",
+        dead_unit: Literal["auto", "zero", "onehot"] | ArrayLike = "auto",
+        batch_size: int | None | ArrayLike = None,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
         checkpoint: str | PathLike[str] | None = None,

@@ -73,7 +73,7 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
 
 
 def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> Figure:
-    """Draw one module: the score of every row, and the member columns of all rows.
+    """Draw one module: the code of every row, and the member columns of all rows.
 
     Parameters
     ----------
@@ -89,8 +89,7 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     Returns
     -------
     matplotlib Figure
-        Above, for every row the mean of the member columns, each times its sign, in standard deviations from the column's mean: members as
-        filled points. Below, the member columns that differ most as a heat map, members first.
+        Above, the code of every row by the unit that describes the module: members as filled points. Below, the member columns that differ most as a heat map, members first.
 
     See Also
     --------
@@ -113,7 +112,7 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     columns = np.flatnonzero(found.columns_[i])
     signed = z[:, columns] * found.signs_[i][columns]
     order = np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
-    level = signed.mean(axis=1)
+    level = found.codes_[i]
     differ = signed[member].mean(axis=0)
     drawn = np.argsort(-differ, kind="stable")[:_MOST_LINES]
     figure, (top, bottom) = plt.subplots(
@@ -130,7 +129,7 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
         top.scatter(place[inside], level[order][inside], s=14, color=[palette(c % 10)], label=label)
     if color is not None:
         top.legend(fontsize="x-small", ncols=3, title="rows of the module")
-    top.set(ylabel="mean of the columns, signed", title=f"module {i}: {member.sum()} rows, {len(columns)} columns")
+    top.set(ylabel="code", title=f"module {i}: {member.sum()} rows, {len(columns)} columns")
     bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
     names = getattr(found, "_names", None)
     bottom.set_yticks(np.arange(len(drawn)), [str(j) if names is None else names[j] for j in columns[drawn]], fontsize="xx-small")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator
+from ._base import Estimator, _json
 from ._biclusters import Biclusters, biclusters
 from ._likelihood import Likelihood
-from ._parameters import RFNParameters
+from ._parameters import RFNParameters, StackedRFNParameters
 from ._types import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class RFN(RFNParameters, Likelihood, Estimator):
@@ -189,3 +196,189 @@ class RFN(RFNParameters, Likelihood, Estimator):
         """
         check_is_fitted(self)
         return biclusters(self, X, n_starts=0)
+
+
+class StackedRFN(StackedRFNParameters, Estimator):
+    """Layers of rectified factor networks: each layer is fitted to the codes of the layer below it.
+
+    The fit is greedy, one layer after the other. Codes of the layers below are computed in the pass over the rows, so that the codes of all
+    rows are never held and rows need not fit into memory.
+
+    Parameters
+    ----------
+    n_components : int or array-like of shape (n_layers,), default=(512, 256)
+        Numbers of units, one for each layer, the lowest first; a number for one layer. Every other setting is one value, or a list
+        of one for each layer.
+    e_step : {"plain", "cascade", "coordinate"} or array-like of shape (n_layers,), default="plain"
+        Algorithm of the E-step, ``"plain"`` in every layer: ``"cascade"`` and ``"coordinate"`` are refused, because their codes are
+        solutions of least squares problems, which no layer of a network computes.
+    normalize : {"rms", "std", "none"} or array-like of shape (n_layers,), default="rms"
+        Normalisation of the codes of each unit: ``"rms"`` to second moment 1, ``"std"`` to standard deviation 1, or ``"none"``.
+    learning_rate : float, "auto" or array-like of shape (n_layers,), default="auto"
+        Learning rate: parameters move by this fraction of the full update in an iteration; ``"auto"`` is 0.1 with
+        ``e_step="plain"``, else 1.
+    max_iter : int or array-like of shape (n_layers,), default=1000
+        Maximum number of iterations; with ``batch_size``, of passes over the rows.
+    tol : float, None or array-like of shape (n_layers,), default=None
+        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate,
+        five times in a row; None for ``max_iter`` iterations.
+    init : {"random", "ica"} or array-like of shape (n_layers,), fitted estimator, path or None, default="random"
+        Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
+        mixing columns of independent components, each with the sign of positive skewness; or a fitted model, or the path of one,
+        whose components are the initial weights.
+    n_init : int or array-like of shape (n_layers,), default=1
+        Number of starts, of which the one with the largest objective is kept.
+    center : bool, "median" or array-like of shape (n_layers,), default=True
+        Subtract the mean of every column; ``"median"`` for the median, which takes the rows column by column.
+    psi_min : float or array-like of shape (n_layers,), default=0.01
+        Lower bound of the noise variance of a column, in units of ``psi_min_unit``.
+    psi_min_unit : {"variance", "mean", "absolute"} or array-like of shape (n_layers,), default="variance"
+        Unit of ``psi_min`` and of the random start: ``"variance"`` is the variance of the column, so that the units of columns do
+        not matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` the unit of the data.
+    noise : {"diagonal", "full"} or array-like of shape (n_layers,), default="diagonal"
+        Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
+    m_step : {"newton", "inverse-psi", "gradient"} or array-like of shape (n_layers,), default="newton"
+        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient,
+        in units of its largest stable step.
+    prior_mean : float or array-like of shape (n_layers,), default=0.0
+        Prior mean of every unit; a negative one makes codes sparser.
+    prior_cov : float or array-like of shape (n_layers,), default=1.0
+        Prior variance of every unit.
+    l1 : float or array-like of shape (n_layers,), default=0.0
+        Soft threshold of loadings after each iteration, in standard deviations of the column.
+    l2 : float or array-like of shape (n_layers,), default=0.0
+        Weight decay: the fraction by which loadings shrink after each iteration.
+    w_max : float, None or array-like of shape (n_layers,), default=None
+        Largest absolute loading, in standard deviations of the column; None for no bound.
+    dropout : float or array-like of shape (n_layers,), default=0.0
+        Dropout rate: the probability that a code is set to 0 in an iteration; ``e_step="plain"`` only.
+    dropout_place : {"after", "before"} or array-like of shape (n_layers,), default="after"
+        Apply dropout after or before the normalisation of codes.
+    input_noise : float or array-like of shape (n_layers,), default=0.0
+        Amount of corruption of rows before they are encoded during the fit: probability for ``"mask"`` and ``"salt-pepper"``,
+        standard deviation for ``"gaussian"``, relative to that of the column; ``e_step="plain"`` only.
+    input_noise_kind : {"mask", "salt-pepper", "gaussian"} or array-like of shape (n_layers,), default="mask"
+        Corruption of rows: ``"mask"`` sets entries to 0, ``"salt-pepper"`` to 0 or 1, ``"gaussian"`` adds normal numbers.
+    accept : {"mean", "kl"} or array-like of shape (n_layers,), default="mean"
+        Criterion that a step of ``e_step="cascade"`` must decrease: ``"mean"`` for the divergence of the codes, ``"kl"`` for that
+        with the covariance of the previous iteration for the old codes.
+    dead_unit : {"auto", "zero", "onehot"} or array-like of shape (n_layers,), default="auto"
+        Treatment of units that are 0 in every row: ``"zero"`` keeps them, ``"onehot"`` activates each at the row where it is
+        closest to positive; ``"auto"`` is ``"onehot"`` where the objective is monotone and codes are normalised, else ``"zero"``.
+    batch_size : int, None or array-like of shape (n_layers,), default=None
+        Mini-batch size, at least twice ``n_components``: parameters move after each batch, by running averages of the sums; None
+        for all rows at once. ``e_step="plain"`` only.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    layers_ : list of RFN
+        The layers as fitted models, the lowest first: that of the rows, and those of the codes below them.
+    components_ : ndarray of shape (n_components, n_features)
+        Decoder rows of the last layer in the columns of the rows: what a code of 1 adds when it is decoded through all layers.
+    mean_ : ndarray of shape (n_features,)
+        The row that codes of 0 are decoded to.
+    n_iter_, n_components_, n_samples_, n_features_in_ : int
+        Iterations of all layers, and numbers of units of the last layer, rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; ``layers`` has the settings and the report of each layer.
+
+    See Also
+    --------
+    RFN : A single layer, with modules and a likelihood.
+
+    Notes
+    -----
+    ``network()`` returns the encoders of the layers as weights and biases. A model file holds the same network as tensors ``layers.0.weight``, ``layers.0.bias``, ``layers.1.weight`` and so on: ``relu(x @ weight.T + bias)``,
+    layer after layer, is ``transform``. Only ``e_step="plain"`` has such a network, so that the other modes are refused. ``init`` with a fitted
+    stack starts every layer from the layer of the same number.
+
+    References
+    ----------
+    D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks.
+
+    Examples
+    --------
+    >>> from unmix import StackedRFN
+    >>> from unmix.datasets import biclusters
+    >>> X = biclusters("D1", seed=0)
+    >>> stack = StackedRFN(n_components=(20, 10), max_iter=100, random_state=0).fit(X)
+    >>> [layer.n_components_ for layer in stack.layers_]
+    [20, 10]
+    >>> codes = stack.transform(X)
+    >>> bool((codes == stack.layers_[1].transform(stack.layers_[0].transform(X))).all())
+    True
+    """
+
+    _method = "stacked-rfn"
+    _derived = frozenset({"layers_"})
+
+    def _settings(self):
+        settings = super()._settings()
+        return {name: _per_layer(value) for name, value in settings.items()}
+
+    def _starts_from_model(self):
+        # One of the method's own starts for each layer.
+        return not isinstance(self.init, (list, tuple, np.ndarray)) and super()._starts_from_model()
+
+    @property
+    def layers_(self) -> list[RFN]:
+        """The layers as fitted models, the lowest first: that of the rows, and those of the codes below them."""
+        return [_layer(model) for model in self._model.layers()]
+
+    def network(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Return the encoder as layers of a network: ``maximum(0, x @ weight.T + bias)``, one after the other, is ``transform``.
+
+        Returns
+        -------
+        list of tuple
+            For each layer, the lowest first, its weight of shape (n_units, n_columns) and its bias of shape (n_units,).
+
+        See Also
+        --------
+        save : A file with the same numbers as tensors, which other programs load.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import StackedRFN
+        >>> from unmix.datasets import biclusters
+        >>> X = biclusters("D1", seed=0)
+        >>> stack = StackedRFN(n_components=(20, 10), max_iter=50, random_state=0).fit(X)
+        >>> codes = X
+        >>> for weight, bias in stack.network():
+        ...     codes = np.maximum(0, codes @ weight.T + bias)
+        >>> bool(np.allclose(codes, stack.transform(X)))
+        True
+        """
+        check_is_fitted(self)
+        tensors = self._model.tensors
+        n = sum(name.endswith(".weight") for name in tensors)
+        return [(tensors[f"layers.{i}.weight"], tensors[f"layers.{i}.bias"]) for i in range(n)]
+
+
+def _per_layer(value):
+    """A setting as JSON has it, with its values for layers as a list."""
+    return [_json(one) for one in value] if isinstance(value, (list, tuple, np.ndarray)) else value
+
+
+def _layer(model):
+    """A layer as an estimator."""
+    layer = RFN(**json.loads(model.settings))
+    layer._adopt(model)
+    return layer

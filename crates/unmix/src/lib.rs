@@ -89,7 +89,7 @@ pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, Lista, METHODS,
     MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseAutoencoder,
-    SparseCoder, SubspaceClustering,
+    SparseCoder, StackedRfn, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit_given};
 #[doc(inline)]

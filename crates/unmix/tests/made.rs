@@ -97,6 +97,14 @@ pub(crate) fn tables(key: &str, p: usize) -> Tensors {
     required.into_iter().map(|s| (s.name.to_string(), Tensor::matrix(&atoms, Dtype::F64))).collect()
 }
 
+/// The defaults of a method, but for one whose defaults are made for many rows.
+pub(crate) fn little(key: &str) -> Map<String, Value> {
+    match key {
+        "stacked-rfn" => settings(serde_json::json!({"n_components": [4, 3], "max_iter": 20})),
+        _ => Map::new(),
+    }
+}
+
 /// A PCA that must succeed.
 pub(crate) fn pca<T: Known>(given: Value, x: &[T], p: usize) -> Model {
     try_fit("pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))

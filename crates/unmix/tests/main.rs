@@ -39,6 +39,7 @@ mod solvers;
 mod sparse;
 mod stability;
 mod stability_intervals;
+mod stacked;
 mod subspace_clustering;
 mod sums;
 mod theory;

@@ -65,6 +65,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "SigmaPca",
             "SparseAutoencoder",
             "SparseCoder",
+            "StackedRfn",
             "SubspaceClustering",
         ],
     ),

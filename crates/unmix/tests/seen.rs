@@ -1,7 +1,7 @@
 //! Sample weights, PCA about 0, and standardized columns: every solver agrees with plain PCA of rows that were repeated, mirrored or
 //! divided beforehand.
 
-use crate::made::{Known, bits, fit_any};
+use crate::made::{Known, bits, fit_any, little};
 use crate::made::{
     apart, cast, decode, encode, falling, numbers, on_threads, pca, scores, settings, try_fit, wide,
 };
@@ -89,7 +89,7 @@ fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_t
         }
         for method in METHODS.iter().filter(|method| method.takes.weights && p < 100) {
             let rows = Rows::from_slice(&rows, p).unwrap().weighted(&weights[..]).unwrap();
-            let model = unmix::fit(method.key, &settings(json!({})), &mut f64::any(rows), &on_threads(2));
+            let model = unmix::fit(method.key, &little(method.key), &mut f64::any(rows), &on_threads(2));
             let model = model.unwrap_or_else(|e| panic!("{}: {e}", method.key));
             assert_eq!(model.report().n_samples, n as f64, "{}", method.key);
         }
@@ -118,7 +118,7 @@ fn every_method_supports_what_it_declares_about_weights() {
     let weights: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
     for method in METHODS {
         let rows = Rows::from_slice(&x, 5).unwrap().weighted(&weights[..]).unwrap();
-        let fitted = fit_any(method.key, &settings(json!({})), &mut f64::any(rows), &on_threads(1));
+        let fitted = fit_any(method.key, &little(method.key), &mut f64::any(rows), &on_threads(1));
         assert_eq!(fitted.as_ref().is_ok(), method.takes.weights, "{}: {:?}", method.key, fitted.err());
         if let Ok(model) = fitted {
             assert_eq!(model.report().n_samples, 60.0, "{}", method.key);

@@ -22,4 +22,5 @@ mod select;
 mod skipped;
 mod sources;
 mod stability;
+mod stacked;
 mod triplets;

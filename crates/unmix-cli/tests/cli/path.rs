@@ -99,7 +99,7 @@ fn every_method_scores_rows() {
         let given = match method.key {
             "sparse-coder" => "--dictionary atoms.npy",
             "subspace-clustering" => "--set n_clusters=2 --set n_components=1",
-            "rfn" => "--set n_components=2 --set max_iter=5",
+            "rfn" | "stacked-rfn" => "--set n_components=2 --set max_iter=5",
             "robust-pca" => "--set alpha=1.0 --set noise=0.0",
             _ => "-k 2",
         };

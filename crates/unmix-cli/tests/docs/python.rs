@@ -122,6 +122,10 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
         let Some((names, type_name)) = line.split_once(" : ").filter(|_| !line.starts_with("     ")) else {
             continue;
         };
+        // A property has its type where the class defines it.
+        if class.contains(&format!("\n    def {}(self)", names.trim())) {
+            continue;
+        }
         let annotation = match type_name.split(' ').next() {
             Some("ndarray") => "NDArray[Any]",
             Some("int") => "int",
@@ -275,7 +279,7 @@ fn annotations(kind: &Kind) -> Vec<String> {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("Literal[{}]", words.join(", "))
         }
-        Kind::List(_) | Kind::PerColumn(_) | Kind::Table(_) => "ArrayLike".into(),
+        Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) | Kind::Table(_) => "ArrayLike".into(),
         Kind::Arguments(_) => "dict[str, Any]".into(),
         Kind::Callable => "Callable[..., Any]".into(),
         Kind::AnyOf(kinds) => {
@@ -319,7 +323,7 @@ fn constraints(kind: &Kind) -> Vec<String> {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("StrOptions({{{}}})", words.join(", "))
         }
-        Kind::List(_) | Kind::PerColumn(_) | Kind::Table(_) => "\"array-like\"".into(),
+        Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) | Kind::Table(_) => "\"array-like\"".into(),
         Kind::Arguments(_) => "dict".into(),
         Kind::Callable => "callable".into(),
         Kind::AnyOf(kinds) => return kinds.iter().flat_map(constraints).collect(),
@@ -357,6 +361,7 @@ fn description(kind: &Kind) -> Vec<String> {
         }
         Kind::List(_) => "array-like of shape (n_components,)".into(),
         Kind::PerColumn(_) => "array-like of shape (n_features,)".into(),
+        Kind::PerLayer(_) => "array-like of shape (n_layers,)".into(),
         Kind::Table(shape) => format!("array-like of shape {shape}"),
         Kind::Arguments(_) => "dict".into(),
         Kind::Callable => "callable".into(),

@@ -11,6 +11,8 @@ pub(crate) fn value(json: &str) -> String {
         "null" => "None".into(),
         "true" => "True".into(),
         "false" => "False".into(),
+        // A default of a signature must not be mutable.
+        list if list.starts_with('[') => format!("({})", list.trim_matches(['[', ']'])),
         other => other.into(),
     }
 }

@@ -38,12 +38,12 @@ impl VectorStyle {
     }
 
     /// How components are shown: at the places of the sensors, where these are known.
-    fn of_components(context: &Context<'_>) -> Self {
+    pub(super) fn of_components(context: &Context<'_>) -> Self {
         if context.options.positions.is_some() { VectorStyle::Heads } else { VectorStyle::of(context) }
     }
 
     /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them.
-    fn limits(self, overcomplete: bool) -> (usize, usize) {
+    pub(super) fn limits(self, overcomplete: bool) -> (usize, usize) {
         match self {
             VectorStyle::Pictures(_) if overcomplete => (127, 512),
             // With the mean, whole lines of a page at its full width.
@@ -177,23 +177,46 @@ fn pictures(
         out.push(html! { figure.mean { img src=(uri) alt="Mean of the rows"; figcaption { b { "mean" } } } });
     }
     for i in 0..shown {
-        let uri = data_uri(decoder.row(i), layout, Scale::signed(decoder.row(i)), shrink)?;
-        let alt = said(context, i);
-        out.push(
-            html! { figure.component { img src=(uri) alt=(alt); figcaption { (heading(context, i)) } } },
-        );
+        let drawing = picture(decoder.row(i), layout, shrink, &said(context, i))?;
+        out.push(under(heading(context, i), drawing));
     }
     Ok(out)
 }
 
+/// A vector over the columns as the vectors of components are shown, below or above its heading; pictures are `shrink` times smaller.
+pub(super) fn figure_of(
+    context: &Context<'_>,
+    look: VectorStyle,
+    vector: &[f64],
+    shrink: usize,
+    (heading, said): (Markup, &str),
+) -> Result<Markup> {
+    Ok(match look {
+        VectorStyle::Pictures(layout) => under(heading, picture(vector, layout, shrink, said)?),
+        VectorStyle::Heads => under(heading, head(context, vector, said)),
+        VectorStyle::Curves => panel(heading, figure::curve(vector, "loading", said)),
+        VectorStyle::Bars => panel(heading, bar_chart(context, vector, said)),
+    })
+}
+
+fn picture(vector: &[f64], layout: Layout, shrink: usize, said: &str) -> Result<Markup> {
+    let uri = data_uri(vector, layout, Scale::signed(vector), shrink)?;
+    Ok(html! { img src=(uri) alt=(said); })
+}
+
 fn heads(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let places = context.options.positions.as_deref().unwrap_or_default();
-    let name = |j: usize| facts::feature_name(context.model, j);
-    let one = |i: usize| {
-        let drawing = figure::topography(places, decoder.row(i), name, &said(context, i));
-        html! { figure.component { (drawing) figcaption { (heading(context, i)) } } }
-    };
+    let one = |i: usize| under(heading(context, i), head(context, decoder.row(i), &said(context, i)));
     (0..shown).map(one).collect()
+}
+
+fn head(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
+    let places = context.options.positions.as_deref().unwrap_or_default();
+    figure::topography(places, vector, |j: usize| facts::feature_name(context.model, j), said)
+}
+
+/// A drawing with its heading below it.
+fn under(heading: Markup, drawing: Markup) -> Markup {
+    html! { figure.component { (drawing) figcaption { (heading) } } }
 }
 
 fn panel(heading: Markup, drawing: Markup) -> Markup {
@@ -222,17 +245,20 @@ fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> 
 }
 
 fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let component = |i: usize| {
-        let vector = decoder.row(i);
-        let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
-        let mut order: Vec<usize> = (0..vector.len()).collect();
-        if vector.len() > MOST_BARS {
-            order.sort_by(|&a, &b| vector[b].abs().total_cmp(&vector[a].abs()).then(a.cmp(&b)));
-            order.truncate(LARGEST);
-        }
-        let entries: Vec<(String, f64)> =
-            order.into_iter().map(|j| (facts::feature_name(context.model, j), vector[j])).collect();
-        panel(heading(context, i), figure::bars(&entries, most, &said(context, i)))
-    };
+    let component =
+        |i: usize| panel(heading(context, i), bar_chart(context, decoder.row(i), &said(context, i)));
     (0..shown).map(component).collect()
+}
+
+/// A bar for each entry, or for each of the largest of many.
+fn bar_chart(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
+    let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
+    let mut order: Vec<usize> = (0..vector.len()).collect();
+    if vector.len() > MOST_BARS {
+        order.sort_by(|&a, &b| vector[b].abs().total_cmp(&vector[a].abs()).then(a.cmp(&b)));
+        order.truncate(LARGEST);
+    }
+    let entries: Vec<(String, f64)> =
+        order.into_iter().map(|j| (facts::feature_name(context.model, j), vector[j])).collect();
+    figure::bars(&entries, most, said)
 }

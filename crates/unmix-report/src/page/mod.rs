@@ -14,6 +14,7 @@ mod rows;
 mod settings;
 mod sources;
 mod stability;
+mod stack;
 mod truth;
 mod variance;
 
@@ -133,6 +134,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (variance::section(context))
                     (stability::section(context))
                     (layers::of_network(context))
+                    (stack::of_layers(context)?)
                     (codes::of_sparse(context)?)
                     (modules::of_units(context)?)
                     (gaps::map(context)?)

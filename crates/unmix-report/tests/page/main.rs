@@ -6,6 +6,7 @@ mod factors;
 mod methods;
 mod modules;
 mod reproduced;
+mod stack;
 mod weights;
 
 use unmix::data::RawArray;

@@ -19,6 +19,7 @@ pub mod robust_pca;
 pub mod sae;
 pub mod sigma_pca;
 pub mod sparse_coder;
+pub mod stacked_rfn;
 pub mod subspace_clustering;
 
 pub use crate::model::{
@@ -41,6 +42,7 @@ pub use robust_pca::RobustPca;
 pub use sae::SparseAutoencoder;
 pub use sigma_pca::SigmaPca;
 pub use sparse_coder::SparseCoder;
+pub use stacked_rfn::StackedRfn;
 pub use subspace_clustering::SubspaceClustering;
 
 use crate::error::{Error, Result};
@@ -67,6 +69,7 @@ pub const METHODS: &[Method] = &[
     subspace_clustering::METHOD,
     complete_dictionary::METHOD,
     rfn::METHOD,
+    stacked_rfn::METHOD,
     sae::METHOD,
 ];
 

@@ -228,7 +228,7 @@ impl Code {
     }
 
     /// Rows to codes, in type `T`.
-    pub(super) fn encode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
+    pub(crate) fn encode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
         by_type(|| self.encoder.in_f32(), || self.encoder.in_f64())
     }
 

@@ -259,7 +259,9 @@ impl Method {
         let mut settings = settings.clone();
         let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
         let number = if settings.contains_key("n_clusters") { "n_clusters" } else { "n_components" };
-        for (name, value) in fixed.chain([(number, k.into())]) {
+        // Numbers of units of several layers are kept as they are.
+        let of_layers = settings.get(number).is_some_and(Value::is_array);
+        for (name, value) in fixed.chain([(number, k.into())].into_iter().filter(|_| !of_layers)) {
             if settings.contains_key(name) {
                 settings.insert(name.into(), value);
             }

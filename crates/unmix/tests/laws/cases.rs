@@ -395,6 +395,23 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "stacked-rfn" => vec![
+            otherwise(
+                "two layers",
+                json!({"n_components": [8, 5], "max_iter": [6, 4], "normalize": ["rms", "std"]}),
+                200,
+                9,
+            ),
+            otherwise(
+                "three layers, two starts, the lowest by batches",
+                json!({
+                    "n_components": [8, 6, 4], "max_iter": 4, "n_init": [1, 2, 1], "batch_size": [60, null, null],
+                    "center": [true, "median", true],
+                }),
+                200,
+                9,
+            ),
+        ],
         "rfn" => vec![
             otherwise("tall", json!({"n_components": 7, "max_iter": 12}), 300, 12),
             otherwise("wide, more units than columns", json!({"n_components": 70, "max_iter": 6}), 40, 60),

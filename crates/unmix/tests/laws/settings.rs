@@ -28,7 +28,9 @@ fn outside(kind: &Kind) -> Vec<Value> {
             };
             below.into_iter().chain(above).collect()
         }
-        Kind::List(kind) | Kind::PerColumn(kind) => outside(kind).into_iter().map(|v| json!([v])).collect(),
+        Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => {
+            outside(kind).into_iter().map(|v| json!([v])).collect()
+        }
         Kind::AnyOf(kinds) => kinds.iter().flat_map(outside).collect(),
         _ => Vec::new(),
     }

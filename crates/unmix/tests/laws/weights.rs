@@ -55,7 +55,7 @@ fn counted(case: &super::Case, found: unmix::Result<Model>, plain: &Model, n: us
         Err(other) => panic!("{case}: {other:?}"),
     };
     assert_eq!(model.report().n_samples, n as f64, "{case}");
-    if model.tensor("code_moments").is_some() {
+    if ["code_moments", "layers.0.code_moments"].iter().any(|name| model.tensor(name).is_some()) {
         // Nothing is random in the cases of this law but by the number of a row.
         let random =
             ["dropout", "input_noise", "batch_size"].iter().any(|name| case.given.get(*name).is_some());

@@ -115,3 +115,32 @@ fn codes_beyond_memory_are_refused_before_anything_is_read() {
         .to_string();
     assert!(text.contains("choose fewer components"), "{text}");
 }
+
+#[test]
+fn one_row_and_numbers_that_are_not_finite_are_refused() {
+    let x = falling(40, 5, 1);
+    let said =
+        |x: &[f64], given: Value| try_fit("rfn", &settings(given), x, 5).map(|_| ()).unwrap_err().to_string();
+    let mut broken = x.clone();
+    broken[5 * 17 + 2] = f64::NAN;
+    for given in [
+        json!({"n_components": 3, "max_iter": 5}),
+        json!({"n_components": 3, "max_iter": 5, "batch_size": 10}),
+        json!({"n_components": 3, "max_iter": 5, "e_step": "coordinate"}),
+        json!({"n_components": 3, "max_iter": 5, "e_step": "cascade", "center": "median"}),
+    ] {
+        let text = said(&x[..5], given.clone());
+        assert!(text.contains("2 rows") || text.contains("at least 2"), "{given}: {text}");
+        let text = said(&broken, given.clone());
+        assert!(text.contains("row 17, column 2 is NaN"), "{given}: {text}");
+        // Rows without any variation have nothing that units could explain.
+        let text = said(&[3.0; 50], given.clone());
+        assert!(text.contains("all 5 columns are constant"), "{given}: {text}");
+    }
+    // Two rows are enough, and so is one column.
+    for mode in ["plain", "coordinate", "cascade"] {
+        let given = json!({"n_components": 2, "max_iter": 5, "e_step": mode});
+        assert!(encode(&fit(&x[..10], 5, given.clone()), &x[..10]).iter().all(|z| z.is_finite()));
+        assert!(encode(&fit(&x[..40], 1, given), &x[..40]).iter().all(|z| z.is_finite()));
+    }
+}

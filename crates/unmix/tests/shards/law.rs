@@ -28,6 +28,8 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("rfn", json!({"e_step": "coordinate"}), "rfn with e_step='coordinate'"),
         ("rfn", json!({"e_step": "cascade"}), "rfn with e_step='cascade'"),
         ("rfn", json!({"center": "median"}), "rfn with center='median'"),
+        // Codes of one layer are the rows of the next, and are computed where the rows are read.
+        ("stacked-rfn", json!({}), "stacked-rfn"),
         // Permutations of columns, or held-out blocks, need all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),

@@ -25,10 +25,10 @@ mod settings;
 mod start;
 
 use super::{Fit, Method, Takes, needs};
-use crate::data::{Rows, check_n_rows, no_columns};
+use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
-use crate::model::{Model, Outcome};
+use crate::model::{Model, Outcome, Report, Tensors};
 use crate::num::Real;
 use crate::rectified::corruption::{self, Dropout, InputNoise};
 use crate::rectified::{self, Normalisation, Parameters, Posterior, Prior, Statistics, Step};
@@ -37,7 +37,7 @@ use crate::solve::Limits;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use settings::SETTINGS;
+pub(crate) use settings::SETTINGS;
 
 pub use settings::{
     Accept, Center, DeadUnit, DropoutPlace, EStep, Init, InputNoiseKind, LearningRate, MStep, Median,
@@ -140,14 +140,28 @@ impl Rfn {
     /// fit into memory, what the source reports. Constant columns and units that are 0 in every row are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
+        self.fit_within(rows, run)
+    }
+
+    /// [`fit`](Self::fit) as part of another, which has admitted the rows.
+    pub(crate) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.check(rows)?;
-        let rows = &*rows;
         let width = rows.n_features().max(self.n_components) as u64;
         let model = match rows.n_rows().unwrap_or(0).saturating_mul(width) < 1 << 15 {
             true => self.fit_settled(rows, run),
             false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
+    }
+
+    /// A model from what a fit has written of it.
+    pub(crate) fn of_layer(
+        settings: Map<String, Value>,
+        features: Features,
+        tensors: Tensors,
+        report: Report,
+    ) -> Result<Model> {
+        Model::new(&METHOD, settings, features, 0, tensors, report)
     }
 
     fn guaranteed(&self) -> bool {
@@ -160,6 +174,15 @@ impl Rfn {
             return Err(no_columns(METHOD.key, rows.origin()));
         }
         check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "units differ from row to row")?;
+        if self.guaranteed() && l > 0 {
+            self.check_guaranteed(rows)?;
+        }
+        self.check_units(p, rows.n_rows(), METHOD.key)
+    }
+
+    /// What depends on the number of units and of columns alone, of the fit called `what`.
+    pub(crate) fn check_units(&self, p: usize, n_rows: Option<u64>, what: &str) -> Result<()> {
+        let l = self.n_components;
         if l == 0 {
             return Err(Error::setting(
                 "n_components",
@@ -168,17 +191,14 @@ impl Rfn {
                 "choose a number such as 50",
             ));
         }
-        if self.guaranteed() {
-            self.check_guaranteed(rows)?;
-        }
-        let few = |size: &usize| *size < 2 * l && rows.n_rows().is_some_and(|n| n > *size as u64);
+        let few = |size: &usize| *size < l.saturating_mul(2) && n_rows.is_some_and(|n| n > *size as u64);
         if let Some(size) = self.batch_size.filter(few) {
-            let why = format!("must be at least twice n_components, here {}", 2 * l);
+            let why = format!("must be at least twice n_components, here {}", l.saturating_mul(2));
             return Err(Error::setting("batch_size", size, why, "choose a larger one, or fewer components"));
         }
         check_memory(
-            &format!("rfn of {p} columns and {l} components"),
-            (l as u64).saturating_mul((p + l) as u64).saturating_mul(8 * 12),
+            &format!("{what} of {p} columns and {l} components"),
+            (l as u64).saturating_mul((p as u64).saturating_add(l as u64)).saturating_mul(8 * 12),
             "choose fewer components, or fewer columns",
         )
     }

@@ -261,7 +261,7 @@ words! {
 /// From 0 to below 1.
 const RATE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Included(0.99) };
 
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new("n_components", Kind::at_least(1), "50", "Number of units, which may exceed the number of columns.").by_rows(),
     Setting::new(
         "e_step",

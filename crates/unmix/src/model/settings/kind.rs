@@ -35,6 +35,8 @@ pub enum Kind {
     List(&'static Kind),
     /// A list with one value of this kind for each column.
     PerColumn(&'static Kind),
+    /// A list with one value of this kind for each layer.
+    PerLayer(&'static Kind),
     /// Rows of numbers of one length, a matrix of this shape.
     Table(&'static str),
     /// Numbers by name; those named here are of these kinds.
@@ -112,7 +114,7 @@ impl Kind {
             Kind::Share if value.is_f64() => inside(value.as_f64().is_some_and(|x| x > 0.0 && x < 1.0)),
             Kind::Share | Kind::Callable => KindCheck::No,
             Kind::Words(words) => yes(value.as_str().is_some_and(|word| words.contains(&word))),
-            Kind::List(kind) | Kind::PerColumn(kind) => match value.as_array() {
+            Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => match value.as_array() {
                 Some(list) if !list.is_empty() => {
                     let each: Vec<KindCheck> = list.iter().map(|v| kind.fits(v)).collect();
                     if each.contains(&KindCheck::No) {
@@ -156,7 +158,9 @@ impl Kind {
             Kind::Integer { least, .. } => format!("must be at least {least}"),
             Kind::Number { from, to } => format!("must be {}", interval(*from, *to)),
             Kind::Share => "a share of the variance must be between 0 and 1".into(),
-            Kind::List(kind) | Kind::PerColumn(kind) => kind.demand()?.replacen("must be", "must all be", 1),
+            Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => {
+                kind.demand()?.replacen("must be", "must all be", 1)
+            }
             Kind::Table(_) | Kind::Arguments(_) => "must contain finite numbers only".into(),
             Kind::AnyOf(kinds) => return kinds.iter().find_map(Kind::demand),
             Kind::Null | Kind::Bool | Kind::False | Kind::Words(_) | Kind::Callable => return None,
@@ -218,6 +222,7 @@ impl Kind {
             Kind::Words(_) | Kind::Callable => Vec::new(),
             Kind::List(_) => one("a list of one number for each component"),
             Kind::PerColumn(_) => one("a list of one number for each column"),
+            Kind::PerLayer(_) => one("a list of one for each layer"),
             Kind::Table(_) => one("rows of numbers, such as [[1, 0], [0, 1]]"),
             Kind::Arguments(_) => one("numbers by name, such as {\"alpha\": 1}"),
             Kind::AnyOf(kinds) => kinds.iter().flat_map(|kind| kind.parts(example)).collect(),
@@ -255,7 +260,7 @@ impl Kind {
             }],
             Kind::Share => one("float in (0,1)"),
             Kind::Words(_) => one("str"),
-            Kind::List(_) | Kind::PerColumn(_) => one("list"),
+            Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) => one("list"),
             Kind::Table(_) => one("matrix"),
             Kind::Arguments(_) => one("dict"),
             Kind::Callable => Vec::new(),

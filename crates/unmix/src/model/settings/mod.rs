@@ -96,6 +96,11 @@ impl Setting {
         Self { example: Some(example), ..self }
     }
 
+    /// The same setting of other values.
+    pub(crate) const fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, only: &[], ..self }
+    }
+
     /// The same, its range checked by the fit, because it depends on the rows.
     pub(crate) const fn by_rows(self) -> Self {
         Self { by_rows: true, ..self }

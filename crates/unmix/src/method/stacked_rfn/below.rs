@@ -1,0 +1,99 @@
+//! The rows of a layer: codes of the layers below, made as rows are read.
+
+use crate::data::{Features, RandomAccess, Rows, Source, Stream, Workspace};
+use crate::error::{Error, Result};
+use crate::model::{Model, RowMap};
+use crate::num::Real;
+use std::ops::Range;
+
+/// Numbers of the widest layer that are made at once.
+const BLOCK: usize = 1 << 18;
+
+/// Rows seen through some layers.
+#[derive(Clone)]
+pub(super) struct Below<'a, T: Real> {
+    of: &'a dyn RandomAccess<T>,
+    maps: std::sync::Arc<[Box<dyn RowMap<T>>]>,
+    /// Columns of the rows, then units of each layer.
+    widths: Vec<usize>,
+}
+
+impl<'a, T: Real> Below<'a, T> {
+    /// Of `layers`, the lowest first, of which there is one or more.
+    pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
+        let of = rows.source().random().ok_or_else(|| Error::Unsupported {
+            asked: "stacked-rfn".into(),
+            found: "these rows can be read only once".into(),
+            remedy: "give rows from memory or a file".into(),
+        })?;
+        let widths = std::iter::once(rows.n_features()).chain(layers.iter().map(Model::n_codes)).collect();
+        Ok(Self { of, maps: layers.iter().map(|m| m.code().encode_map()).collect(), widths })
+    }
+
+    /// As rows, with the weights of those below.
+    pub(super) fn rows(self, below: &'a Rows<'_, T>) -> Result<Rows<'a, T>> {
+        let rows = Rows::new(self, Features::default(), below.origin());
+        match below.weights() {
+            Some(weights) => rows.weighted(weights.to_vec()),
+            None => Ok(rows),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.widths[self.widths.len() - 1]
+    }
+}
+
+impl<T: Real> Source<T> for Below<'_, T> {
+    fn n_features(&self) -> usize {
+        self.width()
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.of.n_rows())
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(crate::data::Forward::new(self, self.width())))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Below<'_, T> {
+    fn n_rows(&self) -> u64 {
+        self.of.n_rows()
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
+        let widest = self.widths.iter().copied().max().unwrap_or(1).max(1);
+        let step = (BLOCK / widest).max(1) as u64;
+        let (mut codes, mut next, mut work) = (Vec::new(), Vec::new(), Workspace::default());
+        let mut done = 0;
+        for first in (rows.start..rows.end).step_by(step as usize) {
+            let end = rows.end.min(first + step);
+            let n = (end - first) as usize;
+            codes.clear();
+            codes.resize(n * self.widths[0], T::default());
+            self.of.read(first..end, 0..self.widths[0], &mut codes, raw)?;
+            for (map, width) in self.maps.iter().zip(&self.widths[1..]) {
+                next.clear();
+                next.resize(n * width, T::default());
+                map.apply(&codes, &mut next, &mut work);
+                std::mem::swap(&mut codes, &mut next);
+            }
+            for row in codes.chunks_exact(self.width()) {
+                let to = &mut out[done..done + columns.len()];
+                to.copy_from_slice(&row[columns.clone()]);
+                done += columns.len();
+            }
+        }
+        Ok(())
+    }
+
+    fn by_rows(&self) -> bool {
+        self.of.by_rows()
+    }
+}

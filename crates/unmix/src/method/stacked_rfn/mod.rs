@@ -1,0 +1,166 @@
+//! Stacked rectified factor networks: layers of non-negative sparse codes, each fitted to the codes of the layer below.
+//!
+//! **Finds** factors of factors: the codes of a rectified factor network are the rows of the next one.
+//! **Model** `x = center_0 + W_0 h_0 + e_0`, `h_0 = center_1 + W_1 h_1 + e_1`, and so on, each layer a rectified factor network.
+//! **Algorithm** (Clevert et al. 2015, section 4), greedy:
+//!  1. layer 0 is fitted to the rows;
+//!  2. layer `i` is fitted to the codes of layer `i - 1`, which stays as it is.
+//!
+//! Codes of the layers below are computed in the pass over the rows, block by block: the codes of all rows are never held.
+//! **Cost** that of the layers, and in each pass of a layer `O(n m l)` more for every layer below it.
+//! **Equals** a rectified factor network, where there is one layer; each layer equals the network fitted to the codes below it, to the bit.
+//! **Fails** to improve the layers below by those above: no error is propagated back.
+//!
+//! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
+
+mod below;
+mod model;
+mod settings;
+mod start;
+
+use super::rfn::EStep;
+use super::{Fit, Method, Takes, needs};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::num::Real;
+use crate::run::{Run, Start};
+use below::Below;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+use start::LayerStart;
+
+pub use model::{filters, layers};
+pub use settings::{PerLayer, StackedRfn};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "stacked-rfn",
+    class: "StackedRFN",
+    summary: "layers of non-negative sparse codes, each fitted to the codes of the layer below",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: false,
+    to_compare: &[],
+    equals: &[],
+    references: &["Clevert, Mayr, Unterthiner & Hochreiter 2015"],
+    spec: |given| Ok(Box::new(StackedRfn::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |_, p| {
+        let l = 512u64;
+        let layer = (p as u64).saturating_add(2 * l).saturating_mul(l * 8 * 24);
+        vec![("plain", layer.saturating_add(needs::PROGRAM))]
+    },
+};
+
+impl StackedRfn {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of StackedRFN's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Fits.
+    ///
+    /// A start from a fitted stack is layer by layer; the components of any other model are the start of the lowest layer.
+    ///
+    /// # Errors
+    ///
+    /// Settings of another number of layers, an E-step without a network, rows held by workers, a layer whose units are all 0 in every row or
+    /// whose parameters do not fit into memory, and those of [`Rfn`](super::Rfn).
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        let n_layers = self.n_layers()?;
+        self.check_layers(n_layers, rows.n_features(), rows.n_rows())?;
+        rows.here(METHOD.key)?;
+        let rows = &*rows;
+        let mut layers: Vec<Model> = Vec::new();
+        for i in 0..n_layers {
+            if n_layers > 1 {
+                run.stage(&format!("layer {i} of {n_layers}"))?;
+            }
+            let (spec, start) = (self.layer(i), run.init.and_then(|init| LayerStart::of(init, i)));
+            let own = of_layer(run, start.as_ref());
+            let layer = match i {
+                0 => spec.fit_within(rows, &own)?,
+                _ => spec.fit_within(&Below::new(rows, &layers)?.rows(rows)?, &own)?,
+            };
+            let dead = layer.tensor("code_scale").is_some_and(|d| d.f64s().iter().all(|d| *d == 0.0));
+            if dead {
+                return Err(Error::Unsupported {
+                    asked: format!("layer {i} of {}", METHOD.key),
+                    found: format!("all of its {} units are 0 in every row", layer.n_codes()),
+                    remedy: "raise prior_mean of that layer, or choose fewer layers".into(),
+                });
+            }
+            layers.push(layer);
+        }
+        Ok(self.model(rows, &layers, run)?.of_weighted_rows(rows.weighted_rows()))
+    }
+
+    fn n_layers(&self) -> Result<usize> {
+        let n = self.n_components.len().unwrap_or(1);
+        let other = self.lengths().into_iter().find(|(_, given)| *given != n);
+        match other {
+            Some((name, given)) => Err(Error::setting(
+                name,
+                format!("a list of {given}"),
+                format!("must be one value, or one for each of {n} layers"),
+                "give as many values as n_components has",
+            )),
+            None => Ok(n),
+        }
+    }
+
+    /// What can be refused before the first layer is fitted. Only the codes of `e_step='plain'` are the outputs of a layer of a network.
+    fn check_layers(&self, n_layers: usize, n_features: usize, n_rows: Option<u64>) -> Result<()> {
+        let mut width = n_features;
+        for i in 0..n_layers {
+            let spec = self.layer(i);
+            let mode = match spec.e_step {
+                EStep::Plain => None,
+                EStep::Cascade => Some("'cascade'"),
+                EStep::Coordinate => Some("'coordinate'"),
+            };
+            if let Some(mode) = mode {
+                let why = format!(
+                    "must be 'plain' in every layer: the codes of layer {i} would be solutions of least squares problems, which no layer of a \
+                     network computes"
+                );
+                return Err(Error::setting("e_step", mode, why, "choose e_step='plain'"));
+            }
+            spec.check_units(width, n_rows, &format!("layer {i} of {}", METHOD.key))?;
+            width = spec.n_components;
+        }
+        Ok(())
+    }
+}
+
+/// The run of a layer, which begins at `start` where there is one.
+fn of_layer<'a>(run: &Run<'a>, start: Option<&'a LayerStart<'a>>) -> Run<'a> {
+    Run {
+        seed: run.seed,
+        threads: run.threads,
+        max_seconds: run.max_seconds,
+        watch: run.watch,
+        started: run.started,
+        checkpoint: run.checkpoint,
+        init: start.map(|start| start as &dyn Start),
+        invocation: None,
+    }
+}
+
+impl Fit for StackedRfn {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}
