@@ -36,7 +36,7 @@ fn fits(method: &str) -> &'static [&'static str] {
             "-k 10 --set batch_size=200 --set max_iter=20",
             "-k 10 --set e_step=coordinate --set max_iter=40",
         ],
-        "stacked-rfn" => &["--set n_components=[20,10] --set max_iter=[150,150]"],
+        "stacked-rfn" => &["--set n_components=[20,10] --set max_iter=[60,60]"],
         "complete-dictionary" => {
             &["--set tol=1e-14 --set max_iter=300 --set refine=true", "--set algorithm=l1 --set max_iter=60"]
         }
