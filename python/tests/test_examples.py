@@ -103,6 +103,20 @@ def test_decoder_rows_of_digits_are_strokes(tmp_path):
     assert found["RFN"] >= 0.9 > 0.8 > found["PCA"] and found["median"] > 0.7
 
 
+def test_a_photograph_is_denoised_by_its_own_atoms(tmp_path):
+    pytest.importorskip("PIL")
+    found = run("denoise", "images_pypi/camera.png", tmp_path)
+    assert 20 < found["noisy"] < 20.3
+    assert found["learnt"] > found["noisy"] + 8 and found["learnt"] > found["cosines"] + 0.3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_words_are_sums_of_few_atoms_whose_words_are_alike(tmp_path):
+    found = run("words", "word_vectors", tmp_path)
+    assert found["atoms"] < 5 and found["kept"] > 0.4
+    assert found["alike"] > 0.45 > 0.05 > abs(found["chance"]) and found["named"] > 0.9
+
+
 def test_made_up_voices_are_the_same_each_time_and_told_apart(tmp_path):
     for folder in ("once", "again"):
         program("made_up_voices")(tmp_path / folder)
@@ -128,7 +142,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes", "denoise", "words"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)

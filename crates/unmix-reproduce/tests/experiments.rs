@@ -115,6 +115,11 @@ fn norms_on_the_sphere_and_sparse_codes() {
     holds("sphere-norms", 7);
 }
 
+#[test]
+fn solvers_of_the_lasso_take_as_many_steps_as_published() {
+    holds("lasso-solvers", 18);
+}
+
 /// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
 #[test]
 fn synthetic_pictures_span_few_dimensions() {
@@ -195,6 +200,13 @@ fn filters_of_pictures() {
 fn latent_standard_deviations_and_reconstruction_ica() {
     if at_length("latent_standard_deviations_and_reconstruction_ica") {
         [("latent", 7), ("rica", 9)].into_iter().for_each(|(key, least)| holds(key, least));
+    }
+}
+
+#[test]
+fn overcomplete_codes_of_patches_have_smaller_errors() {
+    if at_length("overcomplete_codes_of_patches_have_smaller_errors") {
+        holds("patch-dictionaries", 5);
     }
 }
 

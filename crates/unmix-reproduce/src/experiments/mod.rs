@@ -1,5 +1,6 @@
 //! The experiments, one a file.
 
+mod dictionaries;
 mod filters;
 mod latent;
 mod mask;
@@ -13,6 +14,7 @@ mod rules;
 mod shapes;
 mod sigma;
 mod signals;
+mod solvers;
 mod sphere;
 mod subspace;
 mod sweep;
@@ -44,6 +46,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     mask::EXPERIMENT,
     union::EXPERIMENT,
     sphere::EXPERIMENT,
+    dictionaries::EXPERIMENT,
+    solvers::EXPERIMENT,
 ];
 
 /// The book chapter on linear structure.
