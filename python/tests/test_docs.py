@@ -149,7 +149,7 @@ def make_up(folder):
     for i, leaf in enumerate(unmix.datasets.leaves(8, 96, seed=0).reshape(8, 96, 96, 3)):
         Image.fromarray((255 * leaf).astype(np.uint8)).save(folder / "kodak8" / f"{i}.png")
     (folder / "camera").mkdir()
-    Image.fromarray(rng.integers(0, 255, size=(32, 32)).astype(np.uint8)).save(folder / "camera" / "camera.png")
+    Image.fromarray((255 * unmix.datasets.leaves(1, 64, seed=1).reshape(64, 64, 3)).astype(np.uint8)).save(folder / "camera" / "camera.png")
     np.save(folder / "glove.npy", rng.normal(size=(600, 20)).astype(np.float32))
     np.save(folder / "bands.npy", rng.integers(900, 9000, size=(20, 12, 12)).astype("<u2"))
     with gzip.open(folder / "indian_pines_200x145x145_u16.npy.gz", "wb") as file:

@@ -164,8 +164,11 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("lasso-solvers", &sheet)
 }
 
+/// Less is drawn as this much.
+const FLOOR: f64 = 1e-9;
+
 fn drawn(instance: &Instance, found: &[Measure]) -> Vec<(f64, f64)> {
-    let point = |(k, m): (usize, &Measure)| ((k + 1) as f64, instance.above(m).max(1e-15));
+    let point = |(k, m): (usize, &Measure)| ((k + 1) as f64, instance.above(m).max(FLOOR));
     found.iter().enumerate().map(point).collect()
 }
 
