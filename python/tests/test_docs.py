@@ -191,7 +191,7 @@ def commands_in_sentences():
 def test_every_shell_line_of_the_program_on_the_page_is_found():
     page = ROOT / "docs" / "examples.md"
     found = [command for steps in shell_blocks() for command, _ in steps] + commands_in_sentences()
-    lines = re.findall(r"(?:^\$ |From the shell: `)(unmix .*?)`?\.?$", page.read_text(), re.MULTILINE) if page.exists() else []
+    lines = re.findall(r"(?:^\$ |From the shell:\s`)(unmix .*?)`?\.?$", page.read_text(), re.MULTILINE) if page.exists() else []
     assert sorted(found) == sorted(lines)
     assert len(lines) >= (14 if PAGE.exists() else 0)
 
