@@ -6,12 +6,12 @@
 //! **Algorithm**
 //!  1. white coordinates, in which the atoms are nearly orthogonal (`precondition`);
 //!  2. matching, stretching, projection (Zhai et al. 2020): `W <- polar(E[y³ x'])`, `y = W x`, which
-//!  increases `E |y|⁴` in every step; near the end `W <- polar(E[y³ x'] - 3 W)`, the cubically convergent
-//!  fixed-point iteration of FastICA, unless it decreases `E |y|⁴` (`search.rs`);
+//!     increases `E |y|⁴` in every step; near the end `W <- polar(E[y³ x'] - 3 W)`, the cubically convergent
+//!     fixed-point iteration of FastICA, unless it decreases `E |y|⁴` (`search.rs`);
 //!  3. polish: minimisation of `Σ E log cosh y` from there, by the search of ICA;
 //!  4. refinement: minimisation of `E |y|` of each atom separately, by reweighted least squares
-//!  (`refine.rs`). If codes are 0 in many rows and there is no noise, this gives the atom up to rounding;
-//!  with noise it is biased, and kept only if many codes are near 0.
+//!     (`refine.rs`). If codes are 0 in many rows and there is no noise, this gives the atom up to rounding;
+//!     with noise it is biased, and kept only if many codes are near 0.
 //!
 //! Rows of `W` are filters in white coordinates; atoms are columns of its pseudo-inverse there, taken back to columns.
 //! **Cost** `O(n p k)` a step, 10 to 40 steps; step 4 `O(200 p³)` for each of 15 steps of each atom.

@@ -10,8 +10,8 @@
 //!  1. gives every row its posterior beside the columns, then every column its own in addition to the rows, one factorisation each;
 //!  2. estimates the noise `s²` from the expected squares of all residuals;
 //!  3. rotates and scales the factors so that rows have second moment `I` and columns a diagonal one, which
-//!  is `g`, and estimates the scales of the offsets. For factors that the cells do not support `g` tends to
-//!  0, and they are removed at the end.
+//!     is `g`, and estimates the scales of the offsets. For factors that the cells do not support `g` tends to
+//!     0, and they are removed at the end.
 //!
 //! The bound on the evidence never decreases. The last step is that of the rows, so the codes of the fit
 //! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares;

@@ -5,7 +5,7 @@
 //! **Model** `x = mean + L f + e`, `f ~ N(0, Phi)`, `e ~ N(0, diag(psi))`; covariance `L Phi L' + diag(psi)`.
 //! **Algorithm** (Lawley & Maxwell 1971; Jöreskog 1967), for `n` rows of `p` columns and `q` factors:
 //!  1. one sweep gathers the scatter of the rows; columns are divided by their standard deviations, which
-//!  changes the likelihood by a constant only;
+//!     changes the likelihood by a constant only;
 //!  2. the likelihood at given uniquenesses has its best loadings in closed form, from the first `q` eigenvectors of
 //!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds (`likelihood.rs`, `search.rs`);
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;

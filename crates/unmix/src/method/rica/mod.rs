@@ -6,10 +6,10 @@
 //! term: their `lambda` is `1 / beta`.
 //! **Algorithm** (Le et al. 2011):
 //!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`.
-//!  With fewer rows than ten times the rank, only as many leading directions are whitened as there are
-//!  features (a tenth of the rows if no number is given): in more directions a feature could fit a single
-//!  row. Without whitening, columns are divided by the root mean square of all entries if `beta` is chosen
-//!  from the data, so that the result does not depend on their units;
+//!     With fewer rows than ten times the rank, only as many leading directions are whitened as there are
+//!     features (a tenth of the rows if no number is given): in more directions a feature could fit a single
+//!     row. Without whitening, columns are divided by the root mean square of all entries if `beta` is chosen
+//!     from the data, so that the result does not depend on their units;
 //!  2. limited-memory BFGS ([`lbfgs`](crate::solve::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text

@@ -13,9 +13,9 @@
 //!     relative to the dual one (`pursuit.rs`). Singular values by subspace iteration from the last vectors,
 //!     as many as are found above the threshold (`svd.rs`);
 //!  2. with `noise="auto"`: if most cells have a nonzero residual, which is detected after 20 to 60
-//!  iterations, the stable form by accelerated proximal gradients with restarts, a refit without shrinkage,
-//!  and the noise estimated from its residuals, repeated until the estimate changes by less than 2 %
-//!  (`stable.rs`);
+//!     iterations, the stable form by accelerated proximal gradients with restarts, a refit without shrinkage,
+//!     and the noise estimated from its residuals, repeated until the estimate changes by less than 2 %
+//!     (`stable.rs`);
 //!  3. new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise then least squares over the cells near that.
 //!
 //! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
