@@ -67,7 +67,7 @@ pub enum Shift {
     Constant(f64),
     /// The slope of each row times `A`, as in FastICA.
     Slope,
-    /// That many times `A` until rows change by less than [`NEAR`], then the slope. A step that decreases the
+    /// That many times `A` until rows change by less than `NEAR`, then the slope. A step that decreases the
     /// objective is rejected, and the slope is not used for some iterations; after the second rejection it is
     /// not used any more.
     Hybrid(f64),

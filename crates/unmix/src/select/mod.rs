@@ -102,7 +102,7 @@ impl Spectrum {
         gavish_donoho(self.varying(), self.n, self.p - self.n_constant)
     }
 
-    /// By [`gap`] and by [`gap_difference`].
+    /// By the ratios of neighbouring values ([`gap`]) and by their differences.
     pub fn gaps(&self) -> (usize, usize) {
         (gap(self.varying()), gap::gap_difference(self.varying()))
     }

@@ -118,7 +118,7 @@ pub struct Spread {
     pub squares: Vec<f64>,
     /// `Σ y_i⁴`.
     pub fourth: Vec<f64>,
-    /// Rows with `|y_i|` of at most [`NEAR_ZERO`].
+    /// Rows with `|y_i|` of at most `NEAR_ZERO`.
     pub near: Vec<f64>,
 }
 
