@@ -34,7 +34,7 @@ const EVERY: f64 = 60.0;
 /// let checkpoint = Checkpoint::new(&path).every(0.5).resume(true);
 /// let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
 /// let model = Ica::default().fit(&mut Rows::from_slice(&x, 4)?, &run)?;
-/// Once the model is stored, the checkpoint is not needed any more.
+/// // Once the model is stored, the checkpoint is not needed any more.
 /// checkpoint.remove()?;
 /// # Ok::<(), unmix::Error>(())
 /// ```
