@@ -6,7 +6,7 @@ use crate::model::Model;
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
-use unmix::impute::{Imputer, Wanted};
+use unmix::impute::{ImputeOptions, Imputer};
 use unmix::model::Values;
 use unmix::{Dtype, Real};
 
@@ -99,7 +99,7 @@ fn filled<'py, T: Real + Element>(
     let ((dealt, notes), told) = call(py, facts.into(), dtype, None, move |run| {
         let (mut rows, told) = input.rows(names, run)?;
         rows.settle(run)?;
-        let imputer = Imputer::new(&of, &rows, Wanted { std, draws: n_draws, bootstrap }, run)?;
+        let imputer = Imputer::new(&of, &rows, ImputeOptions { std, draws: n_draws, bootstrap }, run)?;
         let (filled, errors) = (Vec::new(), Vec::new());
         let mut dealt = Deal::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
         unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut dealt)?);

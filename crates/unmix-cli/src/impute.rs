@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{input, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
-use unmix::impute::{Imputer, Wanted, fill_cells};
+use unmix::impute::{ImputeOptions, Imputer, fill_cells};
 use unmix::{Dtype, Model, with_rows};
 
 /// Deals the parts of every row out to tables, each of `p` columns.
@@ -86,7 +86,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
     let run = progress.run(&apply.running);
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;
     input.rows.settle(&run)?;
-    let wanted = Wanted { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };
+    let wanted = ImputeOptions { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };
     let imputer = Imputer::new(&model, &input.rows, wanted, &run)?;
     let (p, dtype) = (model.n_features(), input.rows.dtype());
     let made = || (0..p).map(|j| format!("x{j}")).collect::<Vec<_>>();

@@ -28,7 +28,7 @@ use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, quad
 
 /// Additional results requested besides the imputed cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ImputeOptions {
     /// Standard errors of the filled cells.
     pub std: bool,
     /// Draws of the rows.
@@ -37,7 +37,7 @@ pub struct Wanted {
     pub bootstrap: usize,
 }
 
-impl Default for Wanted {
+impl Default for ImputeOptions {
     fn default() -> Self {
         Self { std: false, draws: 0, bootstrap: 20 }
     }
@@ -57,7 +57,7 @@ pub struct Imputer {
     refits: Vec<Conditional>,
     /// Factor of the conditional variances.
     spread: f64,
-    wanted: Wanted,
+    wanted: ImputeOptions,
     seed: u64,
     notes: Vec<String>,
     /// Whether the stored entries of sparse rows are the observed cells.
@@ -71,7 +71,7 @@ impl Imputer {
     /// # Errors
     ///
     /// A model that takes no missing cells; rows of another width; those of the refits and of the source.
-    pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: Wanted, run: &Run<'_>) -> Result<Self> {
+    pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: ImputeOptions, run: &Run<'_>) -> Result<Self> {
         let codes = model.code().codes();
         let by = match codes.sparse && codes.missing && model.code().decodes() {
             true if wanted.std || wanted.draws > 0 => {
@@ -224,7 +224,7 @@ impl Imputer {
 
     fn fill_row(&self, row: &Gaps<'_>, out: &mut [f64]) {
         let p = self.of().model().n_features();
-        let missing: Vec<usize> = (0..p).filter(|&j| row.found.seen[row.at * p + j] == 0.0).collect();
+        let missing: Vec<usize> = (0..p).filter(|&j| row.found.observed[row.at * p + j] == 0.0).collect();
         let (fill, mut rest) = out.split_at_mut(p);
         let own = fills(self.of().model(), row.found, row.at, &missing);
         let refits: Vec<Vec<f64>> = self

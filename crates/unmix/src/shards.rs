@@ -35,7 +35,7 @@ use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Plan, Real};
 use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
-use crate::stats::gaps::{GatherFactors, GatherFilled, GatherSeen};
+use crate::stats::gaps::{GatherFactors, GatherFilled, GatherObserved};
 use crate::stats::{
     Gather, GatherChecksum, GatherDirections, GatherEntries, GatherLengths, GatherMoments, GatherRange,
     GatherRows, GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherSpread,
@@ -87,7 +87,7 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherScores<'_, T>>(),
         known::<T, GatherDirections<'_, T>>(),
         known::<T, GatherSpread<'_, T>>(),
-        known::<T, GatherSeen>(),
+        known::<T, GatherObserved>(),
         known::<T, GatherFilled>(),
         known::<T, GatherFactors>(),
         known::<T, GatherRectified<T>>(),

@@ -10,7 +10,7 @@ use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
-use unmix::stats::gaps::{FactorSums, GatherFactors, GatherSeen, LinearGaussian, Seen};
+use unmix::stats::gaps::{FactorSums, GatherFactors, GatherObserved, LinearGaussian, ObservedCells};
 use unmix::stats::{
     Contrast, DirectionSums, FeatureView, Filters, Gather, GatherReweighted, GatherScatter, Gram, Lengths,
     Moments, Partial, Reweighted, Scatter, ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity,
@@ -228,15 +228,15 @@ fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
     block.data.iter().map(|x| x.to_f64()).map(|x| if x == 3.0 { f64::NAN } else { x }).collect()
 }
 
-impl Told for Seen {
+impl Told for ObservedCells {
     const NAME: &'static str = "seen cells";
     fn empty(p: usize) -> Self {
-        Gather::<f64>::zero(&GatherSeen, p)
+        Gather::<f64>::zero(&GatherObserved, p)
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
         let Block { first_row, n_features, weights, .. } = block;
         let data = &with_gaps(&block)[..];
-        GatherSeen.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
+        GatherObserved.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         ([&[self.n, self.empty], &self.count[..]].concat(), self.mean.clone(), self.squares.clone())
@@ -407,7 +407,7 @@ proptest! {
         laws::<ScoreSums, f64>(&x, p, cuts);
         laws::<PassSums, f64>(&x, p, cuts);
         laws::<NativeSums, f64>(&x, p, cuts);
-        laws::<Seen, f64>(&x, p, cuts);
+        laws::<ObservedCells, f64>(&x, p, cuts);
         laws::<FactorSums, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Lengths, f32>(&x, p, cuts);
@@ -455,7 +455,7 @@ proptest! {
         check(&of::<Reweighted, f64>(&x, p), &at, new);
         check(&of::<PassSums, f64>(&x, p), &at, new);
         check(&of::<NativeSums, f64>(&x, p), &at, new);
-        check(&of::<Seen, f64>(&x, p), &at, new);
+        check(&of::<ObservedCells, f64>(&x, p), &at, new);
         check(&of::<FactorSums, f64>(&x, p), &at, new);
     }
 

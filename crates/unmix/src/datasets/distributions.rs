@@ -1,5 +1,5 @@
 //! The distributions that sources follow in the literature on independent components: those of benchmarks such as that of Bach & Jordan
-//! (2002), J. Mach. Learn. Res. 3:1, with heavy and light tails, one hump and several, symmetric and not.
+//! (2002), J. Mach. Learn. Res. 3:1: heavy-tailed and light-tailed, unimodal and multimodal, symmetric and skewed.
 
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
@@ -19,18 +19,18 @@ pub enum Distribution {
     Uniform,
     /// The sine of a uniform phase: sub-Gaussian, excess kurtosis -1.5.
     Arcsine,
-    /// Two normal humps at -0.95 and 0.95 of standard deviation 0.31, standardised: strongly sub-Gaussian.
+    /// Mixture of two Gaussians with means -0.95 and 0.95 and standard deviation 0.31, standardised: strongly sub-Gaussian.
     Bimodal,
-    /// Standard normal: what no method that examines independence alone can find.
+    /// Standard normal: not identifiable by independence alone.
     Gaussian,
-    /// Student's, of so many degrees of freedom, 3 or more: super-Gaussian, kurtosis infinite up to 4, else `6 / (d - 4)` in excess.
+    /// Student's t with the given degrees of freedom `d >= 3`: super-Gaussian; excess kurtosis infinite for `d <= 4`, else `6 / (d - 4)`.
     Student(u8),
-    /// 0 in seven of ten, else normal: excess kurtosis 7. What sparse codes are made of.
+    /// 0 with probability 0.7, else normal: excess kurtosis 7. A model of sparse codes.
     BernoulliGaussian,
-    /// Two Laplace humps.
+    /// Mixture of two Laplace distributions.
     LaplacePair,
-    /// Normal humps, by their number in the table of them.
-    Humps(u8),
+    /// Mixture of Gaussians, by its index in `MIXTURES`.
+    GaussianMixture(u8),
 }
 
 /// Distributions by the names that Python and the command line use.
@@ -47,24 +47,25 @@ pub const DISTRIBUTIONS: [(&str, Distribution); 24] = [
     ("student-6", Distribution::Student(6)),
     ("bernoulli-gaussian", Distribution::BernoulliGaussian),
     ("laplace-pair", Distribution::LaplacePair),
-    ("two-humps-apart", Distribution::Humps(0)),
-    ("two-humps-near", Distribution::Humps(1)),
-    ("two-humps-merged", Distribution::Humps(2)),
-    ("two-uneven-humps-apart", Distribution::Humps(3)),
-    ("two-uneven-humps-near", Distribution::Humps(4)),
-    ("two-uneven-humps-merged", Distribution::Humps(5)),
-    ("four-humps-apart", Distribution::Humps(6)),
-    ("four-humps-near", Distribution::Humps(7)),
-    ("four-humps-merged", Distribution::Humps(8)),
-    ("four-uneven-humps-apart", Distribution::Humps(9)),
-    ("four-uneven-humps-near", Distribution::Humps(10)),
-    ("four-uneven-humps-merged", Distribution::Humps(11)),
+    ("two-humps-apart", Distribution::GaussianMixture(0)),
+    ("two-humps-near", Distribution::GaussianMixture(1)),
+    ("two-humps-merged", Distribution::GaussianMixture(2)),
+    ("two-uneven-humps-apart", Distribution::GaussianMixture(3)),
+    ("two-uneven-humps-near", Distribution::GaussianMixture(4)),
+    ("two-uneven-humps-merged", Distribution::GaussianMixture(5)),
+    ("four-humps-apart", Distribution::GaussianMixture(6)),
+    ("four-humps-near", Distribution::GaussianMixture(7)),
+    ("four-humps-merged", Distribution::GaussianMixture(8)),
+    ("four-uneven-humps-apart", Distribution::GaussianMixture(9)),
+    ("four-uneven-humps-near", Distribution::GaussianMixture(10)),
+    ("four-uneven-humps-merged", Distribution::GaussianMixture(11)),
 ];
 
-/// Humps of equal width: weights, places, standard deviation. Apart, near enough to touch, and so near that they are one; even
-/// and uneven; two and four. Numbers of ours in the shapes that Bach & Jordan's figure 5 shows.
-type Humps = (&'static [f64], &'static [f64], f64);
-const HUMPS: [Humps; 12] = [
+/// Mixtures of Gaussians with a common standard deviation: weights, means, standard deviation. The modes are separated, overlapping
+/// or merged; weights are equal or unequal; there are two or four modes. The numbers are chosen here to give the shapes of figure 5 of
+/// Bach & Jordan.
+type Mixture = (&'static [f64], &'static [f64], f64);
+const MIXTURES: [Mixture; 12] = [
     (&[1.0, 1.0], &[-1.0, 1.0], 0.3),
     (&[1.0, 1.0], &[-1.0, 1.0], 0.6),
     (&[1.0, 1.0], &[-1.0, 1.0], 0.8),
@@ -107,9 +108,9 @@ impl Distribution {
             Distribution::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
             Distribution::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
             Distribution::Bimodal => {
-                let hump = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
+                let mode = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
                 // The lowest bit of draw i takes no part in a uniform number made of the upper 53.
-                (hump + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
+                (mode + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
             }
             Distribution::Gaussian => stream.normal(i),
             Distribution::Student(d) => {
@@ -120,33 +121,33 @@ impl Distribution {
             Distribution::BernoulliGaussian if u < 0.3 => stream.normal(further(1)) / 0.3f64.sqrt(),
             Distribution::BernoulliGaussian => 0.0,
             Distribution::LaplacePair => {
-                let place = if u < 0.5 { -1.0 } else { 1.0 };
-                (place + 0.4 * stream.laplace(further(1))) / 1.16f64.sqrt()
+                let mode = if u < 0.5 { -1.0 } else { 1.0 };
+                (mode + 0.4 * stream.laplace(further(1))) / 1.16f64.sqrt()
             }
-            Distribution::Humps(number) => {
-                let (weights, places, width) = HUMPS[usize::from(number) % HUMPS.len()];
-                humps(weights, places, width, u, stream.normal(further(1)))
+            Distribution::GaussianMixture(number) => {
+                let (weights, means, std) = MIXTURES[usize::from(number) % MIXTURES.len()];
+                mixture(weights, means, std, u, stream.normal(further(1)))
             }
         }
     }
 }
 
-/// A normal number `z` about the hump that `u`, from 0 to 1, falls on, standardised.
-fn humps(weights: &[f64], places: &[f64], width: f64, u: f64, z: f64) -> f64 {
+/// A draw from a standardised mixture of Gaussians: `u`, uniform on (0, 1), selects the mode, and `z` is a standard normal number.
+fn mixture(weights: &[f64], means: &[f64], std: f64, u: f64, z: f64) -> f64 {
     let total: f64 = weights.iter().sum();
     let mean =
-        |f: &dyn Fn(f64) -> f64| weights.iter().zip(places).map(|(w, x)| w * f(*x)).sum::<f64>() / total;
+        |f: &dyn Fn(f64) -> f64| weights.iter().zip(means).map(|(w, x)| w * f(*x)).sum::<f64>() / total;
     let middle = mean(&|x| x);
-    let variance = mean(&|x| (x - middle).powi(2)) + width * width;
-    let (mut left, mut hump) = (u * total, places.len() - 1);
+    let variance = mean(&|x| (x - middle).powi(2)) + std * std;
+    let (mut left, mut mode) = (u * total, means.len() - 1);
     for (i, w) in weights.iter().enumerate() {
         if left < *w {
-            hump = i;
+            mode = i;
             break;
         }
         left -= w;
     }
-    (places[hump] + width * z - middle) / variance.sqrt()
+    (means[mode] + std * z - middle) / variance.sqrt()
 }
 
 #[cfg(test)]
@@ -166,9 +167,9 @@ mod tests {
                 Distribution::BernoulliGaussian => 7.0,
                 // (1 + 6 * 0.16 + 6 * 0.16^2) / 1.16^2, a Laplace number of variance 0.16 having fourth moment 6 * 0.16^2.
                 Distribution::LaplacePair => (1.0 + 6.0 * 0.16 + 6.0 * 0.0256) / (1.16 * 1.16) - 3.0,
-                // Those of two humps: (x^4 + 6 x^2 s^2 + 3 s^4) / (x^2 + s^2)^2.
-                Distribution::Humps(i @ 0..=2) => {
-                    let s = HUMPS[usize::from(i)].2.powi(2);
+                // Mixtures of two Gaussians: (x^4 + 6 x^2 s^2 + 3 s^4) / (x^2 + s^2)^2.
+                Distribution::GaussianMixture(i @ 0..=2) => {
+                    let s = MIXTURES[usize::from(i)].2.powi(2);
                     (1.0 + 6.0 * s + 3.0 * s * s) / (1.0 + s).powi(2) - 3.0
                 }
                 _ => f64::NAN,

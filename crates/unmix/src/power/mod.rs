@@ -89,7 +89,7 @@ pub struct PowerIteration<'a> {
     pub projection: Projection<'a>,
     /// The shift.
     pub shift: Shift,
-    /// Tolerance on the residual: see [`Found::residual`].
+    /// Tolerance on the residual: see [`PowerResult::residual`].
     pub tol: f64,
     /// Maximum number of steps.
     pub max_iter: u64,
@@ -100,7 +100,7 @@ pub struct PowerIteration<'a> {
 /// The result of a power iteration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct PowerResult {
     /// The rows.
     pub a: Matrix<f64>,
     /// Why it ended.
@@ -137,14 +137,14 @@ impl PowerIteration<'_> {
     /// # Errors
     ///
     /// Those of the map; a stop that was requested.
-    pub fn solve(&self, map: &mut dyn PowerMap, start: &Matrix<f64>, run: &Run<'_>) -> Result<Found> {
+    pub fn solve(&self, map: &mut dyn PowerMap, start: &Matrix<f64>, run: &Run<'_>) -> Result<PowerResult> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let (mut steps, at) = Steps::begin(run, "power iteration", limits, || {
             let a = self.projected(start)?;
             let image = map.apply(&a)?;
             Ok(image.map(|image| State { a, image, by_slope: false, drops: 0, change: 1.0, sweeps: 1 }))
         })?;
-        let Some(mut at) = at else { return Ok(Found::not_finite(start.clone())) };
+        let Some(mut at) = at else { return Ok(PowerResult::not_finite(start.clone())) };
         let outcome = loop {
             let residual = self.residual(&at.a, &at.image);
             if let Some(outcome) = steps.ending(residual) {
@@ -153,11 +153,11 @@ impl PowerIteration<'_> {
             if at.change <= ROUNDING * self.eps {
                 break Outcome::Converged;
             }
-            let Some(next) = self.step(map, at)? else { return Ok(Found::not_finite(start.clone())) };
+            let Some(next) = self.step(map, at)? else { return Ok(PowerResult::not_finite(start.clone())) };
             at = next;
             steps.ended(residual, Some(at.image.objective), &Some(&at))?;
         };
-        Ok(Found {
+        Ok(PowerResult {
             residual: self.residual(&at.a, &at.image),
             outcome,
             n_iter: steps.n_iter(),
@@ -244,7 +244,7 @@ impl PowerIteration<'_> {
     }
 }
 
-impl Found {
+impl PowerResult {
     fn not_finite(a: Matrix<f64>) -> Self {
         Self {
             a,

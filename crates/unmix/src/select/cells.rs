@@ -16,7 +16,7 @@ use crate::model::Model;
 use crate::num::random::Stream as Draws;
 use crate::num::{Block, Real};
 use crate::run::Run;
-use crate::stats::gaps::{Conditional, GatherSeen, LinearGaussian, symmetric_product};
+use crate::stats::gaps::{Conditional, GatherObserved, LinearGaussian, symmetric_product};
 use std::ops::Range;
 
 /// Folds that cells are dealt to.
@@ -103,9 +103,9 @@ impl CellMask {
                 remedy: "choose another rule, or make the rows dense".into(),
             });
         }
-        let seen = rows.sweep(run, "cells", &GatherSeen)?;
-        let spare = |(n, s): (&f64, &f64)| *n >= FEWEST.min(0.5 * seen.n) && *s > 0.0;
-        let columns = seen.count.iter().zip(&seen.squares).map(spare).collect();
+        let observed = rows.sweep(run, "cells", &GatherObserved)?;
+        let spare = |(n, s): (&f64, &f64)| *n >= FEWEST.min(0.5 * observed.n) && *s > 0.0;
+        let columns = observed.count.iter().zip(&observed.squares).map(spare).collect();
         Ok(Self { seed: run.seed, fold: 0, columns })
     }
 

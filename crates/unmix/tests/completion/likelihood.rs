@@ -4,7 +4,7 @@ use super::{Design, completed};
 use crate::made::{apart, encode, numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::{Sparse, VecSink};
-use unmix::impute::{Imputer, Wanted};
+use unmix::impute::{ImputeOptions, Imputer};
 use unmix::num::factor;
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
@@ -48,7 +48,7 @@ fn what_a_likelihood_has_no_use_for_is_refused() {
 
 /// Standard errors and fills of the cells that are missing, and what was said.
 fn errors(model: &Model, rows: Rows<'_, f64>, bootstrap: usize) -> (Vec<f64>, Vec<f64>, Vec<String>) {
-    let (wanted, run) = (Wanted { std: true, bootstrap, ..Wanted::default() }, Run::default());
+    let (wanted, run) = (ImputeOptions { std: true, bootstrap, ..ImputeOptions::default() }, Run::default());
     let rows = AnyRows::F64(rows);
     let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
     let mut sink = VecSink(Vec::new());

@@ -4,7 +4,7 @@ use super::{Design, completed};
 use crate::made::{apart, bits, digest, encode, numbers, on_threads, settings, try_fit};
 use serde_json::json;
 use unmix::data::{Sparse, VecSink};
-use unmix::impute::{Imputer, Wanted, completed as all_cells, predict_cells};
+use unmix::impute::{ImputeOptions, Imputer, completed as all_cells, predict_cells};
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
 /// The cells of rows as stored entries.
@@ -25,7 +25,7 @@ fn sparse_rows(x: &[f64], p: usize) -> Rows<'static, f64> {
 }
 
 fn filled(model: &Model, rows: Rows<'_, f64>, std: bool) -> Vec<f64> {
-    let (wanted, run) = (Wanted { std, ..Wanted::default() }, Run::default());
+    let (wanted, run) = (ImputeOptions { std, ..ImputeOptions::default() }, Run::default());
     let rows = AnyRows::F64(rows);
     let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
     assert!(imputer.notes().is_empty(), "{:?}", imputer.notes());

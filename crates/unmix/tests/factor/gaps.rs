@@ -4,7 +4,7 @@ use super::{covariance, fit, inverse, likelihood, made};
 use crate::made::{apart, encode, numbers, on_threads, scores, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::VecSink;
-use unmix::impute::{Imputer, Wanted};
+use unmix::impute::{ImputeOptions, Imputer};
 use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Error, Matrix, Model, Rows, Run};
@@ -261,7 +261,7 @@ fn cells_are_filled_with_conditional_means_and_their_errors() {
     let (c, mean) = (covariance(&model), numbers(&model, "mean"));
     let rows = AnyRows::F64(Rows::from_slice(&x, p).unwrap());
     let filled = |bootstrap: usize| {
-        let wanted = Wanted { std: true, draws: 0, bootstrap };
+        let wanted = ImputeOptions { std: true, draws: 0, bootstrap };
         let imputer = Imputer::new(&model, &rows, wanted, &on_threads(2)).unwrap();
         let mut sink = VecSink(Vec::new());
         unmix::with_rows!(&rows, rows => imputer.fill(rows, &on_threads(2), &mut sink)).unwrap();

@@ -62,8 +62,8 @@ fn sources_of_all_kinds_are_nearer_to_the_truth_than_by_any_fixed_contrast() {
         Distribution::Student(6),
         Distribution::Exponential,
         Distribution::Bimodal,
-        Distribution::Humps(7),
-        Distribution::Humps(4),
+        Distribution::GaussianMixture(7),
+        Distribution::GaussianMixture(4),
     ];
     let far = |given: serde_json::Value| {
         let of = |seed| {

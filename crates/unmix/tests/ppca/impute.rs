@@ -4,7 +4,7 @@ use super::{Plain, with_gaps};
 use crate::made::{on_threads, settings, try_fit};
 use serde_json::json;
 use unmix::data::VecSink;
-use unmix::impute::{Imputer, Wanted};
+use unmix::impute::{ImputeOptions, Imputer};
 use unmix::num::{Matrix, factor};
 use unmix::{AnyRows, Model, Rows, datasets};
 
@@ -15,7 +15,7 @@ fn design(n: usize, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     (x, gaps)
 }
 
-fn filled(model: &Model, x: &[f64], wanted: Wanted, threads: usize) -> (Vec<f64>, Vec<String>) {
+fn filled(model: &Model, x: &[f64], wanted: ImputeOptions, threads: usize) -> (Vec<f64>, Vec<String>) {
     let rows = AnyRows::F64(Rows::from_slice(x, 12).unwrap());
     let run = on_threads(threads);
     let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
@@ -29,7 +29,7 @@ fn cells_are_filled_with_their_conditional_means_and_errors() {
     let (_, x) = design(60, 0.4, 3);
     let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
     let plain = Plain::of(&model);
-    let known = Wanted { std: true, draws: 0, bootstrap: 0 };
+    let known = ImputeOptions { std: true, draws: 0, bootstrap: 0 };
     let (out, notes) = filled(&model, &x, known, 2);
     assert!(notes.is_empty());
     for (row, out) in x.chunks_exact(12).zip(out.chunks_exact(24)) {
@@ -68,7 +68,8 @@ fn intervals_cover_as_often_as_they_say() {
             for seed in 0..seeds {
                 let (whole, x) = design(n, share, seed);
                 let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
-                let (out, notes) = filled(&model, &x, Wanted { std: true, ..Wanted::default() }, 2);
+                let (out, notes) =
+                    filled(&model, &x, ImputeOptions { std: true, ..ImputeOptions::default() }, 2);
                 assert!(notes.is_empty(), "{notes:?}");
                 for (i, row) in x.chunks_exact(12).enumerate() {
                     for j in (0..12).filter(|&j| row[j].is_nan()) {
@@ -90,7 +91,7 @@ fn draws_have_the_mean_of_the_fill_and_the_spread_of_its_error() {
     let (_, x) = design(100, 0.3, 5);
     let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
     let draws = 400;
-    let (out, _) = filled(&model, &x, Wanted { std: true, draws, bootstrap: 20 }, 2);
+    let (out, _) = filled(&model, &x, ImputeOptions { std: true, draws, bootstrap: 20 }, 2);
     let width = 12 * (2 + draws);
     let (mut ratios, mut shifts) = (Vec::new(), Vec::new());
     for (i, row) in x.chunks_exact(12).enumerate() {
@@ -117,7 +118,7 @@ fn draws_have_the_mean_of_the_fill_and_the_spread_of_its_error() {
 fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
     let (_, x) = design(80, 0.3, 6);
     let model = try_fit("ppca", &settings(json!({"n_components": 2})), &x, 12).unwrap();
-    let wanted = Wanted { std: true, draws: 2, bootstrap: 4 };
+    let wanted = ImputeOptions { std: true, draws: 2, bootstrap: 4 };
     let (a, b) = (filled(&model, &x, wanted, 1).0, filled(&model, &x, wanted, 3).0);
     assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
     let (some, notes) = filled(&model, &x[..40 * 12], wanted, 1);
@@ -131,9 +132,9 @@ fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
         }
     }
     // Fills alone need no refits; models without a distribution of codes cannot impute.
-    assert!(filled(&model, &x[..120], Wanted::default(), 1).1.is_empty());
+    assert!(filled(&model, &x[..120], ImputeOptions::default(), 1).1.is_empty());
     let pca = try_fit("pca", &settings(json!({})), &[1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
     let rows = AnyRows::F64(Rows::from_slice(&x[..30], 3).unwrap());
-    let said = Imputer::new(&pca, &rows, Wanted::default(), &on_threads(1)).err().unwrap().to_string();
+    let said = Imputer::new(&pca, &rows, ImputeOptions::default(), &on_threads(1)).err().unwrap().to_string();
     assert!(said.contains("fit ppca"), "{said}");
 }

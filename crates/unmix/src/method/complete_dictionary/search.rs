@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ica::{self, SweptRows, View};
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
-use crate::power::{Contrast, Contrasted, Found as Ended, PowerIteration, PowerMap, Projection, Shift, dot};
+use crate::power::{Contrast, Contrasted, PowerIteration, PowerMap, PowerResult, Projection, Shift, dot};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
@@ -206,8 +206,8 @@ impl Epoch {
 }
 
 impl SearchResult {
-    fn of(ended: Ended) -> Self {
-        let Ended { a, outcome, n_iter, sweeps, objective, residual, value } = ended;
+    fn of(result: PowerResult) -> Self {
+        let PowerResult { a, outcome, n_iter, sweeps, objective, residual, value } = result;
         Self { w: a, outcome, n_iter, sweeps, objective, residual, value }
     }
 

@@ -10,8 +10,8 @@
 
 use super::gaps::residual;
 use super::likelihood::Point;
+use super::row_moments::RowMoments;
 use super::search::Problem;
-use super::seen::RowMoments;
 use super::settings::FactorAnalysis;
 use super::sparse::{Searched, Start};
 use super::units::Units;
@@ -54,7 +54,7 @@ impl ScaledRows {
     /// The columns that vary.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         q: usize,
         run: &Run<'_>,
     ) -> Result<Self> {
@@ -69,10 +69,10 @@ impl ScaledRows {
         run.stage("rows")?;
         let all = rows.picked((0..n).collect(), run)?;
         let entry = |i: usize, k: usize| {
-            let j = seen.varying[k];
-            (all[i * p + j].to_f64() - seen.mean[j]) / seen.scales[k]
+            let j = row_moments.varying[k];
+            (all[i * p + j].to_f64() - row_moments.mean[j]) / row_moments.scales[k]
         };
-        let x = Matrix::from_fn(n as usize, seen.varying.len(), entry);
+        let x = Matrix::from_fn(n as usize, row_moments.varying.len(), entry);
         Ok(Self { x, weights: rows.weights().map(<[f64]>::to_vec) })
     }
 
@@ -102,7 +102,7 @@ impl FactorAnalysis {
     pub(super) fn searched_factors(
         &self,
         held: &ScaledRows,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         problem: &Problem<'_>,
         start: Start,
         run: &Run<'_>,
@@ -116,7 +116,7 @@ impl FactorAnalysis {
             let logs: f64 = at.log_psi.iter().sum();
             let squares: f64 = at.log_psi.iter().map(|x| (-x).exp()).sum();
             // Columns have variance 1 over the rows.
-            sums.value - 0.5 * seen.n * (logs + squares) - problem.units
+            sums.value - 0.5 * row_moments.n * (logs + squares) - problem.units
         };
         let (mut sums, mut after) = self.pass(held, &at)?;
         let outcome = loop {
@@ -124,7 +124,7 @@ impl FactorAnalysis {
                 break outcome;
             }
             let before = at.value.unwrap_or_else(|| total(&at.start, &sums));
-            let start = maximised(problem, seen.n, &at.start, &sums)?;
+            let start = maximised(problem, row_moments.n, &at.start, &sums)?;
             at = State { start, variances: after, ..at };
             (sums, after) = self.pass(held, &at)?;
             let value = total(&at.start, &sums);
@@ -138,7 +138,7 @@ impl FactorAnalysis {
         if objective.is_empty() {
             objective.push(total(&at.start, &sums));
         }
-        let second = Matrix::from_fn(q, q, |i, j| sums.second[(i, j)] / seen.n);
+        let second = Matrix::from_fn(q, q, |i, j| sums.second[(i, j)] / row_moments.n);
         Ok(Searched {
             at: at.start,
             second: Some(second),

@@ -11,8 +11,8 @@
 
 use super::likelihood::{Moments, Point};
 use super::model::Fitted;
+use super::row_moments::{Incomplete, RowMoments};
 use super::search::{Problem, SearchResult};
-use super::seen::{Incomplete, RowMoments};
 use super::settings::{FactorAlgorithm, FactorAnalysis, FactorPrior, NoiseFloor};
 use super::sparse;
 use crate::data::Rows;
@@ -27,7 +27,7 @@ use crate::spectrum::{Components, Rule};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{
     ExpectedMoments, FactorSums, GatherFactors, GatherFilled, GatherMoments, LinearGaussian, Maximised,
-    Seen as Cells, symmetric,
+    ObservedCells as Cells, symmetric,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ impl FactorAnalysis {
         let cells = ppca::cells_of("factor-analysis", rows, run)?;
         let most = cells.n_rows.min(rows.n_features() as u64) as usize;
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
-        let (q, (mut seen, low, found)) = match self.n_components {
+        let (q, (mut row_moments, low, found)) = match self.n_components {
             Components::Count(q) if q > most => {
                 let why = format!("only {} rows of {} have a cell", cells.n_rows, rows.origin());
                 return Err(Error::setting(
@@ -126,11 +126,20 @@ impl FactorAnalysis {
             _ => (most, at(most)?),
         };
         let checksum = rows.sweep(run, "checksum", &GatherChecksum)?.checksum();
-        seen.gaps = Some(Incomplete { checksum, empty: cells.empty, sweeps: found.n_iter + 4 });
+        row_moments.gaps = Some(Incomplete { checksum, empty: cells.empty, sweeps: found.n_iter + 4 });
         run.stage("rotation")?;
-        let problem =
-            Problem { moments: &seen.moments, n: seen.n, q, high: vec![0.0; low.len()], low, units: 0.0 };
-        self.model(&Fitted { seen: &seen, problem: &problem, found, q, features: rows.features() }, run)
+        let problem = Problem {
+            moments: &row_moments.moments,
+            n: row_moments.n,
+            q,
+            high: vec![0.0; low.len()],
+            low,
+            units: 0.0,
+        };
+        self.model(
+            &Fitted { row_moments: &row_moments, problem: &problem, found, q, features: rows.features() },
+            run,
+        )
     }
 
     /// The largest likelihood of a model of `q` factors: moments without a table, the logarithms of the smallest uniquenesses, and the parameters.
@@ -179,7 +188,7 @@ impl Gaps<'_> {
             log_likelihood.push(sums.log_likelihood());
         }
         let point = self.point(&at)?;
-        let seen = RowMoments {
+        let row_moments = RowMoments {
             n: self.n,
             mean: at.model.mean.clone(),
             n_constant: self.unit.len() - self.varying.len(),
@@ -189,8 +198,12 @@ impl Gaps<'_> {
             dtype: T::DTYPE,
             gaps: None,
         };
-        seen.check()?;
-        Ok((seen, at.low, SearchResult { point, outcome, n_iter, residual: at.residual, log_likelihood }))
+        row_moments.check()?;
+        Ok((
+            row_moments,
+            at.low,
+            SearchResult { point, outcome, n_iter, residual: at.residual, log_likelihood },
+        ))
     }
 
     fn sums<T: Real>(&self, rows: &Rows<'_, T>, model: &LinearGaussian, run: &Run<'_>) -> Result<Sums> {

@@ -9,8 +9,8 @@
 //! ```
 
 use super::likelihood::Moments;
+use super::row_moments::RowMoments;
 use super::search::SearchResult;
-use super::seen::RowMoments;
 use crate::error::Result;
 use crate::num::factor;
 use crate::select::ln_gamma;
@@ -27,8 +27,12 @@ pub(super) fn parameters(p: f64, q: f64) -> f64 {
 /// # Errors
 ///
 /// An eigendecomposition that does not converge.
-pub(super) fn goodness(seen: &RowMoments, found: &SearchResult, q: usize) -> Result<Map<String, Value>> {
-    let (p, q, n) = (seen.varying.len() as f64, q as f64, seen.n);
+pub(super) fn goodness(
+    row_moments: &RowMoments,
+    found: &SearchResult,
+    q: usize,
+) -> Result<Map<String, Value>> {
+    let (p, q, n) = (row_moments.varying.len() as f64, q as f64, row_moments.n);
     let mut out = Map::new();
     let mut put = |name: &str, x: Option<f64>| {
         let finite = x.filter(|x| x.is_finite());
@@ -38,12 +42,12 @@ pub(super) fn goodness(seen: &RowMoments, found: &SearchResult, q: usize) -> Res
     put("log_likelihood", Some(likelihood));
     put("aic", Some(-2.0 * likelihood + 2.0 * parameters(p, q)));
     put("bic", Some(-2.0 * likelihood + n.ln() * parameters(p, q)));
-    let inverse = seen.moments.inverse(seen.dtype.eps()).filter(|_| n > p);
-    let (Some(inverse), Moments::Table(r)) = (inverse, &seen.moments) else {
+    let inverse = row_moments.moments.inverse(row_moments.dtype.eps()).filter(|_| n > p);
+    let (Some(inverse), Moments::Table(r)) = (inverse, &row_moments.moments) else {
         for name in NAMES {
             out.insert(name.into(), Value::Null);
         }
-        let why = if seen.gaps.is_some() {
+        let why = if row_moments.gaps.is_some() {
             "cells are missing"
         } else if n > p {
             "the correlations are singular"

@@ -11,8 +11,8 @@
 
 use super::gaps::residual;
 use super::likelihood::Moments;
+use super::row_moments::RowMoments;
 use super::search::Problem;
-use super::seen::RowMoments;
 use super::settings::FactorAnalysis;
 use super::sparse::{Searched, Start};
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ impl FactorAnalysis {
     /// The largest penalised likelihood that is reached from `start`.
     pub(super) fn searched_lasso(
         &self,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         problem: &Problem<'_>,
         start: Start,
         run: &Run<'_>,
@@ -58,16 +58,16 @@ impl FactorAnalysis {
         let (mut steps, mut at) = Steps::begin(run, "sparse loadings", limits, first)?;
         let penalised = |at: &Start, f: f64| {
             let sum: f64 = at.loadings.as_slice().iter().map(|x| x.abs()).sum();
-            -0.5 * seen.n * f - problem.units - seen.n * self.l1 * sum
+            -0.5 * row_moments.n * f - problem.units - row_moments.n * self.l1 * sum
         };
-        let mut expected = expected(&seen.moments, &at.start)?;
+        let mut expected = expected(&row_moments.moments, &at.start)?;
         let outcome = loop {
             if let Some(outcome) = steps.ending(at.residual) {
                 break outcome;
             }
             let before = at.value.unwrap_or_else(|| penalised(&at.start, expected.f));
             let start = self.maximised(problem, &at.start, &expected);
-            expected = self::expected(&seen.moments, &start)?;
+            expected = self::expected(&row_moments.moments, &start)?;
             let value = penalised(&start, expected.f);
             let rise = Some(value - before);
             let residual = residual(value, rise, at.rise);
@@ -79,7 +79,7 @@ impl FactorAnalysis {
         if objective.is_empty() {
             objective.push(penalised(&at.start, expected.f));
         }
-        let log_likelihood = Some(-0.5 * seen.n * expected.f - problem.units);
+        let log_likelihood = Some(-0.5 * row_moments.n * expected.f - problem.units);
         let second = None;
         Ok(Searched {
             at: at.start,

@@ -29,8 +29,8 @@ mod likelihood;
 mod model;
 mod posterior;
 mod rotation;
+mod row_moments;
 mod search;
-mod seen;
 mod settings;
 mod sparse;
 mod units;
@@ -45,8 +45,8 @@ use crate::run::Run;
 use crate::select::{self, FittedRows};
 use crate::spectrum::{Bounds, Components, Rule};
 use model::Fitted;
+use row_moments::RowMoments;
 use search::{Problem, SearchResult};
-use seen::RowMoments;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -173,21 +173,21 @@ impl FactorAnalysis {
         by_cells: Option<usize>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let seen = RowMoments::of(rows, run)?;
+        let row_moments = RowMoments::of(rows, run)?;
         run.stage("uniquenesses")?;
         let most = rows.n_counted().min(rows.n_features() as u64) as usize;
         let q = match self.n_components {
             Components::Rule(Rule::Parallel) => {
-                let scale = seen.spread(&seen.scales, 1.0);
-                let fitted = FittedRows { rows, mean: &seen.mean, scale: Some(&scale) };
+                let scale = row_moments.spread(&row_moments.scales, 1.0);
+                let fitted = FittedRows { rows, mean: &row_moments.mean, scale: Some(&scale) };
                 select::parallel(&fitted, run)?.min(most)
             }
             Components::Rule(Rule::Cells) => by_cells.unwrap_or(0),
-            _ => self.count(&seen, most, run)?,
+            _ => self.count(&row_moments, most, run)?,
         };
         match self.prior {
-            FactorPrior::None => self.fit_seen(&seen, q, rows.features(), run),
-            _ => self.fit_prior(&seen, q, Some(rows), rows.features(), run),
+            FactorPrior::None => self.fit_moments(&row_moments, q, rows.features(), run),
+            _ => self.fit_prior(&row_moments, q, Some(rows), rows.features(), run),
         }
     }
 
@@ -210,13 +210,13 @@ impl FactorAnalysis {
             let rule = format!("'{}'", rule.name());
             return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));
         }
-        let seen = RowMoments::of_sums(&scatter, sums.dtype())?;
+        let row_moments = RowMoments::of_sums(&scatter, sums.dtype())?;
         let solve = || {
-            let q = self.count(&seen, (n as u64).min(p as u64) as usize, run)?;
+            let q = self.count(&row_moments, (n as u64).min(p as u64) as usize, run)?;
             if self.prior != FactorPrior::None {
-                return self.fit_prior::<f64>(&seen, q, None, features, run);
+                return self.fit_prior::<f64>(&row_moments, q, None, features, run);
             }
-            self.fit_seen(&seen, q, features, run)
+            self.fit_moments(&row_moments, q, features, run)
         };
         let model = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
         Ok(model.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
@@ -248,18 +248,18 @@ impl FactorAnalysis {
     }
 
     /// Number of factors, if it can be determined without the rows.
-    fn count(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
+    fn count(&self, row_moments: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
         match self.n_components {
             Components::Count(k) => Ok(k),
-            Components::Rule(_) => self.least_bic(seen, most, run),
+            Components::Rule(_) => self.least_bic(row_moments, most, run),
             _ => Ok(most),
         }
     }
 
     /// The number of factors with the smallest BIC, without missing cells.
-    fn least_bic(&self, seen: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
-        self.least_bic_of(seen.n, seen.varying.len(), most, |q| {
-            let (_, found) = self.searched(seen, q, run)?;
+    fn least_bic(&self, row_moments: &RowMoments, most: usize, run: &Run<'_>) -> Result<usize> {
+        self.least_bic_of(row_moments.n, row_moments.varying.len(), most, |q| {
+            let (_, found) = self.searched(row_moments, q, run)?;
             Ok(found.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
         })
     }
@@ -290,14 +290,15 @@ impl FactorAnalysis {
     /// The largest likelihood of a model of `q` factors.
     fn searched<'s>(
         &self,
-        seen: &'s RowMoments,
+        row_moments: &'s RowMoments,
         q: usize,
         run: &Run<'_>,
     ) -> Result<(Problem<'s>, SearchResult)> {
-        let left = seen.moments.left_by_others(seen.dtype.eps());
-        let v = seen.varying.len();
+        let left = row_moments.moments.left_by_others(row_moments.dtype.eps());
+        let v = row_moments.varying.len();
         let q = q.min(v);
-        let problem = Problem::new(self, &seen.moments, left.as_deref(), seen.n, q, &seen.scales);
+        let problem =
+            Problem::new(self, &row_moments.moments, left.as_deref(), row_moments.n, q, &row_moments.scales);
         let share = 1.0 - q as f64 / (2.0 * v as f64);
         let own = match (&left, q) {
             // Without factors the uniquenesses are the variances.
@@ -306,16 +307,16 @@ impl FactorAnalysis {
             (None, _) => vec![0.5; v],
         };
         let in_units = |given: &[f64]| -> Vec<f64> {
-            seen.varying.iter().zip(&seen.scales).map(|(&j, s)| given[j] / (s * s)).collect()
+            row_moments.varying.iter().zip(&row_moments.scales).map(|(&j, s)| given[j] / (s * s)).collect()
         };
-        let start = match (&self.noise_variance_init, run.initial_components(seen.mean.len(), 0)?) {
+        let start = match (&self.noise_variance_init, run.initial_components(row_moments.mean.len(), 0)?) {
             (_, _) if q == 0 => own,
-            (Some(given), _) if self.standardize => seen.varying.iter().map(|&j| given[j]).collect(),
+            (Some(given), _) if self.standardize => row_moments.varying.iter().map(|&j| given[j]).collect(),
             (Some(given), _) => in_units(given),
             (None, Some(components)) => {
                 let common =
                     |j: usize| (0..components.rows()).map(|i| components[(i, j)].powi(2)).sum::<f64>();
-                let common: Vec<f64> = (0..seen.mean.len()).map(common).collect();
+                let common: Vec<f64> = (0..row_moments.mean.len()).map(common).collect();
                 in_units(&common).into_iter().map(|c| 1.0 - c).collect()
             }
             (None, None) => own,
@@ -325,10 +326,16 @@ impl FactorAnalysis {
         Ok((problem, found))
     }
 
-    fn fit_seen(&self, seen: &RowMoments, q: usize, features: &Features, run: &Run<'_>) -> Result<Model> {
-        let (problem, found) = self.searched(seen, q, run)?;
+    fn fit_moments(
+        &self,
+        row_moments: &RowMoments,
+        q: usize,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let (problem, found) = self.searched(row_moments, q, run)?;
         run.stage("rotation")?;
-        self.model(&Fitted { seen, problem: &problem, found, q, features }, run)
+        self.model(&Fitted { row_moments, problem: &problem, found, q, features }, run)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::goodness::goodness;
 use super::rotation::rotate;
+use super::row_moments::RowMoments;
 use super::search::{Problem, SearchResult};
-use super::seen::RowMoments;
 use super::settings::{FactorAlgorithm, FactorAnalysis};
 use super::{METHOD, likelihood::Moments};
 use crate::data::Features;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 /// Result of a fit.
 pub(super) struct Fitted<'a> {
-    pub(super) seen: &'a RowMoments,
+    pub(super) row_moments: &'a RowMoments,
     pub(super) problem: &'a Problem<'a>,
     pub(super) found: SearchResult,
     /// Number of components requested.
@@ -38,26 +38,32 @@ struct Factors {
 
 impl FactorAnalysis {
     pub(super) fn model(&self, fitted: &Fitted<'_>, run: &Run<'_>) -> Result<Model> {
-        let Fitted { seen, found, q, features, .. } = fitted;
-        let dtype = seen.dtype;
+        let Fitted { row_moments, found, q, features, .. } = fitted;
+        let dtype = row_moments.dtype;
         let settings = super::as_map(self);
-        let mut report = Report::closed_form(self.solver(seen), seen.n, seen.mean.len(), dtype, run.seed);
+        let mut report = Report::closed_form(
+            self.solver(row_moments),
+            row_moments.n,
+            row_moments.mean.len(),
+            dtype,
+            run.seed,
+        );
         report.outcome = found.outcome;
         report.n_iter = found.n_iter.max(1);
         report.objective = found.log_likelihood.clone();
         (report.residual, report.tol) = (Some(found.residual), Some(self.tol));
-        report.n_constant = seen.n_constant;
+        report.n_constant = row_moments.n_constant;
         report.tell_rounding();
-        report.fit = Some(Value::Object(goodness(seen, found, *q)?));
+        report.fit = Some(Value::Object(goodness(row_moments, found, *q)?));
         report.warnings.extend(warnings(&WarningInput {
-            seen,
+            row_moments,
             features,
-            heywood: &heywood(seen, fitted.problem, found),
+            heywood: &heywood(row_moments, fitted.problem, found),
             q: *q,
             k: found.point.k.min(*q),
             by_likelihood: true,
         }));
-        if let Some(gaps) = &seen.gaps {
+        if let Some(gaps) = &row_moments.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
             if gaps.empty > 0.0 {
                 report.warnings.push(format!("{} rows have no observed cell and are ignored", gaps.empty));
@@ -70,9 +76,9 @@ impl FactorAnalysis {
         Model::fitted(&METHOD, settings, (*features).clone(), 0, tensors, report)
     }
 
-    fn solver(&self, seen: &RowMoments) -> &'static str {
-        match (self.algorithm, &seen.moments) {
-            _ if seen.gaps.is_some() => "em",
+    fn solver(&self, row_moments: &RowMoments) -> &'static str {
+        match (self.algorithm, &row_moments.moments) {
+            _ if row_moments.gaps.is_some() => "em",
             (FactorAlgorithm::Em, _) => "em",
             (_, Moments::Table(_)) => "newton",
             (_, Moments::Columns(_)) => "gram",
@@ -80,20 +86,21 @@ impl FactorAnalysis {
     }
 
     fn tensors(&self, fitted: &Fitted<'_>, seed: u64) -> Result<Tensors> {
-        let Fitted { seen, problem, found, q, .. } = fitted;
-        let (p, q, point, dtype) = (seen.mean.len(), *q, &found.point, seen.dtype);
+        let Fitted { row_moments, problem, found, q, .. } = fitted;
+        let (p, q, point, dtype) = (row_moments.mean.len(), *q, &found.point, row_moments.dtype);
         let psi = point.psi();
         // What columns of the model are in units of the data, and the axes in units of the noise.
-        let units: Vec<f64> = if self.standardize { vec![1.0; psi.len()] } else { seen.scales.clone() };
+        let units: Vec<f64> =
+            if self.standardize { vec![1.0; psi.len()] } else { row_moments.scales.clone() };
         let found_loadings = point.loadings();
         let mut axes = Matrix::zeros(q, p);
         let mut loadings = Matrix::zeros(q, p);
         let mut decoder = Matrix::zeros(q, p);
         for j in 0..point.k.min(q) {
-            for (i, &column) in seen.varying.iter().enumerate() {
+            for (i, &column) in row_moments.varying.iter().enumerate() {
                 axes[(j, column)] = point.w[(j, i)];
                 loadings[(j, column)] = found_loadings[(j, i)] * units[i];
-                decoder[(j, column)] = found_loadings[(j, i)] * seen.scales[i];
+                decoder[(j, column)] = found_loadings[(j, i)] * row_moments.scales[i];
             }
         }
         // The signs of the factors before they are rotated.
@@ -101,10 +108,10 @@ impl FactorAnalysis {
         let (axes, loadings) = (still.rows(&axes), still.rows(&loadings));
         let unit = (units.iter().map(|u| u * u).sum::<f64>() / units.len() as f64).sqrt();
         let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), seed)?;
-        let roots: Vec<f64> = psi.iter().zip(&seen.scales).map(|(psi, s)| psi.sqrt() * s).collect();
+        let roots: Vec<f64> = psi.iter().zip(&row_moments.scales).map(|(psi, s)| psi.sqrt() * s).collect();
         let scale: Vec<f64> = (0..q).map(|j| if j < point.k { point.theta[j].sqrt() } else { 1.0 }).collect();
         let noise: Vec<f64> = psi.iter().zip(&units).map(|(psi, u)| psi * u * u).collect();
-        let scales = seen.spread(&seen.scales, 1.0);
+        let scales = row_moments.spread(&row_moments.scales, 1.0);
         // What decodes is in the units of the data.
         let in_units = match self.standardize {
             true => Matrix::from_fn(q, p, |j, i| factors.loadings[(j, i)] * scales[i]),
@@ -118,19 +125,19 @@ impl FactorAnalysis {
                 common / (common + psi)
             })
             .collect();
-        let heywood: Vec<f64> = heywood(seen, problem, found).into_iter().map(|j| j as f64).collect();
+        let heywood: Vec<f64> = heywood(row_moments, problem, found).into_iter().map(|j| j as f64).collect();
         let described = Described {
             components: &factors.loadings,
-            mean: &seen.mean,
+            mean: &row_moments.mean,
             decoder: Some(&in_units),
             axes: Some(&axes),
             scale: Some(&scale),
-            noise_scale: Some(&seen.spread(&roots, 0.0)),
+            noise_scale: Some(&row_moments.spread(&roots, 0.0)),
             second_rotation: factors.turn.as_ref(),
         };
         let own = [
-            ("noise_variance", Tensor::vector(&seen.spread(&noise, 0.0), dtype)),
-            ("communalities", Tensor::vector(&seen.spread(&shares, 0.0), dtype)),
+            ("noise_variance", Tensor::vector(&row_moments.spread(&noise, 0.0), dtype)),
+            ("communalities", Tensor::vector(&row_moments.spread(&shares, 0.0), dtype)),
             ("factor_correlation", Tensor::matrix(&factors.correlation, dtype)),
             ("component_variance", Tensor::vector(&factors.variance, dtype)),
             ("heywood", Tensor::vector(&heywood, dtype)),
@@ -184,14 +191,14 @@ impl FactorAnalysis {
 }
 
 /// Columns whose uniqueness is at the floor.
-fn heywood(seen: &RowMoments, problem: &Problem<'_>, found: &SearchResult) -> Vec<usize> {
+fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, found: &SearchResult) -> Vec<usize> {
     let at_floor = |i: &usize| found.point.log_psi[*i] <= problem.low[*i];
-    (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
+    (0..row_moments.varying.len()).filter(at_floor).map(|i| row_moments.varying[i]).collect()
 }
 
 /// Input of the warnings.
 pub(super) struct WarningInput<'a> {
-    pub(super) seen: &'a RowMoments,
+    pub(super) row_moments: &'a RowMoments,
     pub(super) features: &'a Features,
     /// Columns whose uniqueness is at the floor.
     pub(super) heywood: &'a [usize],
@@ -203,11 +210,11 @@ pub(super) struct WarningInput<'a> {
 }
 
 pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
-    let &WarningInput { seen, features, heywood: at_floor, q, k, by_likelihood } = of;
-    let (mut out, p, v) = (Vec::new(), seen.mean.len(), seen.varying.len());
-    if seen.n_constant > 0 {
+    let &WarningInput { row_moments, features, heywood: at_floor, q, k, by_likelihood } = of;
+    let (mut out, p, v) = (Vec::new(), row_moments.mean.len(), row_moments.varying.len());
+    if row_moments.n_constant > 0 {
         let (c, columns) =
-            (seen.n_constant, if seen.n_constant == 1 { "columns does" } else { "columns do" });
+            (row_moments.n_constant, if row_moments.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
     }
     if !at_floor.is_empty() {

@@ -3,8 +3,8 @@
 use super::goodness;
 use super::model::{WarningInput, warnings};
 use super::rotation::rotate;
+use super::row_moments::RowMoments;
 use super::search::Problem;
-use super::seen::RowMoments;
 use super::settings::{Automatic, FactorAnalysis, FactorPrior, NoiseFloor, Rotation};
 use super::{METHOD, determined, factors::ScaledRows};
 use crate::data::{Features, Rows};
@@ -78,7 +78,7 @@ impl FactorAnalysis {
     /// The model of `q` factors under the prior of the settings.
     pub(super) fn fit_prior<T: Real>(
         &self,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         q: usize,
         rows: Option<&Rows<'_, T>>,
         features: &Features,
@@ -90,34 +90,41 @@ impl FactorAnalysis {
             }
             _ => self.clone(),
         };
-        let left = seen.moments.left_by_others(seen.dtype.eps());
-        let problem = Problem::new(&plain, &seen.moments, left.as_deref(), seen.n, q, &seen.scales);
+        let left = row_moments.moments.left_by_others(row_moments.dtype.eps());
+        let problem = Problem::new(
+            &plain,
+            &row_moments.moments,
+            left.as_deref(),
+            row_moments.n,
+            q,
+            &row_moments.scales,
+        );
         let held = match rows.filter(|_| self.prior.of_factors()) {
-            Some(rows) => Some(ScaledRows::of(rows, seen, q, run)?),
+            Some(rows) => Some(ScaledRows::of(rows, row_moments, q, run)?),
             None => None,
         };
-        let start = plain.sparse_start(seen, &problem, (q, held.as_ref()), run)?;
+        let start = plain.sparse_start(row_moments, &problem, (q, held.as_ref()), run)?;
         let searched = match &held {
-            Some(held) => self.searched_factors(held, seen, &problem, start, run)?,
-            None => self.searched_lasso(seen, &problem, start, run)?,
+            Some(held) => self.searched_factors(held, row_moments, &problem, start, run)?,
+            None => self.searched_lasso(row_moments, &problem, start, run)?,
         };
-        self.sparse_model(seen, &problem, &searched, features, run)
+        self.sparse_model(row_moments, &problem, &searched, features, run)
     }
 
     /// A model that was given; the loadings of largest likelihood where they are determined, rotated so that loadings are sparse (varimax), or the white
     /// codes of the rows that are held (fourth powers), from which the iterations are far where the prior is one of the factors; else random ones.
     fn sparse_start(
         &self,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         problem: &Problem<'_>,
         (q, held): (usize, Option<&ScaledRows>),
         run: &Run<'_>,
     ) -> Result<Start> {
-        let v = seen.varying.len();
-        let given = match run.initial_components(seen.mean.len(), 0)? {
+        let v = row_moments.varying.len();
+        let given = match run.initial_components(row_moments.mean.len(), 0)? {
             Some(components) if components.rows() == q => {
-                let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i] };
-                Some(Matrix::from_fn(q, v, |j, i| components[(j, seen.varying[i])] / unit(i)))
+                let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i] };
+                Some(Matrix::from_fn(q, v, |j, i| components[(j, row_moments.varying[i])] / unit(i)))
             }
             _ => None,
         };
@@ -128,7 +135,7 @@ impl FactorAnalysis {
         let loadings = match given {
             Some(given) => given,
             None if q > 0 && determined(v as f64, q as f64) => {
-                let (_, found) = self.searched(seen, q, run)?;
+                let (_, found) = self.searched(row_moments, q, run)?;
                 let loadings = found.point.loadings();
                 let turn = match held {
                     Some(held) => rotate(&held.white(&found.point), Rotation::Quartimax, false, run.seed)?,
@@ -144,8 +151,10 @@ impl FactorAnalysis {
         let mut log_psi: Vec<f64> = match (&self.noise_variance_init, q) {
             (_, 0) => vec![0.0; v],
             (Some(given), _) => {
-                let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i].powi(2) };
-                (0..v).map(|i| (given[seen.varying[i]] / unit(i)).max(f64::MIN_POSITIVE).ln()).collect()
+                let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i].powi(2) };
+                (0..v)
+                    .map(|i| (given[row_moments.varying[i]] / unit(i)).max(f64::MIN_POSITIVE).ln())
+                    .collect()
             }
             (None, _) => (0..v).map(|i| (1.0 - common(i)).max(0.2).ln()).collect(),
         };
@@ -155,7 +164,7 @@ impl FactorAnalysis {
 
     fn sparse_model(
         &self,
-        seen: &RowMoments,
+        row_moments: &RowMoments,
         problem: &Problem<'_>,
         found: &Searched,
         features: &Features,
@@ -164,18 +173,19 @@ impl FactorAnalysis {
         let settings = super::as_map(self);
         let q = found.at.loadings.rows();
         let solver = if self.prior.of_factors() { "variational-em" } else { "lasso-em" };
-        let mut report = Report::closed_form(solver, seen.n, seen.mean.len(), seen.dtype, run.seed);
+        let mut report =
+            Report::closed_form(solver, row_moments.n, row_moments.mean.len(), row_moments.dtype, run.seed);
         report.outcome = found.outcome;
         report.n_iter = found.n_iter.max(1);
         report.objective = found.objective.clone();
         (report.residual, report.tol) = (Some(found.residual), Some(self.tol));
-        report.n_constant = seen.n_constant;
+        report.n_constant = row_moments.n_constant;
         report.tell_rounding();
-        report.fit = Some(Value::Object(self.fit_of_prior(seen, found)));
+        report.fit = Some(Value::Object(self.fit_of_prior(row_moments, found)));
         let lengths = |j: &usize| found.at.loadings.row(*j).iter().any(|x| *x != 0.0);
-        let heywood = heywood(seen, problem, found);
+        let heywood = heywood(row_moments, problem, found);
         report.warnings.extend(warnings(&WarningInput {
-            seen,
+            row_moments,
             features,
             heywood: &heywood,
             q,
@@ -184,21 +194,21 @@ impl FactorAnalysis {
         }));
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), q.into());
-        let tensors = self.sparse_tensors(seen, found, &heywood);
+        let tensors = self.sparse_tensors(row_moments, found, &heywood);
         report.end(run);
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
     /// Statistics of the fit: the likelihood, with as many parameters as nonzero loadings. No tests.
-    fn fit_of_prior(&self, seen: &RowMoments, found: &Searched) -> Map<String, Value> {
+    fn fit_of_prior(&self, row_moments: &RowMoments, found: &Searched) -> Map<String, Value> {
         let kept = found.at.loadings.as_slice().iter().filter(|x| **x != 0.0).count();
-        let parameters = (kept + 2 * seen.varying.len()) as f64;
+        let parameters = (kept + 2 * row_moments.varying.len()) as f64;
         let (mut out, likelihood) = (Map::new(), found.log_likelihood);
         let mut put =
             |name: &str, x: Option<f64>| out.insert(name.into(), x.map_or(Value::Null, Value::from));
         put("log_likelihood", likelihood);
         put("aic", likelihood.map(|l| -2.0 * l + 2.0 * parameters));
-        put("bic", likelihood.map(|l| -2.0 * l + seen.n.ln() * parameters));
+        put("bic", likelihood.map(|l| -2.0 * l + row_moments.n.ln() * parameters));
         goodness::NAMES.iter().for_each(|name| {
             put(name, None);
         });
@@ -206,24 +216,24 @@ impl FactorAnalysis {
         out
     }
 
-    fn sparse_tensors(&self, seen: &RowMoments, found: &Searched, heywood: &[usize]) -> Tensors {
-        let (p, q, dtype) = (seen.mean.len(), found.at.loadings.rows(), seen.dtype);
+    fn sparse_tensors(&self, row_moments: &RowMoments, found: &Searched, heywood: &[usize]) -> Tensors {
+        let (p, q, dtype) = (row_moments.mean.len(), found.at.loadings.rows(), row_moments.dtype);
         // The scale of a factor under Jeffreys' prior is arbitrary: that of codes whose mean square is 1.
         let root = |j: usize| match (&found.second, self.prior) {
             (Some(second), FactorPrior::Jeffreys) if second[(j, j)] > 0.0 => second[(j, j)].sqrt(),
             (Some(_), FactorPrior::Jeffreys) => 0.0,
             _ => 1.0,
         };
-        let at = Matrix::from_fn(q, seen.varying.len(), |j, i| found.at.loadings[(j, i)] * root(j));
+        let at = Matrix::from_fn(q, row_moments.varying.len(), |j, i| found.at.loadings[(j, i)] * root(j));
         let second = |i: usize, j: usize| match &found.second {
             Some(second) if root(i) > 0.0 && root(j) > 0.0 => second[(i, j)] / root(i) / root(j),
             Some(_) => 0.0,
             None => f64::from(u8::from(i == j)),
         };
         let (mut loadings, mut decoder) = (Matrix::zeros(q, p), Matrix::zeros(q, p));
-        for (i, &column) in seen.varying.iter().enumerate() {
+        for (i, &column) in row_moments.varying.iter().enumerate() {
             for j in 0..q {
-                decoder[(j, column)] = at[(j, i)] * seen.scales[i];
+                decoder[(j, column)] = at[(j, i)] * row_moments.scales[i];
                 loadings[(j, column)] = if self.standardize { at[(j, i)] } else { decoder[(j, column)] };
             }
         }
@@ -237,24 +247,24 @@ impl FactorAnalysis {
             common / (common + psi[i])
         };
         let shares: Vec<f64> = (0..psi.len()).map(share).collect();
-        let unit = |i: usize| if self.standardize { 1.0 } else { seen.scales[i] };
+        let unit = |i: usize| if self.standardize { 1.0 } else { row_moments.scales[i] };
         let noise: Vec<f64> = psi.iter().enumerate().map(|(i, psi)| psi * unit(i) * unit(i)).collect();
-        let roots: Vec<f64> = psi.iter().zip(&seen.scales).map(|(psi, s)| psi.sqrt() * s).collect();
+        let roots: Vec<f64> = psi.iter().zip(&row_moments.scales).map(|(psi, s)| psi.sqrt() * s).collect();
         let (components, decoder) = (arranged.rows(&loadings), arranged.rows(&decoder));
         let identity = Matrix::from_fn(q, q, |i, j| f64::from(u8::from(i == j)));
         let heywood: Vec<f64> = heywood.iter().map(|j| *j as f64).collect();
         let described = Described {
             components: &components,
-            mean: &seen.mean,
+            mean: &row_moments.mean,
             decoder: Some(&decoder),
             axes: None,
             scale: None,
-            noise_scale: Some(&seen.spread(&roots, 0.0)),
+            noise_scale: Some(&row_moments.spread(&roots, 0.0)),
             second_rotation: None,
         };
         let own = [
-            ("noise_variance", Tensor::vector(&seen.spread(&noise, 0.0), dtype)),
-            ("communalities", Tensor::vector(&seen.spread(&shares, 0.0), dtype)),
+            ("noise_variance", Tensor::vector(&row_moments.spread(&noise, 0.0), dtype)),
+            ("communalities", Tensor::vector(&row_moments.spread(&shares, 0.0), dtype)),
             ("factor_correlation", Tensor::matrix(&identity, dtype)),
             ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),
             ("heywood", Tensor::vector(&heywood, dtype)),
@@ -269,9 +279,9 @@ impl FactorAnalysis {
 }
 
 /// Columns whose uniqueness is at the floor.
-fn heywood(seen: &RowMoments, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
+fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
     let at_floor = |i: &usize| found.at.log_psi[*i] <= problem.low[*i];
-    (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
+    (0..row_moments.varying.len()).filter(at_floor).map(|i| row_moments.varying[i]).collect()
 }
 
 /// Refuses sums where the factors have a prior: their posteriors need rows.

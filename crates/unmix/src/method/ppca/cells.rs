@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::check_total;
 use crate::stats::GatherChecksum;
-use crate::stats::gaps::{GatherSeen, Seen};
+use crate::stats::gaps::{GatherObserved, ObservedCells};
 
 impl Problem {
     /// Parameters and report of iterations over the observed cells, for a method with a model of its own.
@@ -46,17 +46,17 @@ impl Problem {
                 remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
             });
         }
-        let seen = self.seen(rows, size, run)?;
+        let observed = self.observed(rows, size, run)?;
         let unit: Vec<f64> = match self.standardize {
             false => vec![1.0; size.p],
-            true => seen
+            true => observed
                 .squares
                 .iter()
-                .zip(&seen.count)
+                .zip(&observed.count)
                 .map(|(s, n)| if *s > 0.0 { (s / n).sqrt() } else { 1.0 })
                 .collect(),
         };
-        let mut cells = Cells { seen: &seen, unit: &unit, floor: 0.0 };
+        let mut cells = Cells { observed: &observed, unit: &unit, floor: 0.0 };
         cells.floor = self.noise_floor * cells.mean_square();
         let (found, sweeps) = self.iterated(rows, &cells, size, run)?;
         let estimate = self.estimate(&found.model, &unit)?;
@@ -64,21 +64,21 @@ impl Problem {
         if estimate.noise <= LEAST * cells.mean_square() * (1.0 + 1e-9) && self.noise_floor == 0.0 {
             return Err(self.no_noise(k, size, None));
         }
-        let n = seen.n - seen.empty;
+        let n = observed.n - observed.empty;
         let mut report = Report::closed_form("em", n, size.p, T::DTYPE, run.seed);
         report.outcome = found.outcome;
         (report.n_iter, report.sweeps) = (found.n_iter, sweeps);
         (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(self.tol));
         let value = found.objective.last().copied().unwrap_or(f64::NAN);
         report.objective = found.objective;
-        report.n_constant = seen.squares.iter().filter(|s| **s == 0.0).count();
-        if seen.has_gaps() {
+        report.n_constant = observed.squares.iter().filter(|s| **s == 0.0).count();
+        if observed.has_gaps() {
             report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
             report.sweeps += 1;
         }
         report.warnings = constant_columns(report.n_constant, size.p);
-        if seen.empty > 0.0 {
-            report.warnings.push(format!("{} rows have no observed cell and are ignored", seen.empty));
+        if observed.empty > 0.0 {
+            report.warnings.push(format!("{} rows have no observed cell and are ignored", observed.empty));
         }
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
@@ -90,14 +90,14 @@ impl Problem {
     }
 
     /// [`cells_of`], for as many components as these settings ask for.
-    fn seen<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<Seen> {
-        let seen = cells_of(self.method.key, rows, run)?;
-        let most = (seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+    fn observed<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<ObservedCells> {
+        let observed = cells_of(self.method.key, rows, run)?;
+        let most = (observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
         if let Some(k) = self.n_components.filter(|k| *k > most) {
-            let why = format!("only {} rows of {} have a cell", seen.n_rows, size.origin);
+            let why = format!("only {} rows of {} have a cell", observed.n_rows, size.origin);
             return Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")));
         }
-        Ok(seen)
+        Ok(observed)
     }
 
     /// The parameters for the number of components asked for, or for that with the largest Bayesian information criterion: numbers are
@@ -110,8 +110,8 @@ impl Problem {
         run: &Run<'_>,
     ) -> Result<(EmResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let n = cells.seen.n - cells.seen.empty;
-        let most = (cells.seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+        let n = cells.observed.n - cells.observed.empty;
+        let most = (cells.observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
         // The pass over cells, and one for a checkpoint's checksum is not counted; starts take one each.
         let mut sweeps = 1;
         let mut at = |k: usize| -> Result<EmResult> {
@@ -156,17 +156,17 @@ impl Problem {
 /// # Errors
 ///
 /// Infinities, columns without a cell, rows that do not vary, fewer than two rows with a cell.
-pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Seen> {
+pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<ObservedCells> {
     let (p, origin) = (rows.n_features(), rows.origin());
-    let seen = rows.sweep(run, "cells", &GatherSeen)?;
-    if let Some((row, column, x)) = seen.infinite {
+    let observed = rows.sweep(run, "cells", &GatherObserved)?;
+    if let Some((row, column, x)) = observed.infinite {
         return Err(rows.not_finite_at(key, row, column as usize, x));
     }
-    if seen.squares.iter().chain(&seen.mean).any(|x| !x.is_finite()) {
+    if observed.squares.iter().chain(&observed.mean).any(|x| !x.is_finite()) {
         return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
     }
-    check_n_rows(key, seen.n_rows, origin, "rows without any cell do not count")?;
-    if let Some(j) = seen.count.iter().position(|c| *c == 0.0) {
+    check_n_rows(key, observed.n_rows, origin, "rows without any cell do not count")?;
+    if let Some(j) = observed.count.iter().position(|c| *c == 0.0) {
         let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
         return Err(Error::Unsupported {
             asked: format!("{key} of {origin}"),
@@ -174,9 +174,9 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
             remedy: "leave that column out".into(),
         });
     }
-    if seen.squares.iter().all(|s| *s == 0.0) {
-        return Err(Error::NoVariance { method: key.into(), n_features: p, n_samples: seen.n as u64 });
+    if observed.squares.iter().all(|s| *s == 0.0) {
+        return Err(Error::NoVariance { method: key.into(), n_features: p, n_samples: observed.n as u64 });
     }
-    check_total(key, seen.squares.iter().zip(&seen.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
-    Ok(seen)
+    check_total(key, observed.squares.iter().zip(&observed.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
+    Ok(observed)
 }

@@ -9,7 +9,7 @@ use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
-use crate::stats::gaps::{FactorSums, GatherFactors, GatherFilled, LinearGaussian, Maximised, Seen};
+use crate::stats::gaps::{FactorSums, GatherFactors, GatherFilled, LinearGaussian, Maximised, ObservedCells};
 use serde::{Deserialize, Serialize};
 
 /// Columns up to which the start comes from a square table of them.
@@ -39,7 +39,7 @@ struct State {
 
 /// What is fitted to.
 pub(super) struct Cells<'a> {
-    pub(super) seen: &'a Seen,
+    pub(super) observed: &'a ObservedCells,
     /// What columns are divided by.
     pub(super) unit: &'a [f64],
     /// The least noise variance.
@@ -49,8 +49,8 @@ pub(super) struct Cells<'a> {
 impl Cells<'_> {
     /// Mean variance of a column, each divided by its unit.
     pub(super) fn mean_square(&self) -> f64 {
-        let each = self.seen.squares.iter().zip(self.unit).map(|(s, u)| s / u / u);
-        each.sum::<f64>() / self.seen.n_cells()
+        let each = self.observed.squares.iter().zip(self.unit).map(|(s, u)| s / u / u);
+        each.sum::<f64>() / self.observed.n_cells()
     }
 
     /// Parameters to start from: the axes of the rows with their gaps filled by the means of columns, for few columns; random loadings for
@@ -68,10 +68,10 @@ impl Cells<'_> {
         let in_units = |w: &dyn Fn(usize, usize) -> f64| Matrix::from_fn(p, k, |j, a| w(j, a) * self.unit[j]);
         let loadings = match p <= TABLE && k > 0 {
             true => {
-                let gather = GatherFilled { mean: self.seen.mean.clone(), unit: self.unit.to_vec() };
+                let gather = GatherFilled { mean: self.observed.mean.clone(), unit: self.unit.to_vec() };
                 let scatter = rows.sweep(run, "start", &gather)?;
                 // Rows without a cell, filled with means, add nothing and do not count.
-                let n = self.seen.n - self.seen.empty;
+                let n = self.observed.n - self.observed.empty;
                 let (values, axes) = factor::eigh(&scatter.lower)?;
                 in_units(&|j, a| axes[(a, j)] * (values[a].max(0.0) / n).sqrt())
             }
@@ -81,7 +81,7 @@ impl Cells<'_> {
                 in_units(&|j, a| size * draws.normal((j * k + a) as u64))
             }
         };
-        Ok(LinearGaussian::new(self.seen.mean.clone(), loadings, self.noises(noise)))
+        Ok(LinearGaussian::new(self.observed.mean.clone(), loadings, self.noises(noise)))
     }
 
     /// Parameters of a fitted model, as far as it has them: its components, `m x p`, `m` at least `k`, in the units of these cells.
@@ -98,7 +98,7 @@ impl Cells<'_> {
         // A direction without length would stay so.
         let long = |a: usize| latent.get(a).copied().filter(|l| *l > 0.0).unwrap_or(mean_square.sqrt());
         let loadings = Matrix::from_fn(p, k, |j, a| long(a) * components[(a, j)] * self.unit[j]);
-        let mean = numbers("mean", p).unwrap_or_else(|| self.seen.mean.clone());
+        let mean = numbers("mean", p).unwrap_or_else(|| self.observed.mean.clone());
         LinearGaussian::new(mean, loadings, self.noises(noise))
     }
 

@@ -1,7 +1,7 @@
 //! Plain mode by mini-batches: running averages of the sums, and a step of the parameters after each batch.
 
 use super::plain::State;
-use super::{Found, Task, in_iteration};
+use super::{FitResult, Task, in_iteration};
 use crate::data::{Batch, Batches, Position, Rows, Workspace};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -51,7 +51,7 @@ impl Task<'_> {
         rows: &Rows<'_, T>,
         start: u64,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FitResult> {
         rows.here("rfn by batches")?;
         let size = self.spec.batch_size.unwrap_or(1);
         let first = || {
@@ -80,7 +80,7 @@ impl Task<'_> {
                 if !batch.ends_epoch() {
                     return steps.counted(&search).map(|()| true);
                 }
-                let value = search.value / self.seen.n;
+                let value = search.value / self.row_moments.n;
                 search.value = 0.0;
                 self.settled(&mut search.at, value);
                 run.iteration(batch.next.epoch, search.at.residual, Some(value));
@@ -107,7 +107,7 @@ impl Task<'_> {
         let posterior = search.at.parameters.posterior(self.prior)?;
         let gather = self.gather::<T>(&posterior).with_sums();
         let gather = gather.corrupted(self.corruption(run.seed, batch.position.epoch));
-        let (mut sums, m) = (gather.empty(), self.seen.center.len());
+        let (mut sums, m) = (gather.empty(), self.row_moments.center.len());
         for (i, x) in batch.x.chunks(BLOCK * m).enumerate() {
             let first = i * BLOCK;
             let weights = batch.weights.map(|w| &w[first..first + x.len() / m]);

@@ -1,7 +1,7 @@
 //! Iterations whose objective never falls: codes of all rows are held, and each E-step begins with those of the step before.
 
 use super::plain::{State, rounded};
-use super::{EStep, Found, Task, in_iteration};
+use super::{EStep, FitResult, Task, in_iteration};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, Real};
@@ -40,7 +40,7 @@ impl Task<'_> {
         rows: &Rows<'_, T>,
         start: u64,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FitResult> {
         let first = || {
             let at = State::new(self.start(rows, start, run)?);
             Ok(Search::<T> { at, codes: None, before: None, rungs: vec![0; RUNGS.len()] })
@@ -87,7 +87,7 @@ impl Task<'_> {
         codes: &Held<T>,
         run: &Run<'_>,
     ) -> Result<Statistics> {
-        let gather = GatherHeld { center: &self.seen.center, codes };
+        let gather = GatherHeld { center: &self.row_moments.center, codes };
         let sums = rows.sweep(run, "sums of codes", &gather)?;
         Ok(Statistics::scaled(&sums, vec![1.0; codes.n_units()]))
     }
@@ -95,7 +95,7 @@ impl Task<'_> {
     /// Posterior means of all rows.
     fn means<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
         let mut means = Held::zeros(rows.n_rows().unwrap_or(0) as usize, posterior.b.cols());
-        means.fill(rows, (&self.seen.center, &posterior.b, &posterior.bias), run)?;
+        means.fill(rows, (&self.row_moments.center, &posterior.b, &posterior.bias), run)?;
         Ok(means)
     }
 
@@ -104,7 +104,7 @@ impl Task<'_> {
         let l = posterior.a.cols();
         let mut right = Held::zeros(rows.n_rows().unwrap_or(0) as usize, l);
         let pull = vec![self.prior.mean / self.prior.variance; l];
-        right.fill(rows, (&self.seen.center, &posterior.a, &pull), run)?;
+        right.fill(rows, (&self.row_moments.center, &posterior.a, &pull), run)?;
         Ok(right)
     }
 
@@ -119,13 +119,13 @@ impl Task<'_> {
             Some(codes) => codes,
             None => {
                 let mut codes = self.means(rows, posterior, run)?;
-                project(&mut codes, self.how, self.seen.n, rows.weights());
+                project(&mut codes, self.how, self.row_moments.n, rows.weights());
                 codes
             }
         };
         let r = self.right(rows, posterior, run)?;
         let (dead, weights) = (vec![false; codes.n_units()], rows.weights());
-        let rounds = Rounds { r: &r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
+        let rounds = Rounds { r: &r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
         search.at.one_hot += rounds.round(&mut codes).one_hot.len() as u64;
         Ok(codes)
     }
@@ -140,7 +140,7 @@ impl Task<'_> {
         let means = self.means(rows, posterior, run)?;
         let Some(before) = search.codes.take() else {
             let mut codes = means;
-            project(&mut codes, self.how, self.seen.n, rows.weights());
+            project(&mut codes, self.how, self.row_moments.n, rows.weights());
             search.rungs[0] += 1;
             return Ok(codes);
         };
@@ -152,7 +152,7 @@ impl Task<'_> {
             }
             None => 0.0,
         };
-        let (n, m, l) = (self.seen.n, posterior.b.rows() as f64, g.rows() as f64);
+        let (n, m, l) = (self.row_moments.n, posterior.b.rows() as f64, g.rows() as f64);
         let all: Vec<Rung> = RUNGS.iter().map(|(rung, _)| *rung).collect();
         // The reduced rung factors a matrix for every row.
         let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
@@ -181,7 +181,7 @@ impl Task<'_> {
         (outcome, n_iter): (crate::Outcome, u64),
         objective: Vec<f64>,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FitResult> {
         let Search { at, codes, rungs, .. } = search;
         let parameters = rounded::<T>(&at.parameters);
         let posterior = parameters.posterior(self.prior)?;
@@ -190,7 +190,7 @@ impl Task<'_> {
             Some(codes) => codes,
             None => {
                 let mut codes = self.means(rows, &posterior, run)?;
-                project(&mut codes, self.how, self.seen.n, rows.weights());
+                project(&mut codes, self.how, self.row_moments.n, rows.weights());
                 codes
             }
         };
@@ -199,7 +199,7 @@ impl Task<'_> {
         let ended = self.last_rounds(&mut codes, (&r, &g), rows.weights(), run)?;
         let stats = self.held_statistics(rows, &codes, run)?;
         let s = stats.second_moments(&posterior);
-        let expected = Expected::new(&parameters.w, &stats, &s, &self.seen.c);
+        let expected = Expected::new(&parameters.w, &stats, &s, &self.row_moments.c);
         let value = stats.objective(&parameters, &posterior, self.prior, &expected);
         let mut more = Map::new();
         if self.spec.e_step == EStep::Cascade {
@@ -213,7 +213,7 @@ impl Task<'_> {
                 "rounds": ended.rounds, "least_eigenvalue": ended.least, "clipped": ended.clipped,
             }),
         );
-        Ok(Found {
+        Ok(FitResult {
             parameters,
             posterior,
             scale: ended.scale,
@@ -222,7 +222,7 @@ impl Task<'_> {
             value,
             outcome: self.outcome(outcome),
             n_iter,
-            sweeps: 2 * n_iter + 2 + self.seen.sweeps,
+            sweeps: 2 * n_iter + 2 + self.row_moments.sweeps,
             residual: at.residual,
             falls: at.falls,
             jittered: at.jittered,
@@ -242,7 +242,7 @@ impl Task<'_> {
         let mut dead = vec![false; l];
         let mut ended = Ended::default();
         while ended.rounds < ROUNDS {
-            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
+            let rounds = Rounds { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
             let round = rounds.round(codes);
             ended.rounds += 1;
             run.check()?;
@@ -261,7 +261,7 @@ impl Task<'_> {
         }
         let (scale, least, clipped) = convex(g, &ended.scale, 1.0 / self.prior.variance);
         if clipped {
-            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
+            let rounds = Rounds { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
             ended.violation = rounds.violation(codes, &scale);
         }
         Ok(Ended { scale, least, clipped, ..ended })

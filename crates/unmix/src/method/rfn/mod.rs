@@ -20,7 +20,7 @@ mod batches;
 mod guaranteed;
 mod model;
 mod plain;
-mod seen;
+mod row_moments;
 mod settings;
 mod start;
 
@@ -34,7 +34,7 @@ use crate::rectified::corruption::{self, Dropout, InputNoise};
 use crate::rectified::{self, Normalisation, Parameters, Posterior, Prior, Statistics, Step};
 use crate::run::Run;
 use crate::solve::Limits;
-use seen::Seen;
+use row_moments::RowMoments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 pub(crate) use settings::SETTINGS;
@@ -91,7 +91,7 @@ impl Falls {
 }
 
 /// What iterations came to, with final codes.
-struct Found {
+struct FitResult {
     parameters: Parameters,
     posterior: Posterior,
     stats: Statistics,
@@ -114,7 +114,7 @@ struct Found {
 /// A fit, once the rows have been looked at.
 struct Task<'a> {
     spec: &'a Rfn,
-    seen: Seen,
+    row_moments: RowMoments,
     prior: Prior,
     rate: f64,
     how: Normalisation,
@@ -247,7 +247,7 @@ impl Rfn {
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = Task::new(self, rows, run)?;
-        let mut best: Option<Found> = None;
+        let mut best: Option<FitResult> = None;
         let starts = if run.init.is_some() { 1 } else { self.n_init };
         for start in 0..starts {
             if starts > 1 {
@@ -270,7 +270,7 @@ impl Rfn {
 
 impl<'a> Task<'a> {
     fn new<T: Real>(spec: &'a Rfn, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
-        let seen = Seen::of(rows, spec.center, spec.noise, run)?;
+        let row_moments = RowMoments::of(rows, spec.center, spec.noise, run)?;
         let rate = match spec.learning_rate {
             LearningRate::Rate(rate) => rate,
             LearningRate::Auto(_) => {
@@ -298,7 +298,7 @@ impl<'a> Task<'a> {
                 MStep::InversePsi => rectified::MStep::InversePsi,
                 MStep::Gradient => rectified::MStep::Gradient,
             },
-            sd: seen.variance.iter().map(|v| v.sqrt()).collect(),
+            sd: row_moments.variance.iter().map(|v| v.sqrt()).collect(),
             bounds: Vec::new(),
             relative: spec.psi_min_unit == PsiMinUnit::Variance,
             spectrum: (spec.psi_min, f64::INFINITY),
@@ -307,15 +307,17 @@ impl<'a> Task<'a> {
             w_max: spec.w_max,
         };
         let prior = Prior { mean: spec.prior_mean, variance: spec.prior_cov };
-        let mut task = Self { spec, seen, prior, rate, how, one_hot, step };
-        task.step.bounds = (0..task.seen.center.len()).map(|k| task.sizes(k).2).collect();
+        let mut task = Self { spec, row_moments, prior, rate, how, one_hot, step };
+        task.step.bounds = (0..task.row_moments.center.len()).map(|k| task.sizes(k).2).collect();
         task.step.spectrum = task.spectrum()?;
         Ok(task)
     }
 
     /// Bounds of the eigenvalues of full noise, in the units that its step has them in.
     fn spectrum(&self) -> Result<(f64, f64)> {
-        let rectified::statistics::Moments::Full(c) = &self.seen.c else { return Ok((0.0, f64::INFINITY)) };
+        let rectified::statistics::Moments::Full(c) = &self.row_moments.c else {
+            return Ok((0.0, f64::INFINITY));
+        };
         let sd = &self.step.sd;
         let varying: Vec<usize> = (0..sd.len()).filter(|&k| sd[k] > 0.0).collect();
         let unit = |k: usize| if self.step.relative { sd[k] } else { 1.0 };
@@ -325,13 +327,13 @@ impl<'a> Task<'a> {
         });
         let largest = crate::num::factor::eigenvalues(&scaled)?[0];
         let least = match self.spec.psi_min_unit {
-            PsiMinUnit::Mean => self.spec.psi_min * self.seen.mean_variance(),
+            PsiMinUnit::Mean => self.spec.psi_min * self.row_moments.mean_variance(),
             _ => self.spec.psi_min,
         };
         Ok((least, largest.max(least)))
     }
 
-    fn iterate<T: Real>(&self, rows: &Rows<'_, T>, start: u64, run: &Run<'_>) -> Result<Found> {
+    fn iterate<T: Real>(&self, rows: &Rows<'_, T>, start: u64, run: &Run<'_>) -> Result<FitResult> {
         match self.spec.e_step {
             EStep::Plain => self.iterate_plain(rows, start, run),
             _ => self.iterate_guaranteed(rows, start, run),

@@ -1,6 +1,6 @@
 //! From what iterations came to to a model, and from a model's parameters to its codes and its density.
 
-use super::{Found, METHOD, Task};
+use super::{FitResult, METHOD, Task};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -12,20 +12,30 @@ use crate::run::Run;
 use serde_json::{Map, Value, json};
 
 impl Task<'_> {
-    pub(super) fn model<T: Real>(&self, rows: &Rows<'_, T>, found: Found, run: &Run<'_>) -> Result<Model> {
+    pub(super) fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        found: FitResult,
+        run: &Run<'_>,
+    ) -> Result<Model> {
         run.stage("components")?;
         let order = self.order(&found);
         let settings = match serde_json::to_value(self.spec) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        let mut report =
-            Report::closed_form(self.solver(), self.seen.n, self.seen.center.len(), T::DTYPE, run.seed);
+        let mut report = Report::closed_form(
+            self.solver(),
+            self.row_moments.n,
+            self.row_moments.center.len(),
+            T::DTYPE,
+            run.seed,
+        );
         (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.n_iter, found.sweeps);
         report.objective = found.objective.clone();
         report.residual = Some(found.residual).filter(|r| r.is_finite());
         report.tol = self.spec.tol;
-        report.n_constant = self.seen.n_constant;
+        report.n_constant = self.row_moments.n_constant;
         report.warnings = self.doubts(rows, &found);
         report.settings = settings.clone();
         report.settings.insert("learning_rate".into(), self.rate.into());
@@ -46,10 +56,10 @@ impl Task<'_> {
     }
 
     /// Units by falling use: the second moment of their codes times their squared relative loadings; dead ones last.
-    fn order(&self, found: &Found) -> Vec<usize> {
+    fn order(&self, found: &FitResult) -> Vec<usize> {
         let (w, l) = (&found.parameters.w, found.scale.len());
         let long = |j: usize| -> f64 {
-            let varying = (0..w.rows()).filter(|&k| self.seen.variance[k] > 0.0);
+            let varying = (0..w.rows()).filter(|&k| self.row_moments.variance[k] > 0.0);
             varying.map(|k| (w[(k, j)] / self.step.sd[k]).powi(2)).sum()
         };
         let alive = |j: usize| found.scale[j] > 0.0;
@@ -60,7 +70,7 @@ impl Task<'_> {
         order
     }
 
-    fn facts(&self, found: &Found) -> Map<String, Value> {
+    fn facts(&self, found: &FitResult) -> Map<String, Value> {
         let mut facts = Map::new();
         facts.insert("final_objective".into(), json!(found.value));
         facts.insert("decreases".into(), json!({"count": found.falls.count, "largest": found.falls.largest}));
@@ -70,9 +80,10 @@ impl Task<'_> {
         facts
     }
 
-    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, found: &Found) -> Vec<String> {
+    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, found: &FitResult) -> Vec<String> {
         let mut out = Vec::new();
-        let (n_constant, p, l) = (self.seen.n_constant, self.seen.center.len(), found.scale.len());
+        let (n_constant, p, l) =
+            (self.row_moments.n_constant, self.row_moments.center.len(), found.scale.len());
         if n_constant > 0 {
             let columns = if n_constant == 1 { "column does" } else { "columns do" };
             out.push(format!(
@@ -85,7 +96,7 @@ impl Task<'_> {
             out.push(format!("{dead} of {l} {units} 0 in every row"));
         }
         let low = |k: usize, psi: f64| psi <= self.step.bounds[k].0 * (1.0 + 1e-6);
-        let varying = (0..p).filter(|&k| self.seen.variance[k] > 0.0);
+        let varying = (0..p).filter(|&k| self.row_moments.variance[k] > 0.0);
         let psi = found.parameters.noise.diagonal();
         let floor = varying.filter(|&k| low(k, psi[k])).count();
         if floor > 0 {
@@ -107,17 +118,17 @@ impl Task<'_> {
         out
     }
 
-    fn tensors(&self, found: &Found, order: &[usize]) -> Tensors {
-        let (p, l, dtype) = (self.seen.center.len(), order.len(), self.seen.dtype);
+    fn tensors(&self, found: &FitResult, order: &[usize]) -> Tensors {
+        let (p, l, dtype) = (self.row_moments.center.len(), order.len(), self.row_moments.dtype);
         let w = &found.parameters.w;
-        let still = |k: usize| self.seen.variance[k] == 0.0;
+        let still = |k: usize| self.row_moments.variance[k] == 0.0;
         let components = Matrix::from_fn(l, p, |i, k| w[(k, order[i])]);
         let s = found.stats.second_moments(&found.posterior);
         let moments = Matrix::from_fn(l, l, |i, j| s[(order[i], order[j])]);
         let scale: Vec<f64> = order.iter().map(|&j| found.scale[j]).collect();
         let mut named = vec![
             ("components", Tensor::matrix(&components, dtype)),
-            ("mean", Tensor::vector(&self.seen.center, dtype)),
+            ("mean", Tensor::vector(&self.row_moments.center, dtype)),
             ("code_moments", Tensor::matrix(&moments, dtype)),
             ("code_scale", Tensor::vector(&scale, Dtype::F64)),
             ("prior", Tensor::vector(&[self.prior.mean, self.prior.variance], Dtype::F64)),
@@ -138,7 +149,8 @@ impl Task<'_> {
             let offset: Vec<f64> = (0..l).map(|i| found.posterior.bias[order[i]] * scale[i]).collect();
             let bias: Vec<f64> = (0..l)
                 .map(|i| {
-                    let about: f64 = weight.row(i).iter().zip(&self.seen.center).map(|(w, c)| w * c).sum();
+                    let about: f64 =
+                        weight.row(i).iter().zip(&self.row_moments.center).map(|(w, c)| w * c).sum();
                     offset[i] - about
                 })
                 .collect();
@@ -150,7 +162,7 @@ impl Task<'_> {
     }
 }
 
-fn dead(found: &Found) -> usize {
+fn dead(found: &FitResult) -> usize {
     found.scale.iter().filter(|d| **d == 0.0).count()
 }
 

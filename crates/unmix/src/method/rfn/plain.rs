@@ -1,6 +1,6 @@
 //! Iterations in plain mode: posterior means, clamped and scaled; one pass over the rows each.
 
-use super::{CALM, Falls, Found, METHOD, Task, in_iteration};
+use super::{CALM, Falls, FitResult, METHOD, Task, in_iteration};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real};
@@ -46,7 +46,7 @@ impl Task<'_> {
         rows: &Rows<'_, T>,
         start: u64,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FitResult> {
         if self.spec.batch_size.is_some_and(|size| rows.n_rows().is_some_and(|n| n > size as u64)) {
             return self.iterate_batches(rows, start, run);
         }
@@ -95,7 +95,7 @@ impl Task<'_> {
         stats: &Statistics,
         s: &Matrix<f64>,
     ) -> Result<f64> {
-        let expected = Expected::new(&at.parameters.w, stats, s, &self.seen.c);
+        let expected = Expected::new(&at.parameters.w, stats, s, &self.row_moments.c);
         let value = stats.objective(&at.parameters, posterior, self.prior, &expected);
         let moved = self.step.take(&at.parameters, stats, s, &expected)?;
         (at.parameters, at.residual) = (moved.parameters, moved.residual);
@@ -112,7 +112,7 @@ impl Task<'_> {
 
     /// The pass of an iteration.
     pub(super) fn gather<T: Real>(&self, posterior: &Posterior) -> GatherCodes<T> {
-        let gather = GatherCodes::new(self.seen.center.clone(), &posterior.b, posterior.bias.clone());
+        let gather = GatherCodes::new(self.row_moments.center.clone(), &posterior.b, posterior.bias.clone());
         let with_sums = self.how == crate::rectified::Normalisation::Std || self.prior.mean != 0.0;
         let gather = if with_sums { gather.with_sums() } else { gather };
         if self.one_hot { gather.with_largest() } else { gather }
@@ -175,7 +175,7 @@ impl Task<'_> {
         let one = |(i, row): (usize, &[T])| {
             let root = weights.as_ref().map_or(1.0, |w| w[i].sqrt());
             let x: Vec<f64> =
-                row.iter().zip(&self.seen.center).map(|(x, c)| root * (x.to_f64() - c)).collect();
+                row.iter().zip(&self.row_moments.center).map(|(x, c)| root * (x.to_f64() - c)).collect();
             let code = |j: usize| {
                 let p: f64 =
                     (0..m).map(|k| x[k] * posterior.b[(k, j)]).sum::<f64>() + root * posterior.bias[j];
@@ -195,15 +195,15 @@ impl Task<'_> {
         (outcome, n_iter, sweeps): (crate::Outcome, u64, u64),
         objective: Vec<f64>,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<FitResult> {
         let parameters = rounded::<T>(&at.parameters);
         let posterior = in_iteration(parameters.posterior(self.prior), n_iter)?;
         let sums = rows.sweep(run, "codes", &self.gather::<T>(&posterior))?;
         let (stats, _) = self.statistics(rows, &posterior, &sums, run)?;
         let s = stats.second_moments(&posterior);
-        let expected = Expected::new(&parameters.w, &stats, &s, &self.seen.c);
+        let expected = Expected::new(&parameters.w, &stats, &s, &self.row_moments.c);
         let value = stats.objective(&parameters, &posterior, self.prior, &expected);
-        Ok(Found {
+        Ok(FitResult {
             parameters,
             posterior,
             scale: stats.scale.clone(),
@@ -212,7 +212,7 @@ impl Task<'_> {
             value,
             outcome: self.outcome(outcome),
             n_iter,
-            sweeps: sweeps + self.seen.sweeps,
+            sweeps: sweeps + self.row_moments.sweeps,
             residual: at.residual,
             falls: at.falls,
             jittered: at.jittered,

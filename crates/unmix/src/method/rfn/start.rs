@@ -19,13 +19,13 @@ const NOISE: f64 = 0.1;
 impl Task<'_> {
     /// Standard deviation of random loadings and noise variance of column `k` at the start, and the least and the largest noise variance.
     pub(super) fn sizes(&self, k: usize) -> (f64, f64, (f64, f64)) {
-        let (spec, seen) = (self.spec, &self.seen);
-        let largest = seen.variance.iter().fold(0.0f64, |m, v| m.max(*v));
-        let still = (1e-8 * seen.mean_variance()).max(seen.dtype.least());
+        let (spec, row_moments) = (self.spec, &self.row_moments);
+        let largest = row_moments.variance.iter().fold(0.0f64, |m, v| m.max(*v));
+        let still = (1e-8 * row_moments.mean_variance()).max(row_moments.dtype.least());
         let (unit, most) = match spec.psi_min_unit {
-            _ if seen.variance[k] == 0.0 => return (0.0, still, (still, still)),
-            PsiMinUnit::Variance => (seen.variance[k], seen.variance[k]),
-            PsiMinUnit::Mean => (seen.mean_variance(), largest),
+            _ if row_moments.variance[k] == 0.0 => return (0.0, still, (still, still)),
+            PsiMinUnit::Variance => (row_moments.variance[k], row_moments.variance[k]),
+            PsiMinUnit::Mean => (row_moments.mean_variance(), largest),
             PsiMinUnit::Absolute => (1.0, largest),
         };
         let least = spec.psi_min * unit;
@@ -34,7 +34,7 @@ impl Task<'_> {
 
     /// Parameters of start number `start`.
     pub(super) fn start<T: Real>(&self, rows: &Rows<'_, T>, start: u64, run: &Run<'_>) -> Result<Parameters> {
-        let (m, l) = (self.seen.center.len(), self.spec.n_components);
+        let (m, l) = (self.row_moments.center.len(), self.spec.n_components);
         if let Some(components) = run.initial_components(m, l)? {
             return Ok(self.start_from(&components, run));
         }
@@ -43,7 +43,7 @@ impl Task<'_> {
         let mut w = Matrix::from_fn(m, l, |k, j| sizes[k] * draws.normal((k * l + j) as u64));
         if self.spec.init == Init::Ica {
             let mixing = independent(rows, l, start, run)?;
-            for k in (0..m).filter(|&k| self.seen.variance[k] > 0.0) {
+            for k in (0..m).filter(|&k| self.row_moments.variance[k] > 0.0) {
                 w.row_mut(k).iter_mut().zip(mixing.row(k)).for_each(|(w, a)| *w = *a);
             }
         }
@@ -70,7 +70,8 @@ impl Task<'_> {
     /// Loadings of a fitted model, the first of them where it has more, and its noise where it has one for each column.
     fn start_from(&self, components: &Matrix<f64>, run: &Run<'_>) -> Parameters {
         let (m, l) = (components.cols(), self.spec.n_components);
-        let entry = |k: usize, j: usize| if self.seen.variance[k] > 0.0 { components[(j, k)] } else { 0.0 };
+        let entry =
+            |k: usize, j: usize| if self.row_moments.variance[k] > 0.0 { components[(j, k)] } else { 0.0 };
         let w = Matrix::from_fn(m, l, entry);
         let own = |name: &str, n: usize| {
             let found = run.init.and_then(|init| init.parameter(name)).map(|(_, numbers)| numbers);

@@ -28,9 +28,9 @@
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
 
 mod batches;
+mod coordinates;
 mod cost;
 mod model;
-mod seen;
 mod settings;
 
 use super::{Fit, Method, Takes, needs};
@@ -44,9 +44,9 @@ use crate::run::Run;
 use crate::solve::lbfgs::Lbfgs;
 use crate::spectrum::{self, Bounds, Coordinates};
 use batches::ByBatches;
+use coordinates::{FEW, Requested, coordinates, whitened};
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
-use seen::{FEW, Requested, coordinates, whitened};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 

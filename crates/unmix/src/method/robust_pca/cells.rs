@@ -24,9 +24,9 @@ pub(super) struct Cells {
     /// Rows less the centre, 0 where a cell is missing.
     pub(super) x: Matrix<f64>,
     /// Mask of observed cells; empty if none is missing.
-    pub(super) seen: Vec<bool>,
+    pub(super) observed: Vec<bool>,
     /// How many cells there are.
-    pub(super) n_seen: usize,
+    pub(super) n_observed: usize,
     /// What is subtracted from rows.
     pub(super) center: Vec<f64>,
     /// Columns whose cells are all 0 after that.
@@ -54,7 +54,7 @@ impl Cells {
         )?;
         run.stage("rows")?;
         let numbers = rows.picked((0..n).collect(), run)?;
-        let mut seen = Vec::new();
+        let mut observed = Vec::new();
         let mut x = Matrix::zeros(n as usize, p);
         for (at, (to, from)) in x.as_mut_slice().iter_mut().zip(&numbers).enumerate() {
             let value = from.to_f64();
@@ -63,17 +63,18 @@ impl Cells {
             }
             match value.is_nan() {
                 true => {
-                    if seen.is_empty() {
-                        seen = vec![true; numbers.len()];
+                    if observed.is_empty() {
+                        observed = vec![true; numbers.len()];
                     }
-                    seen[at] = false;
+                    observed[at] = false;
                 }
                 false => *to = value,
             }
         }
         drop(numbers);
-        let n_seen = if seen.is_empty() { x.as_slice().len() } else { seen.iter().filter(|s| **s).count() };
-        let has = |i: usize, j: usize| seen.is_empty() || seen[i * p + j];
+        let n_observed =
+            if observed.is_empty() { x.as_slice().len() } else { observed.iter().filter(|s| **s).count() };
+        let has = |i: usize, j: usize| observed.is_empty() || observed[i * p + j];
         if let Some(j) = (0..p).find(|&j| !(0..n as usize).any(|i| has(i, j))) {
             let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
             return Err(Error::Unsupported {
@@ -83,7 +84,8 @@ impl Cells {
             });
         }
         let empty = (0..n as usize).filter(|&i| !(0..p).any(|j| has(i, j))).count();
-        let mut cells = Self { x, seen, n_seen, center: vec![0.0; p], n_constant: 0, empty, norm: 0.0 };
+        let mut cells =
+            Self { x, observed, n_observed, center: vec![0.0; p], n_constant: 0, empty, norm: 0.0 };
         if center {
             cells.subtract(&cells.medians());
         }
@@ -136,12 +138,12 @@ impl Cells {
 
     /// Whether the cell at this position of the matrix is observed.
     pub(super) fn has(&self, at: usize) -> bool {
-        self.seen.is_empty() || self.seen[at]
+        self.observed.is_empty() || self.observed[at]
     }
 
     /// The fraction of observed cells.
     pub(super) fn share(&self) -> f64 {
-        self.n_seen as f64 / self.x.as_slice().len() as f64
+        self.n_observed as f64 / self.x.as_slice().len() as f64
     }
 
     /// The median over cells of what `of` makes of the number of the cell and of `low` there.

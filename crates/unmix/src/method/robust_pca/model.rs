@@ -64,9 +64,9 @@ impl Robust {
         if x.iter().all(|x| !x.is_nan()) {
             return self.within(&self.v, &x);
         }
-        let seen: Vec<usize> = (0..x.len()).filter(|&j| !x[j].is_nan()).collect();
-        let part = Matrix::from_fn(self.v.rows(), seen.len(), |i, a| self.v[(i, seen[a])]);
-        let x: Vec<f64> = seen.iter().map(|&j| x[j]).collect();
+        let observed: Vec<usize> = (0..x.len()).filter(|&j| !x[j].is_nan()).collect();
+        let part = Matrix::from_fn(self.v.rows(), observed.len(), |i, a| self.v[(i, observed[a])]);
+        let x: Vec<f64> = observed.iter().map(|&j| x[j]).collect();
         let Some(turn) = orthonormalizing(&part) else { return (vec![0.0; self.v.rows()], 0.0) };
         let (code, gap) = self.within(&factor::multiply(&turn, &part), &x);
         let back = |i: usize| code.iter().enumerate().map(|(a, c)| c * turn[(a, i)]).sum();

@@ -131,7 +131,7 @@ impl Stable<'_> {
         };
         let State { low, now, partial, residual, .. } = at;
         let low = self.refit(&kept, low, partial, run)?;
-        let free = self.cells.n_seen as f64;
+        let free = self.cells.n_observed as f64;
         let r = low.rank() as f64;
         let left = (free - r * (n + p - r)).max(1.0);
         let spread = self.cells.median_of(&low.full(), |x, low| (x - low).abs());

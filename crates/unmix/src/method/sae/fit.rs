@@ -1,7 +1,7 @@
 //! Fits by epochs.
 
-use super::model::{Found, Order, RowsOf, parameters_in_units};
-use super::start::{BANDWIDTH, Resolved, Seen, chosen, weight};
+use super::model::{Order, RowsOf, Trained, parameters_in_units};
+use super::start::{BANDWIDTH, Resolved, RowScaling, chosen, weight};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
     Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
@@ -47,18 +47,18 @@ impl SparseAutoencoder {
         self.check_size(resolved.m, p, T::DTYPE)?;
         let rows = &*rows;
         rows.pooled(run.threads, || {
-            let seen = self.seen(rows, run)?;
-            let sample = self.sample(rows, &seen, resolved.m, run)?;
+            let scaling = self.scaling(rows, run)?;
+            let sample = self.sample(rows, &scaling, resolved.m, run)?;
             let init = run.init.filter(|init| init.method() == METHOD.key);
             let numbers = |name: &str| init.and_then(|init| init.parameter(name)).map(|(_, numbers)| numbers);
-            let start = match self.continued(&seen, &resolved, numbers) {
+            let start = match self.continued(&scaling, &resolved, numbers) {
                 Some(parameters) => parameters,
                 None => {
                     let atoms = self.atoms(resolved.m, p, given.as_ref(), &sample, run.seed);
                     Parameters::start(self.activation, &atoms, 1.0)
                 }
             };
-            self.trained(rows, seen, resolved, sample, start, run)
+            self.trained(rows, scaling, resolved, sample, start, run)
         })
     }
 
@@ -84,7 +84,7 @@ impl SparseAutoencoder {
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        seen: Seen,
+        scaling: RowScaling,
         resolved: Resolved,
         sample: Vec<T>,
         mut start: Parameters<T>,
@@ -92,7 +92,7 @@ impl SparseAutoencoder {
     ) -> Result<Model> {
         let n = rows.n_rows().unwrap_or(0);
         let batches =
-            Batches::new(rows, self.batch_size, run.seed)?.centred(&seen.mean).divided(seen.unit, None);
+            Batches::new(rows, self.batch_size, run.seed)?.centred(&scaling.mean).divided(scaling.unit, None);
         let steps = batches.per_epoch() * self.max_epochs;
         let fresh = run.init.is_none_or(|init| init.parameter("threshold").is_none());
         let (terms, threshold, alpha) = self.terms(&resolved, &mut start, &sample, fresh);
@@ -107,7 +107,7 @@ impl SparseAutoencoder {
             per_epoch: batches.per_epoch(),
             max_epochs: self.max_epochs,
             learning_rate: resolved.rate,
-            half_square: seen.half_square,
+            half_square: scaling.half_square,
             seed: run.seed,
             sample,
         };
@@ -125,7 +125,7 @@ impl SparseAutoencoder {
         if !state.learner.parameters.finite() {
             return Err(learner.diverged(state.position.epoch, "parameters are not finite"));
         }
-        let found = Found {
+        let found = Trained {
             outcome,
             steps: state.steps,
             sweeps: 2 + state.position.epoch,
@@ -135,28 +135,28 @@ impl SparseAutoencoder {
             more: Vec::new(),
         };
         drop(learner);
-        self.measured(rows, seen, resolved, found, run)
+        self.measured(rows, scaling, resolved, found, run)
     }
 
     /// Use of the units on some rows, and the model.
     fn measured<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        seen: Seen,
+        scaling: RowScaling,
         resolved: Resolved,
-        found: Found<T>,
+        found: Trained<T>,
         run: &Run<'_>,
     ) -> Result<Model> {
         run.stage("use")?;
         let n = rows.n_rows().unwrap_or(0);
-        let tensors = parameters_in_units(&found.state, self.activation, &seen, &Order::kept(resolved.m));
+        let tensors = parameters_in_units(&found.state, self.activation, &scaling, &Order::kept(resolved.m));
         let (encoder, atoms, mean) = super::model::encoder(self.activation, resolved.l0, &tensors)?;
         let x = rows.picked(chosen(n, MEASURED, run.seed), run)?;
         let map = map_of::<T>(&encoder);
         let mean = mean.f64s();
-        let used = evaluate(&encoder, &*map, &x, (&mean, &atoms, &seen.mean));
+        let used = evaluate(&encoder, &*map, &x, (&mean, &atoms, &scaling.mean));
         let (n_samples, n_features, features) = (rows.n_samples(), rows.n_features(), rows.features());
         let of = RowsOf { n_samples, n_features, features, stream: false };
-        self.model(of, seen, resolved, found, &used, run)
+        self.model(of, scaling, resolved, found, &used, run)
     }
 }

@@ -1,6 +1,6 @@
 //! From trained units to a model, and from a model's parameters to its codes.
 
-use super::start::{Resolved, Seen};
+use super::start::{Resolved, RowScaling};
 use super::{Activation, METHOD, SparseAutoencoder};
 use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, SparseGate};
 use crate::data::Features;
@@ -11,7 +11,7 @@ use crate::run::Run;
 use serde_json::{Map, Value, json};
 
 /// What training came to.
-pub(super) struct Found<T: Real> {
+pub(super) struct Trained<T: Real> {
     pub(super) outcome: Outcome,
     pub(super) steps: u64,
     /// Passes over the rows.
@@ -79,12 +79,12 @@ impl Order {
 pub(super) fn parameters_in_units<T: Real>(
     state: &AutoencoderState<T>,
     activation: Activation,
-    seen: &Seen,
+    scaling: &RowScaling,
     order: &Order,
 ) -> Tensors {
     let Parameters { decoder, encoder, bias, mean, log_threshold, magnitude, log_scale } = &state.parameters;
-    let (p, dtype, unit) = (mean.len(), T::DTYPE, seen.unit);
-    let mean: Vec<f64> = mean.iter().zip(&seen.mean).map(|(b, mean)| mean + unit * b.to_f64()).collect();
+    let (p, dtype, unit) = (mean.len(), T::DTYPE, scaling.unit);
+    let mean: Vec<f64> = mean.iter().zip(&scaling.mean).map(|(b, mean)| mean + unit * b.to_f64()).collect();
     let times = |of: &[T]| order.values(|j| unit * of[j].to_f64(), dtype);
     let mut named = vec![
         ("components", order.rows(decoder, p, dtype)),
@@ -162,9 +162,9 @@ impl SparseAutoencoder {
     pub(super) fn model<T: Real>(
         &self,
         rows: RowsOf<'_>,
-        seen: Seen,
+        scaling: RowScaling,
         resolved: Resolved,
-        found: Found<T>,
+        found: Trained<T>,
         used: &Evaluation,
         run: &Run<'_>,
     ) -> Result<Model> {
@@ -175,7 +175,7 @@ impl SparseAutoencoder {
         };
         let mut report = Report::closed_form("adam", rows.n_samples, p, T::DTYPE, run.seed);
         (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, found.sweeps);
-        report.n_constant = seen.n_constant;
+        report.n_constant = scaling.n_constant;
         report.settings = settings.clone();
         let alpha = if self.activation.counts() { Value::Null } else { json!(found.state.alpha()) };
         for (name, value) in [
@@ -194,15 +194,15 @@ impl SparseAutoencoder {
             ("dead_units", json!(dead)),
             ("resampled", json!(found.state.resampled)),
             ("alpha", alpha),
-            ("scale", json!(seen.unit)),
+            ("scale", json!(scaling.unit)),
             ("epochs", json!({"l0": found.state.l0, "dead_units": found.state.dead})),
         ];
         report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
-        report.warnings = self.doubts(&resolved, used, dead, &seen, rows.stream);
+        report.warnings = self.doubts(&resolved, used, dead, &scaling, rows.stream);
         report.objective = found.history.clone();
         report.end(run);
         let order = Order::by_use(used);
-        let mut tensors = parameters_in_units(&found.state, self.activation, &seen, &order);
+        let mut tensors = parameters_in_units(&found.state, self.activation, &scaling, &order);
         let density = used.density();
         tensors.insert("density".into(), order.values(|j| density[j], Dtype::F64));
         tensors.extend(found.more.into_iter().map(|(name, tensor)| (name.to_string(), tensor)));
@@ -215,14 +215,14 @@ impl SparseAutoencoder {
         resolved: &Resolved,
         used: &Evaluation,
         dead: usize,
-        seen: &Seen,
+        scaling: &RowScaling,
         stream: bool,
     ) -> Vec<String> {
         let mut out = Vec::new();
         let (m, l0) = (resolved.m, used.l0());
-        if seen.n_constant > 0 {
-            let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
-            out.push(format!("{} of {} {columns} not vary", seen.n_constant, seen.mean.len()));
+        if scaling.n_constant > 0 {
+            let columns = if scaling.n_constant == 1 { "column does" } else { "columns do" };
+            out.push(format!("{} of {} {columns} not vary", scaling.n_constant, scaling.mean.len()));
         }
         if l0 == 0.0 {
             let remedy = if self.activation.counts() {
@@ -255,11 +255,11 @@ impl SparseAutoencoder {
     /// The parameters of a model of this kind that a fit is to start from, each by `parameter`, in the coordinates of the rows that are trained on.
     pub(super) fn continued<T: Real>(
         &self,
-        seen: &Seen,
+        scaling: &RowScaling,
         resolved: &Resolved,
         parameter: impl Fn(&str) -> Option<Vec<f64>>,
     ) -> Option<Parameters<T>> {
-        let (m, p, unit) = (resolved.m, seen.mean.len(), seen.unit);
+        let (m, p, unit) = (resolved.m, scaling.mean.len(), scaling.unit);
         let numbers = |name: &str, len: usize| {
             let found = parameter(name);
             found.filter(|numbers| numbers.len() >= len).map(|mut numbers| {
@@ -276,7 +276,7 @@ impl SparseAutoencoder {
         let divided = |of: Vec<f64>| of.into_iter().map(|x| T::from_f64(x / unit)).collect::<Vec<T>>();
         let mut start = Parameters::start(self.activation, &Matrix::from_vec(m, p, atoms), 1.0);
         start.encoder = narrow(weights);
-        start.mean = divided(mean.iter().zip(&seen.mean).map(|(b, mean)| b - mean).collect());
+        start.mean = divided(mean.iter().zip(&scaling.mean).map(|(b, mean)| b - mean).collect());
         if let Some(bias) = numbers("encoder_bias", m).or_else(|| numbers("gate_bias", m)) {
             start.bias = divided(bias);
         }

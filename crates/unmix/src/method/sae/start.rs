@@ -26,7 +26,7 @@ const CHOSEN: u64 = 0x7361_6533;
 
 /// The rows of a fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct RowScaling {
     pub(super) mean: Vec<f64>,
     /// What rows are divided by.
     pub(super) unit: f64,
@@ -95,7 +95,7 @@ impl SparseAutoencoder {
     }
 
     /// Mean and scale of the rows.
-    pub(super) fn seen<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Seen> {
+    pub(super) fn scaling<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<RowScaling> {
         let found = rows.sweep(run, "moments", &GatherMoments::new())?;
         let total: f64 = found.squares.iter().sum();
         if !total.is_finite() || !T::from_f64(total).finite() || found.mean.iter().any(|m| !m.is_finite()) {
@@ -120,14 +120,14 @@ impl SparseAutoencoder {
         };
         let n_constant = found.squares.iter().filter(|s| **s == 0.0).count();
         let half_square = 0.5 * total / found.n / (unit * unit);
-        Ok(Seen { mean: found.mean, unit, half_square, n_constant })
+        Ok(RowScaling { mean: found.mean, unit, half_square, n_constant })
     }
 
     /// Rows of a random choice, as batches have them.
     pub(super) fn sample<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        seen: &Seen,
+        scaling: &RowScaling,
         m: usize,
         run: &Run<'_>,
     ) -> Result<Vec<T>> {
@@ -135,8 +135,8 @@ impl SparseAutoencoder {
         let count = if self.init == Init::Data { SAMPLE.max(m as u64) } else { SAMPLE };
         let mut out = rows.picked(chosen(n, count, run.seed), run)?;
         for row in out.chunks_exact_mut(rows.n_features()) {
-            for (x, mean) in row.iter_mut().zip(&seen.mean) {
-                *x = T::from_f64((x.to_f64() - mean) / seen.unit);
+            for (x, mean) in row.iter_mut().zip(&scaling.mean) {
+                *x = T::from_f64((x.to_f64() - mean) / scaling.unit);
             }
         }
         Ok(out)

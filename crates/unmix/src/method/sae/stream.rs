@@ -5,8 +5,8 @@
 //! what is done once an epoch, an epoch is 256 batches. Use and density of the units are those of the last 1024 rows.
 
 use super::fit::terms_of;
-use super::model::{Found, Order, RowsOf, encoder, parameters_in_units};
-use super::start::{Resolved, Seen};
+use super::model::{Order, RowsOf, Trained, encoder, parameters_in_units};
+use super::start::{Resolved, RowScaling};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
     Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
@@ -57,7 +57,8 @@ struct Stream<T: Real> {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct Begun<T: Real> {
-    seen: Seen,
+    #[serde(rename = "seen")]
+    scaling: RowScaling,
     /// Thresholds at the start.
     level: f64,
     state: TrainerState<AutoencoderState<T>, T>,
@@ -277,11 +278,11 @@ impl SparseAutoencoder {
         // Rows that do not vary have no scale.
         let unit = if self.normalize && length > 0.0 { length } else { 1.0 };
         let half_square = (0.5 * total / n / (unit * unit)).max(f64::MIN_POSITIVE);
-        let seen = Seen { mean, unit, half_square, n_constant: 0 };
+        let scaling = RowScaling { mean, unit, half_square, n_constant: 0 };
         let resolved = self.sizes(stream, p)?;
-        let sample = scaled(first, &seen);
+        let sample = scaled(first, &scaling);
         let numbers = |name: &str| stream.start.get(name).cloned();
-        let (mut start, fresh) = match self.continued(&seen, &resolved, numbers) {
+        let (mut start, fresh) = match self.continued(&scaling, &resolved, numbers) {
             Some(parameters) => (parameters, !stream.start.contains_key("threshold")),
             None => {
                 let given = stream.atoms.as_ref().map(|a| Matrix::from_vec(a.len() / p, p, a.clone()));
@@ -290,7 +291,7 @@ impl SparseAutoencoder {
             }
         };
         let (_, level, weight) = self.terms(&resolved, &mut start, &sample, fresh);
-        Ok(Begun { seen, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
+        Ok(Begun { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
     }
 
     /// The learner of a stream that has begun.
@@ -312,7 +313,7 @@ impl SparseAutoencoder {
             per_epoch: EPOCH,
             max_epochs: u64::MAX,
             learning_rate: resolved.rate,
-            half_square: begun.seen.half_square,
+            half_square: begun.scaling.half_square,
             seed: stream.seed,
             sample: Vec::new(),
         };
@@ -349,12 +350,12 @@ impl SparseAutoencoder {
             max_epochs: u64::MAX,
         };
         let rate = rate * ((begun.state.steps + 1) as f64 / RISE).min(1.0);
-        let x = scaled(batch, &begun.seen);
+        let x = scaled(batch, &begun.scaling);
         let numbers: Vec<u64> = (first..first + (batch.len() / p) as u64).collect();
         let rows = Batch { position, next, x: &x, rows: &numbers, weights: None, done: 0 };
         if let Some(learner) = learner {
             if ends {
-                learner.begin_anew_at(scaled(&stream.recent, &begun.seen));
+                learner.begin_anew_at(scaled(&stream.recent, &begun.scaling));
             }
             trainer.step(learner, &mut begun.state, &rows, rate)?;
         }
@@ -380,7 +381,7 @@ impl SparseAutoencoder {
         let Some(begun) = now.begun.take() else { return Err(corrupt()) };
         let resolved = self.sizes(stream, p)?;
         let dead = self.learner(stream, &begun, p)?.dead_units(&begun.state.learner);
-        let found = Found {
+        let found = Trained {
             outcome: Outcome::Completed,
             steps: begun.state.steps,
             sweeps: 1,
@@ -390,7 +391,7 @@ impl SparseAutoencoder {
             more: vec![(STREAM, packed(&bytes))],
         };
         let order = Order::kept(resolved.m);
-        let tensors = parameters_in_units(&found.state, self.activation, &begun.seen, &order);
+        let tensors = parameters_in_units(&found.state, self.activation, &begun.scaling, &order);
         let (encoder, atoms, mean) = encoder(self.activation, resolved.l0, &tensors)?;
         let map = map_of::<U>(&encoder);
         let (mean, n) = (mean.f64s(), (now.recent.len() / p).max(1) as f64);
@@ -399,16 +400,16 @@ impl SparseAutoencoder {
             .collect();
         let used = evaluate(&encoder, &*map, &now.recent, (&mean, &atoms, &center));
         let of = RowsOf { n_samples: stream.n as f64, n_features: p, features, stream: true };
-        self.model(of, begun.seen, resolved, found, &used, run)
+        self.model(of, begun.scaling, resolved, found, &used, run)
     }
 }
 
 /// Rows as they are trained on.
-fn scaled<U: Real>(rows: &[U], seen: &Seen) -> Vec<U> {
+fn scaled<U: Real>(rows: &[U], scaling: &RowScaling) -> Vec<U> {
     let row = |row: &[U]| -> Vec<U> {
-        row.iter().zip(&seen.mean).map(|(x, m)| U::from_f64((x.to_f64() - m) / seen.unit)).collect()
+        row.iter().zip(&scaling.mean).map(|(x, m)| U::from_f64((x.to_f64() - m) / scaling.unit)).collect()
     };
-    rows.chunks_exact(seen.mean.len()).flat_map(row).collect()
+    rows.chunks_exact(scaling.mean.len()).flat_map(row).collect()
 }
 
 #[cfg(test)]

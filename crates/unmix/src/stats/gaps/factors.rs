@@ -158,7 +158,7 @@ impl FactorSums {
             let residuals = &found.residuals[i * p..(i + 1) * p];
             self.squares.iter_mut().zip(residuals).for_each(|(s, r)| *s += w * (r * r));
         }
-        kernel::add_cross(&mut self.tables, &found.seen, &lines, n, p, width);
+        kernel::add_cross(&mut self.tables, &found.observed, &lines, n, p, width);
         kernel::add_cross(&mut self.cross, &found.residuals, &ones, n, p, q);
     }
 }

@@ -15,14 +15,14 @@ mod cells;
 mod factors;
 mod filled;
 mod moments;
-mod seen;
+mod observed;
 
 pub(crate) use cells::twice_divergence;
 pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments};
 pub use factors::{FactorSums, GatherFactors, Maximised};
 pub use filled::GatherFilled;
 pub use moments::{ExpectedMoments, GatherMoments, symmetric};
-pub use seen::{GatherSeen, Seen};
+pub use observed::{GatherObserved, ObservedCells};
 
 use super::{Packer, Unpacker};
 use crate::error::Result;
@@ -128,7 +128,7 @@ struct Errors {
 #[non_exhaustive]
 pub struct Pattern {
     /// Cells that are there, of columns that have noise.
-    pub n_seen: usize,
+    pub n_observed: usize,
     /// Posterior covariance `V` of the factors: its lower triangle, row by row.
     pub covariance: Vec<f64>,
     /// `log|G| + sum_o log psi_j`: the logarithm of the determinant of the covariance of the cells.
@@ -142,7 +142,7 @@ pub struct Posteriors {
     /// Posterior means of the factors, `n x k`.
     pub means: Vec<f64>,
     /// 1 for a cell that is there, 0 for a missing one, `n x p`.
-    pub seen: Vec<f64>,
+    pub observed: Vec<f64>,
     /// `x - mean - W z` at the posterior mean, 0 for missing cells, `n x p`.
     pub residuals: Vec<f64>,
     /// Which of the patterns each row has.
@@ -233,23 +233,23 @@ impl Conditional {
     pub fn posteriors<T: Real>(&self, rows: &[T]) -> Posteriors {
         let (p, k) = (self.model.n_features(), self.model.n_factors());
         let n = rows.len() / p;
-        let (mut seen, mut centred) = (Vec::with_capacity(n * p), Vec::with_capacity(n * p));
+        let (mut observed, mut centred) = (Vec::with_capacity(n * p), Vec::with_capacity(n * p));
         for row in rows.chunks_exact(p) {
             for (x, m) in row.iter().zip(&self.model.mean) {
                 let x = x.to_f64();
-                seen.push(if x.is_nan() { 0.0 } else { 1.0 });
+                observed.push(if x.is_nan() { 0.0 } else { 1.0 });
                 centred.push(if x.is_nan() { 0.0 } else { x - m });
             }
         }
-        let (pattern, firsts) = distinct(&seen, p);
-        let patterns = self.patterns(&seen, &firsts);
+        let (pattern, firsts) = distinct(&observed, p);
+        let patterns = self.patterns(&observed, &firsts);
         let mut means = vec![0.0; n * k];
         if k > 0 {
             let mut right = vec![0.0; n * k];
             kernel::product(&mut right, &centred, &self.weighted, n, p, k);
             if let Some(errors) = &self.errors {
                 let mut shift = vec![0.0; n * k];
-                kernel::product(&mut shift, &seen, &errors.shifts, n, p, k);
+                kernel::product(&mut shift, &observed, &errors.shifts, n, p, k);
                 right.iter_mut().zip(&shift).for_each(|(b, s)| *b -= s);
             }
             for (i, (z, b)) in means.chunks_exact_mut(k).zip(right.chunks_exact(k)).enumerate() {
@@ -257,28 +257,29 @@ impl Conditional {
             }
             let mut fitted = vec![0.0; n * p];
             kernel::product(&mut fitted, &means, &self.back, n, k, p);
-            centred.iter_mut().zip(&fitted).zip(&seen).for_each(|((x, f), s)| *x -= f * s);
+            centred.iter_mut().zip(&fitted).zip(&observed).for_each(|((x, f), s)| *x -= f * s);
         }
         let residuals = centred;
         let log_density = (0..n).map(|i| {
             let (r, z) = (&residuals[i * p..(i + 1) * p], &means[i * k..(i + 1) * k]);
-            let Pattern { n_seen, log_determinant, .. } = &patterns[pattern[i]];
+            let Pattern { n_observed, log_determinant, .. } = &patterns[pattern[i]];
             let each = r.iter().zip(&self.model.noise).filter(|(_, psi)| **psi > 0.0);
             let across: f64 = each.map(|(r, psi)| r * r / psi).sum();
             let along: f64 = z.iter().map(|z| z * z).sum();
-            let twice = *n_seen as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along;
+            let twice =
+                *n_observed as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along;
             // A row without cells has 0, not -0.
             0.0 - 0.5 * twice
         });
         let log_density = log_density.collect();
-        Posteriors { means, seen, residuals, pattern, patterns, log_density }
+        Posteriors { means, observed, residuals, pattern, patterns, log_density }
     }
 
     /// The patterns of the rows `firsts`.
-    fn patterns(&self, seen: &[f64], firsts: &[usize]) -> Vec<Pattern> {
+    fn patterns(&self, observed: &[f64], firsts: &[usize]) -> Vec<Pattern> {
         let (p, k) = (self.model.n_features(), self.model.n_factors());
         let (m, t) = (firsts.len(), triangle(k));
-        let masks: Vec<f64> = firsts.iter().flat_map(|&i| &seen[i * p..(i + 1) * p]).copied().collect();
+        let masks: Vec<f64> = firsts.iter().flat_map(|&i| &observed[i * p..(i + 1) * p]).copied().collect();
         let mut precisions = vec![0.0; m * t];
         if k > 0 {
             kernel::product(&mut precisions, &masks, &self.pairs, m, p, t);
@@ -287,24 +288,24 @@ impl Conditional {
             let mask = &masks[i * p..(i + 1) * p];
             let mut covariance = precisions[i * t..(i + 1) * t].to_vec();
             let counts = |(s, psi): &(&f64, &f64)| **s > 0.0 && **psi > 0.0;
-            let n_seen = mask.iter().zip(&self.model.noise).filter(counts).count();
-            (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, n_seen));
+            let n_observed = mask.iter().zip(&self.model.noise).filter(counts).count();
+            (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, n_observed));
             let log_g = match self.prior {
                 None => invert(&mut covariance, k),
                 Some(_) => cells::pseudo_invert(&mut covariance, k),
             };
             let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
-            Pattern { n_seen, covariance, log_determinant: log_g + log_noise }
+            Pattern { n_observed, covariance, log_determinant: log_g + log_noise }
         };
         (0..m).map(pattern).collect()
     }
 }
 
 /// Which pattern each row has, patterns being numbered in the order in which rows first have them, and the first row of each.
-fn distinct(seen: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
+fn distinct(observed: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut numbers, mut firsts): (HashMap<Vec<u64>, usize>, Vec<usize>) = Default::default();
-    let mut of = Vec::with_capacity(seen.len() / p);
-    for (i, row) in seen.chunks_exact(p).enumerate() {
+    let mut of = Vec::with_capacity(observed.len() / p);
+    for (i, row) in observed.chunks_exact(p).enumerate() {
         let word = |cells: &[f64]| cells.iter().fold(0u64, |word, s| (word << 1) | u64::from(*s > 0.0));
         let key: Vec<u64> = row.chunks(64).map(word).collect();
         let next = firsts.len();

@@ -122,7 +122,7 @@ impl<T: Real> Gather<T> for GatherMoments {
             often[found.pattern[i]].1 = i;
         }
         for (pattern, (weight, row)) in found.patterns.iter().zip(often) {
-            let missing: Vec<usize> = (0..p).filter(|&j| found.seen[row * p + j] == 0.0).collect();
+            let missing: Vec<usize> = (0..p).filter(|&j| found.observed[row * p + j] == 0.0).collect();
             if !missing.is_empty() {
                 self.add_covariance(&mut part.covariances, &missing, &pattern.covariance, weight);
             }

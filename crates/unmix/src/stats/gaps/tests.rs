@@ -75,7 +75,7 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_patterns_are_shared() {
         assert_eq!(all.log_density[i].to_bits(), alone.log_density[0].to_bits(), "row {i}");
         let (here, there) = (&all.patterns[all.pattern[i]], &alone.patterns[0]);
         assert_eq!(bits(&here.covariance), bits(&there.covariance), "row {i}");
-        assert_eq!(here.n_seen, x[i * p..(i + 1) * p].iter().filter(|x| !x.is_nan()).count());
+        assert_eq!(here.n_observed, x[i * p..(i + 1) * p].iter().filter(|x| !x.is_nan()).count());
     }
 }
 

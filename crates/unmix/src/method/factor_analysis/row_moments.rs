@@ -47,7 +47,7 @@ impl RowMoments {
     /// Numbers that are not finite, no column that varies, a variance that is too small for its type, tables too large for memory.
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         let (p, counted) = (rows.n_features(), rows.n_counted());
-        let mut seen = match rows.n_samples().max(counted as f64) <= p as f64 {
+        let mut row_moments = match rows.n_samples().max(counted as f64) <= p as f64 {
             true => Self::of_few(rows, run)?,
             false => {
                 check_square("factor-analysis", p, 8)?;
@@ -58,14 +58,14 @@ impl RowMoments {
                 Self::of_scatter(&scatter, T::DTYPE)
             }
         };
-        if seen.varying.is_empty() {
+        if row_moments.varying.is_empty() {
             return Err(no_variance_of(rows, "factor-analysis"));
         }
-        seen.check()?;
-        if seen.n_constant > 0 {
-            seen.n_constant -= hidden_columns(rows, &seen.mean)?.len();
+        row_moments.check()?;
+        if row_moments.n_constant > 0 {
+            row_moments.n_constant -= hidden_columns(rows, &row_moments.mean)?.len();
         }
-        Ok(seen)
+        Ok(row_moments)
     }
 
     /// From sums over rows.
@@ -73,13 +73,13 @@ impl RowMoments {
         if !scatter.finite() {
             return Err(Error::Overflow { method: "factor-analysis".into(), dtype: dtype.name() });
         }
-        let seen = Self::of_scatter(scatter, dtype);
-        if seen.varying.is_empty() {
+        let row_moments = Self::of_scatter(scatter, dtype);
+        if row_moments.varying.is_empty() {
             let (n_features, n_samples) = (scatter.mean.len(), scatter.n as u64);
             return Err(Error::NoVariance { method: "factor-analysis".into(), n_features, n_samples });
         }
-        seen.check()?;
-        Ok(seen)
+        row_moments.check()?;
+        Ok(row_moments)
     }
 
     fn of_scatter(scatter: &Scatter, dtype: Dtype) -> Self {

@@ -12,7 +12,7 @@ use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{GatherMoments, GatherScatter, Moments, Scatter};
 
 /// Center and second moments.
-pub(super) struct Seen {
+pub(super) struct RowMoments {
     /// Rows, weighted.
     pub(super) n: f64,
     /// What is subtracted from rows.
@@ -28,7 +28,7 @@ pub(super) struct Seen {
     pub(super) dtype: Dtype,
 }
 
-impl Seen {
+impl RowMoments {
     /// One pass; one more for medians.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::stats::{Gather, Partial};
 /// Sums of each column over its observed cells; sums are weighted.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct ObservedCells {
     /// Rows.
     pub n: f64,
     /// Rows without a cell.
@@ -26,7 +26,7 @@ pub struct Seen {
     pub infinite: Option<(u64, u64, f64)>,
 }
 
-impl Seen {
+impl ObservedCells {
     fn zero(p: usize) -> Self {
         let none = vec![0.0; p];
         let (mean, squares) = (none.clone(), none.clone());
@@ -52,23 +52,23 @@ impl Seen {
     }
 }
 
-/// Gathers [`Seen`]. `O(n p)`.
+/// Gathers [`ObservedCells`]. `O(n p)`.
 #[derive(Clone, Copy, Debug)]
-pub struct GatherSeen;
+pub struct GatherObserved;
 
-impl<T: Real> Gather<T> for GatherSeen {
-    type Part = Seen;
+impl<T: Real> Gather<T> for GatherObserved {
+    type Part = ObservedCells;
     const KIND: &'static str = "seen cells";
 
     fn width(&self) -> Option<usize> {
         None
     }
 
-    fn zero(&self, n_features: usize) -> Seen {
-        Seen::zero(n_features)
+    fn zero(&self, n_features: usize) -> ObservedCells {
+        ObservedCells::zero(n_features)
     }
 
-    fn add(&self, part: &mut Seen, block: Block<'_, T>, _: &mut Workspace<T>) {
+    fn add(&self, part: &mut ObservedCells, block: Block<'_, T>, _: &mut Workspace<T>) {
         for (i, row) in block.rows().enumerate() {
             let weight = block.weights.map_or(1.0, |w| w[i]);
             if weight == 0.0 {
@@ -95,7 +95,7 @@ impl<T: Real> Gather<T> for GatherSeen {
     }
 }
 
-impl Partial for Seen {
+impl Partial for ObservedCells {
     fn merge(&mut self, right: Self) {
         for j in 0..self.count.len() {
             let (a, b) = (self.count[j], right.count[j]);
