@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-from . import Outside, engine
+from . import Outside, engine, estimator
 
 BUILT = Path(sys.prefix) / "built"
 _ENDING = ".exe" if os.name == "nt" else ""
@@ -31,3 +32,25 @@ def start(job):
 @engine("start", "an empty program", yardstick=True)
 def empty(job):
     return _starts(["true"], job.row.fits, "")
+
+
+@engine("pca_file", "unmix program")
+def fit_file(job):
+    """A fit by the command line program, with the start of the program and the model file; its memory is that of the program alone."""
+    import unmix
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.safetensors"
+        words = [f"{BUILT / 'unmix'}{_ENDING}", "fit", "pca", str(job.path), "-k", str(job.k), "-o", str(model), "--quiet"]
+        times, peaks = [], []
+        while len(times) < job.row.fits["least"] + 1 or (sum(times) < job.row.fits["seconds"] and len(times) <= job.row.fits["most"]):
+            start = time.perf_counter()
+            child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            _, status, used = os.wait4(child.pid, 0)
+            times.append(time.perf_counter() - start)
+            peaks.append(used.ru_maxrss // 1024 if sys.platform == "darwin" else used.ru_maxrss)
+            if os.waitstatus_to_exitcode(status) != 0:
+                raise AssertionError(child.stderr.read().decode()[-200:])
+            child.stderr.close()
+        answer = estimator(unmix.load(model))
+    return Outside(times=times[1:], peak_kib=max(peaks), answer=answer)

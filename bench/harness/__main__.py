@@ -6,6 +6,7 @@ import os
 import sys
 
 from . import against, ceilings, machine, record, show, table
+from . import threads as processes
 from .data import FOLDER
 from .measure import measure
 from .score import score
@@ -24,7 +25,12 @@ def main():
     )
     parser.add_argument("--against", metavar="FOLDER", help="compare with the unmix that another checkout's bench has built, in turn")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each of the two, with --against (default 3)")
+    parser.add_argument(
+        "--vectors", type=int, choices=[32], help="keep all libraries and unmix to vectors of 32 bytes, as on a processor without wider ones"
+    )
     asked = parser.parse_args()
+    if asked.vectors:
+        processes.restrict_to_narrow_vectors()
     if asked.write_docs:
         from . import docs
 
@@ -52,13 +58,19 @@ def run(rows, threads, quick, only, keep):
     if profile != "release" and keep:
         sys.exit(f"unmix was built with the profile {profile!r}: records are of what is published; leave out --profile")
     about = {**machine.describe(), "profile": profile, "busy_cores_before": load}
+    if about["cleared"]:
+        print(f"cleared from the environment of all processes: {', '.join(about['cleared'])}")
     limits = ceilings.measure(threads, quick)
     print(show.ceilings(limits) + ("; data are shrunk, so times mean nothing" if quick else ""))
     failed = 0
     for row in rows:
         print(f"\n{row.name}: {row.work}", flush=True)
+        about["busy_cores_before"], about["time"] = machine.busy(), machine.now()
+        now = ceilings.measure([max(threads)], quick, short=True)
+        limits = ceilings.joined(limits, now)
         results = measure(row, threads, quick, only, say=lambda line: print(line, file=sys.stderr, flush=True))
         entry = {"work": row.work, "bounded_by": row.bounded_by, "ceilings": limits, "engines": results}
+        entry["row_ceilings"] = {key: value for key, value in now.items() if key.startswith("product")}
         entry.update(score(row, results, limits))
         if quick:
             entry["targets"] = []

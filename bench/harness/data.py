@@ -128,10 +128,10 @@ def pictures(path, n, side, dtype):
         np.save(file, X)
 
 
-def mixture(path, n, p, dtype):
+def mixture(path, n, p, dtype, seed=0):
     """Square mixtures of independent sources of four kinds by turns, all of variance 1: Laplace, uniform, Bernoulli and Gauss (three
     in ten are not 0), Student of 6 degrees. Mixing and mean are normal numbers; the mixing is kept beside the rows."""
-    generator = np.random.default_rng(zlib.crc32(f"mixture {n} {p}".encode()))
+    generator = np.random.default_rng(zlib.crc32(f"mixture {n} {p}{f' {seed}' if seed else ''}".encode()))
     kinds = [
         lambda: generator.laplace(size=n) / np.sqrt(2.0),
         lambda: generator.uniform(-np.sqrt(3.0), np.sqrt(3.0), n),

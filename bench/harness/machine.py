@@ -5,8 +5,11 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import time
 from pathlib import Path
+
+from . import threads
 
 _PACKAGES = (
     "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "torch", "dask-ml", "polars", "pyarrow",
@@ -18,6 +21,10 @@ def describe():
     cpu = _cpuinfo()
     return {
         "date": datetime.date.today().isoformat(),
+        "time": now(),
+        "commit": _commit(),
+        "cleared": threads.cleared(),
+        "max_vector_bytes": threads.vectors(),
         "processor": cpu.get("model name") or platform.processor() or platform.machine(),
         "family": " ".join(cpu.get(key, "?") for key in ("cpu family", "model")),
         "vectors": [
@@ -34,10 +41,23 @@ def describe():
     }
 
 
+def now():
+    """The time of the day, in UTC."""
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="minutes")
+
+
+def _commit():
+    """The commit of the sources, marked where they were changed since."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
+    done = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True)
+    return done.stdout.strip() or None
+
+
 def short_name(machine):
     """A name for the record's folder: the processor, with its family and model, since names are shared by many, and its cores."""
     words = re.sub(r"[^a-z0-9]+", "-", re.sub(r"\(.*?\)|processor|cpu|@.*", "", machine["processor"].lower())).strip("-")
-    return f"{machine['date']}-{words}-{machine['family'].replace(' ', '-')}-{machine['cores']}-cores"
+    narrow = f"-vectors-{machine['max_vector_bytes']}" if machine.get("max_vector_bytes") else ""
+    return f"{machine['date']}-{words}-{machine['family'].replace(' ', '-')}-{machine['cores']}-cores{narrow}"
 
 
 def busy(seconds=2.0):

@@ -18,35 +18,59 @@ _PATIENCE = 12
 
 
 def measure(row, threads, quick, only=(), say=print):
-    """All engines of a row with each number of threads. Ours goes first and once more at the end, so that a machine that
-    changes its mind meanwhile is noticed: its times are pooled, and the record keeps both medians."""
+    """All engines of a row in two rounds, each in turn: in the first with each number of threads, in the second with the one that was
+    better. Every process makes the same number of fits, as many as ours makes in 3 s (3 to 25), or as the row's limit allows."""
     path = data.file_of(row.data) if row.data else None
     if path and row.k and "angle" in row.answer:
         reference(path, row.k)
-    results = {}
     chosen = [e for e in row.engines if not only or e in only or e.split()[0] in only]
-    again = [e for e in chosen[:1] if e == "unmix" and len(chosen) > 1]
-    for name in [*chosen, *again]:
+    results = {}
+    for name in chosen:
         engine = find(row.task, name)
-        entry = results.setdefault(name, {"family": engine.family, "yardstick": engine.yardstick, "runs": []})
+        results[name] = {"family": engine.family, "yardstick": engine.yardstick, "runs": []}
         if not engine.installed():
-            entry["state"] = "not installed"
-            continue
-        for n in [max(threads)] if row.task == "threads" else threads[:1] if engine.single else threads:
-            if path:
-                data.warm(path)
-            run = one(row, name, n, path, quick)
-            say(f"    {name}, {n} thread{'s' * (n > 1)}: {_brief(run)}")
-            entry["runs"].append({"threads": n, **run})
+            results[name]["state"] = "not installed"
+    fits = _fits(row, max(threads), path, quick)
+    for turn in (1, 2):
+        for name, entry in results.items():
+            engine = find(row.task, name)
+            for n in _threads(row, engine, threads) if turn == 1 else _again(entry):
+                if not engine.installed():
+                    continue
+                if path:
+                    data.warm(path)
+                run = one(row, name, n, path, quick, fits=fits)
+                say(f"    round {turn}, {name}, {n} thread{'s' * (n > 1)}: {_brief(run)}")
+                entry["runs"].append({"round": turn, "threads": n, **run})
     for entry in results.values():
         if entry["runs"]:
             _sum_up(entry)
     return results
 
 
-def one(row, name, n, path, quick, bench=BENCH):
-    """One engine in a process of its own, by the harness in the folder ``bench``, built there."""
-    order = {"row": row.name, "engine": name, "threads": n, "path": str(path) if path else None, "quick": quick}
+def _threads(row, engine, threads):
+    return [max(threads)] if row.task == "threads" else threads[:1] if engine.single else threads
+
+
+def _again(entry):
+    """The number of threads for the second round: that of the faster process, none where there is no time."""
+    timed = [run for run in entry["runs"] if run.get("times")]
+    return [min(timed, key=lambda run: statistics.median(run["times"]))["threads"]] if timed else []
+
+
+def _fits(row, n, path, quick):
+    """Fits of each process, from a process of ours whose times do not count; ``None`` where ours is not in the row."""
+    if "unmix" not in row.engines or not find(row.task, "unmix").installed() or row.fits["most"] == 1:
+        return None
+    if path:
+        data.warm(path)
+    run = one(row, "unmix", n, path, quick)
+    return len(run["times"]) if run.get("times") else None
+
+
+def one(row, name, n, path, quick, bench=BENCH, fits=None):
+    """One engine in a process of its own, by the harness in the folder ``bench``, built there; ``fits`` of them where that is said."""
+    order = {"row": row.name, "engine": name, "threads": n, "path": str(path) if path else None, "quick": quick, "fits": fits}
     free = ("UNMIX_NUM_THREADS",) if row.task == "threads" else ()
     python = sys.executable if bench == BENCH else str(bench / ".venv" / "bin" / "python")
     words = [python, "-m", "harness.worker", json.dumps(order)]
@@ -80,7 +104,7 @@ def _brief(run):
 
 
 def _sum_up(entry):
-    """The better number of threads, the times of its runs pooled; an answer counts when every run was right."""
+    """The better number of threads; one median over the fits of its two processes; an answer counts when every run was right."""
     pooled = {}
     for run in entry["runs"]:
         if run.get("times"):
@@ -90,16 +114,18 @@ def _sum_up(entry):
         entry["why"] = entry["runs"][0]["why"]
         return
     medians = {n: statistics.median([t for run in runs for t in run["times"]]) for n, runs in pooled.items()}
-    chosen = min(medians, key=medians.get)
+    # The number of threads that both rounds have.
+    chosen = max(pooled, key=lambda n: (len(pooled[n]), -medians[n]))
     runs = pooled[chosen]
     wrong = next((run["wrong"] for runs in pooled.values() for run in runs if "wrong" in run), None)
     entry.update(state="wrong" if wrong else "right", seconds=medians[chosen], threads=chosen)
     entry["by_threads"] = medians
     entry["each_run"] = [statistics.median(run["times"]) for run in runs]
+    entry["spread"] = max(entry["each_run"]) / min(entry["each_run"]) - 1.0
     entry["fits"] = sum(len(run["times"]) for run in runs)
     if wrong:
         entry["why"] = wrong
-    for key in ("errors", "detail", "version"):
+    for key in ("errors", "detail", "version", "facts"):
         entry[key] = next((run[key] for run in runs if run.get(key)), None)
     for key in ("peak_kib", "rest_kib"):
         entry[key] = max((run[key] for run in runs if run.get(key)), default=None)

@@ -40,6 +40,7 @@ def names(row, results, ceilings):
         if own.get("peak_kib"):
             known["peak_mib"] = own["peak_kib"] / 1024
             known["more_mib"] = (own["peak_kib"] - (own.get("rest_kib") or 0)) / 1024
+        known.update(own.get("facts") or {})
         if own.get("detail"):
             known["worst_ratio"] = max(d["ratio"] for d in own["detail"].values())
     if peers:
@@ -67,11 +68,18 @@ def score(row, results, ceilings):
         "bound": bound,
         "ours": ours,
         "over_bound": ours / bound if ours and bound else None,
+        # A right engine that is faster than the bound shows that it is none: a ceiling is too low, or the formula counts too much.
+        "faster_than_bound": sorted(name for name, s in _right(results) if bound and s < bound),
         "fastest_peer": fastest,
         "fastest_over_ours": peers[fastest] / ours if ours and fastest else None,
         "ratios": {n: e["seconds"] / ours for n, e in results.items() if n != "unmix" and e.get("seconds") and ours},
         "targets": [_target(formula, known) for formula in row.targets],
     }
+
+
+def _right(results):
+    """Engines with a right answer, and their seconds."""
+    return [(name, e["seconds"]) for name, e in results.items() if e.get("state") == "right" and not e["yardstick"]]
 
 
 def _target(formula, known):

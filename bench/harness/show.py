@@ -6,8 +6,10 @@ from .measure import duration
 def ceilings(limits):
     """The machine's own bounds."""
     giga = {name: limits[name] / 1e9 for name in ("product_float32", "product_float64", "read", "copy")}
+    by = limits.get("by", {})
     return (
-        f"ceilings: product {giga['product_float32']:.0f} GF/s (f32), {giga['product_float64']:.1f} GF/s (f64); "
+        f"ceilings: product {giga['product_float32']:.0f} GF/s (f32, {by.get('product_float32')}), "
+        f"{giga['product_float64']:.1f} GF/s (f64, {by.get('product_float64')}); "
         f"memory read {giga['read']:.1f} GB/s, copy on one thread {giga['copy']:.1f} GB/s"
     )
 
@@ -17,7 +19,7 @@ def row(entry):
     lines = []
     if entry["bound"]:
         lines.append(f"  bound {duration(entry['bound'])}: {entry['bounded_by']}")
-    head = ("engine", "time", "threads", "/ bound", "/ ours", "peak MiB", "+ MiB", "answer")
+    head = ("engine", "time", "threads", "/ bound", "/ ours", "spread", "peak MiB", "+ MiB", "answer")
     body = [_engine(name, engine, entry) for name, engine in _sorted(entry)]
     widths = [max(len(line[c]) for line in [head, *body]) for c in range(len(head))]
     for name, *figures, answer in [head, *body]:
@@ -49,13 +51,14 @@ def _sorted(entry):
 def _engine(name, engine, entry):
     state, seconds = engine.get("state"), engine.get("seconds")
     if not seconds:
-        return (name, engine.get("why", state) if state == "over" else "-", "", "", "", "", "", _why(engine))
+        return (name, engine.get("why", state) if state == "over" else "-", "", "", "", "", "", "", _why(engine))
     over = f"{seconds / entry['bound']:.2f}" if entry["bound"] else ""
     ratio = f"{seconds / entry['ours']:.2f}" if entry["ours"] else ""
     peak, rest = engine.get("peak_kib"), engine.get("rest_kib")
     more = f"{(peak - rest) / 1024:.0f}" if peak and rest else ""
     threads = str(engine["threads"])
-    return (name, duration(seconds), threads, over, ratio, f"{peak / 1024:.0f}" if peak else "", more, _why(engine))
+    spread = f"{100 * engine['spread']:.0f} %" if engine.get("spread") is not None else ""
+    return (name, duration(seconds), threads, over, ratio, spread, f"{peak / 1024:.0f}" if peak else "", more, _why(engine))
 
 
 def _why(engine):

@@ -43,10 +43,21 @@ class Row:
 def rows(names=(), quick=False):
     """The rows with these names, or all of them; ``quick`` shrinks them to what takes no time, for trying the harness."""
     table = tomllib.loads((BENCH / "rows.toml").read_text(encoding="utf-8"))
+    whole = dict(pair for name, entry in table.items() for pair in _seeded(name, entry))
     for name in names:
-        if name not in table:
-            raise SystemExit(f"there is no row {name!r}; choose among: {', '.join(table)}")
-    return [_row(name, table[name], quick) for name in table if not names or name in names]
+        if name not in whole and name not in table:
+            raise SystemExit(f"there is no row {name!r}; choose among: {', '.join(whole)}")
+    asked = {n for name in names for n in ([name] if name in whole else [own for own, _ in _seeded(name, table[name])])}
+    return [_row(name, whole[name], quick) for name in whole if not names or name in asked]
+
+
+def _seeded(name, entry):
+    """A row, or one for each of its seeds, which goes into the data and the name."""
+    entry = copy.deepcopy(entry)
+    seeds = entry.pop("seeds", None)
+    if not seeds:
+        return [(name, entry)]
+    return [(f"{name}_{seed}", {**entry, "work": f"{entry['work']}, seed {seed}", "data": {**entry["data"], "seed": seed}}) for seed in seeds]
 
 
 def _row(name, entry, quick):

@@ -37,7 +37,7 @@ def limited(work, seconds):
 
 
 def timed(work, row):
-    """Seconds of several fits after one to warm up, and what the last one returned; long ones are not repeated for ever."""
+    """Seconds of several fits after one to warm up, and what the last one returned; no more once they have taken the row's limit."""
     # The first fit also loads and compiles what it needs.
     limited(work, row.limit + 10.0)
     times, fits = [], row.fits
@@ -52,6 +52,8 @@ def timed(work, row):
 def main(order):
     row = table.rows([order["row"]], order["quick"])[0]
     path = Path(order["path"]) if order["path"] else None
+    if order.get("fits"):
+        row.fits = {"least": order["fits"], "most": order["fits"], "seconds": 0.0}
     engine = find(row.task, order["engine"])
     try:
         made = engine.make(Job(row, path, order["threads"]))
@@ -67,6 +69,8 @@ def main(order):
         times, result = timed(work, row)
         told = {"times": times, "rest_kib": rest, "peak_kib": memory("VmHWM")}
         answer = extract(result) if extract else None
+    if answer and "facts" in answer:
+        told["facts"] = answer.pop("facts")
     if answer and row.task in CHECKS:
         try:
             told["errors"] = CHECKS[row.task](row, answer, path)

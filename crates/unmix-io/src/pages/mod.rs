@@ -60,6 +60,8 @@ pub(crate) struct Chunk {
     now: Now,
     /// Cells of the page that are not taken yet.
     left: usize,
+    /// Bytes of all of its pages after decompression.
+    bytes: u64,
     spare: Spare,
 }
 
@@ -103,8 +105,14 @@ impl Chunk {
             page: Numbers::default(),
             now: Now::Plain(0),
             left: 0,
+            bytes: meta.uncompressed_size().max(0) as u64,
             spare: spare.clone(),
         })
+    }
+
+    /// Bytes that it may hold at once.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Writes the next cells over `out`.

@@ -22,8 +22,14 @@ impl<T: Real> Default for Tools<T> {
 /// Columns of a tile: with 256 rows of them, the tile and the rows that it becomes fit the first cache.
 const WIDE: usize = 8;
 
+/// Bytes of pages that are held at once where a whole part is read, unless those of [`WIDE`] columns are more. All columns of a row are
+/// written soon after one another where they can be: a row that is written in two passes over the part goes to memory and back between
+/// them, and half as many rows a second are laid down.
+const HELD: u64 = 20 << 20;
+
 /// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
-/// on where one turns out not to be of it, the general reader reads it. Of every column one page is held, and of eight at a time where the part is read at once.
+/// on where one turns out not to be of it, the general reader reads it. One page of every column is held; where the part is read at once, of
+/// so many columns at a time as [`HELD`] allows.
 pub(super) struct Part<'a> {
     of: &'a Table,
     number: usize,
@@ -61,24 +67,26 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Decodes rows straight, and says which features cannot be. A few columns at a time for all of the rows, so that where a whole
-    /// part is read the pages of few columns are held; `last` says that the part ends with these rows.
+    /// Decodes rows straight, and says which features cannot be; `last` says that the part ends with these rows.
     fn decode<T: Real>(&mut self, out: &mut [T], tile: &mut [T], last: bool) -> Vec<usize> {
         let (p, path, mut odd) = (self.of.columns.len(), self.of.file.path(), Vec::new());
-        for batch in self.straight.chunks_mut(WIDE) {
+        let mut left = &mut self.straight[..];
+        while let Some(group) = left.split_off_mut(..held_at_once(left)).filter(|group| !group.is_empty()) {
             for rows in out.chunks_mut(TILE * p.max(1)) {
                 let n = rows.len() / p.max(1);
-                for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
-                    // Whatever goes wrong, the general reader has the words for it.
-                    let known = odd.contains(feature);
-                    if !known && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
-                        odd.push(*feature);
+                for batch in group.chunks_mut(WIDE) {
+                    for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
+                        // Whatever goes wrong, the general reader has the words for it.
+                        let known = odd.contains(feature);
+                        if !known && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
+                            odd.push(*feature);
+                        }
                     }
+                    lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
                 }
-                lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
             }
             if last {
-                batch.iter_mut().for_each(|(_, chunk)| chunk.release());
+                group.iter_mut().for_each(|(_, chunk)| chunk.release());
             }
         }
         odd
@@ -105,6 +113,16 @@ impl<'a> Part<'a> {
         }
         Ok(())
     }
+}
+
+/// How many of the first columns are decoded in one pass over the rows.
+fn held_at_once(columns: &[(usize, Chunk)]) -> usize {
+    let mut bytes = 0u64;
+    let fit = columns.iter().take_while(|(_, chunk)| {
+        bytes = bytes.saturating_add(chunk.bytes());
+        bytes <= HELD
+    });
+    (fit.count() / WIDE * WIDE).max(WIDE).min(columns.len())
 }
 
 /// Columns of a tile as cells of rows of `p`.

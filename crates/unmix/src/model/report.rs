@@ -100,24 +100,18 @@ fn whole_where_it_is<S: serde::Serializer>(n: &f64, to: S) -> std::result::Resul
     }
 }
 
-/// Kind of processor, as recorded in reports.
+/// Kind of processor, with the instructions that kernels used, as recorded in reports.
 pub(super) fn processor() -> String {
+    use crate::num::simd::{Instructions, instructions};
     let arch = std::env::consts::ARCH;
-    #[cfg(target_arch = "x86_64")]
-    {
-        let level = match () {
-            () if std::arch::is_x86_feature_detected!("avx512f") => "avx512",
-            () if std::arch::is_x86_feature_detected!("avx2")
-                && std::arch::is_x86_feature_detected!("fma") =>
-            {
-                "avx2"
-            }
-            () => "sse2",
-        };
-        format!("{arch} {level}")
+    match instructions() {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512 => format!("{arch} avx512"),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => format!("{arch} avx2"),
+        Instructions::Other if cfg!(target_arch = "x86_64") => format!("{arch} sse2"),
+        Instructions::Other => arch.to_string(),
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    arch.to_string()
 }
 
 impl Report {

@@ -20,7 +20,13 @@ pub(crate) fn instructions() -> Instructions {
     {
         use std::arch::is_x86_feature_detected as has;
         // Each examines a word that the first call filled in.
-        if has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl") {
+        if vector_bytes() >= 64
+            && has!("avx512f")
+            && has!("avx512bw")
+            && has!("avx512cd")
+            && has!("avx512dq")
+            && has!("avx512vl")
+        {
             return Instructions::Avx512;
         }
         if has!("avx2") && has!("fma") {
@@ -28,6 +34,26 @@ pub(crate) fn instructions() -> Instructions {
         }
     }
     Instructions::Other
+}
+
+/// The widest vectors that kernels may use: 32 bytes where the environment variable `UNMIX_MAX_VECTOR_BYTES` is 32, so that a processor
+/// with wider ones can be timed as one without. Read once; the bits of results depend on it, as they do on the processor.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn vector_bytes() -> u8 {
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+    static BYTES: AtomicU8 = AtomicU8::new(0);
+    #[cold]
+    fn read() -> u8 {
+        let narrow = std::env::var("UNMIX_MAX_VECTOR_BYTES").is_ok_and(|value| value.trim() == "32");
+        let bytes = if narrow { 32 } else { 64 };
+        BYTES.store(bytes, Relaxed);
+        bytes
+    }
+    match BYTES.load(Relaxed) {
+        0 => read(),
+        bytes => bytes,
+    }
 }
 
 /// Runs `loops` with them. Additions and products are the same ones in the same order, so that the bits are, too: a compiler
