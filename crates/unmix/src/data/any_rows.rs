@@ -1,4 +1,4 @@
-//! Rows of either type.
+//! Rows whose number type, `f32` or `f64`, is known only at run time.
 
 use super::raw::RawArray;
 use super::rows::{Features, Rows};
@@ -15,7 +15,7 @@ pub enum AnyRows<'a> {
     F64(Rows<'a, f64>),
 }
 
-/// Runs an expression for rows of either type.
+/// Evaluates an expression for rows of either type.
 #[macro_export]
 macro_rules! with_rows {
     ($any:expr, $rows:ident => $body:expr) => {
@@ -39,7 +39,7 @@ impl<'a> From<Rows<'a, f64>> for AnyRows<'a> {
 }
 
 impl<'a> AnyRows<'a> {
-    /// Rows of an array of any kind of number, in the type that it is computed in.
+    /// Rows of an array of any number type, in the type in which they are computed.
     pub fn from_array(array: RawArray<'a>, features: Features, origin: impl Into<String>) -> Self {
         match array.number().computed_in() {
             Dtype::F32 => AnyRows::F32(Rows::new(array, features, origin)),
@@ -55,7 +55,7 @@ impl<'a> AnyRows<'a> {
         }
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         with_rows!(self, rows => rows.n_features())
     }
@@ -75,11 +75,11 @@ impl<'a> AnyRows<'a> {
         with_rows!(self, rows => rows.origin())
     }
 
-    /// With these names for the columns.
+    /// The same rows with these column names.
     ///
     /// # Errors
     ///
-    /// Not one name for each column, a name twice, columns that have names already.
+    /// A number of names that differs from the number of columns, duplicate names, columns that have names already.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
         let refused = |why: String| {
             let remedy = "give one distinct name for each column, and only where the columns have no names";

@@ -1,7 +1,7 @@
-//! Bytes that can be read at any place: a file, a buffer of ours, or borrowed memory.
+//! Bytes that can be read at any position: a file, an owned buffer, or borrowed memory.
 //!
-//! Files are read by positioned reads into buffers that are used again, not mapped: a map counts as resident memory, and a
-//! mapped file that shrinks kills the process, where a read returns an error.
+//! Files are read by positioned reads into reused buffers, not memory-mapped: mapped pages count as resident memory, and a mapped
+//! file that shrinks terminates the process by a signal, whereas a read returns an error.
 
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -18,7 +18,7 @@ pub enum Bytes<'a> {
         /// Its path, for messages.
         path: PathBuf,
     },
-    /// Memory of ours, and the path that it was read from.
+    /// An owned buffer, and the path that it was read from.
     Owned {
         /// The bytes.
         data: Vec<u8>,
@@ -40,7 +40,7 @@ impl<'a> Bytes<'a> {
         Ok(Bytes::File { file, len: meta.len(), path: path.to_path_buf() })
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub fn len(&self) -> u64 {
         match self {
             Bytes::File { len, .. } => *len,
@@ -62,7 +62,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// The bytes themselves, when they are in memory.
+    /// The bytes, if they are in memory.
     pub fn in_memory(&self) -> Option<&[u8]> {
         match self {
             Bytes::File { .. } => None,
@@ -71,7 +71,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Fills `out` from byte `offset` on. A file that ends before is an error.
+    /// Fills `out` with the bytes from `offset` on. A file that ends before is an error.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let end = offset + out.len() as u64;
         if let Some(data) = self.in_memory() {

@@ -1,12 +1,12 @@
-//! What rows must be for any fit: two of them at least, and weights that add up to more than one row.
+//! Requirements of every fit on the rows: at least two of them, and weights whose sum exceeds 1.
 
 use crate::error::{Error, Result};
 
-/// Refuses fewer than two rows, of those that count; `why` says for what two are needed, as in "give more rows".
+/// Refuses fewer than two rows of non-zero weight; `why` is the remedy in the error, as in "give more rows".
 ///
 /// # Errors
 ///
-/// None or one of them.
+/// Fewer than two rows.
 pub(crate) fn check_n_rows(method: &str, n: u64, origin: &str, why: &str) -> Result<()> {
     match n < 2 {
         true => Err(Error::TooFewRows {
@@ -20,7 +20,7 @@ pub(crate) fn check_n_rows(method: &str, n: u64, origin: &str, why: &str) -> Res
     }
 }
 
-/// Refuses weights of rows that add up to too little for a variance: `total` is their sum.
+/// Refuses sample weights whose sum `total` is too small for a variance.
 ///
 /// # Errors
 ///

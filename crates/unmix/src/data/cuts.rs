@@ -1,37 +1,36 @@
-//! Which rows go into which half.
+//! Splits of rows into two halves.
 //!
-//! Rows that are independent of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are
-//! nearly the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds
-//! would be found again. So halves are drawn in blocks, long enough to be nearly independent of each other.
+//! Independent rows are assigned to the halves one by one. Samples of a time series are autocorrelated: neighbours are nearly
+//! equal, so halves assigned sample by sample would be nearly identical, and every component would be found in both. Such halves
+//! are therefore drawn in blocks that are long enough to be nearly independent.
 //!
-//! The length is estimated from the codes. For a quantity averaged over blocks of `l` rows, the variance is `time / l` times
-//! that of one row once blocks are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where
-//! rows are independent (batch means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what
-//! covariances and contrasts are sums of. The number of independent rows that `n` are worth is `n / time`, the effective sample
-//! size.
+//! The block length is estimated from the codes. For long blocks of `l` rows, the variance of a block mean is `time / l` times that
+//! of one row, where `time = 1 + 2 (sum of autocorrelations)` is the integrated autocorrelation time, 1 for independent rows (batch
+//! means: Conway 1963). The quantities are the squares of the codes and the products of consecutive codes, of which covariances and
+//! contrasts are sums. The effective sample size is `n / time`.
 
 use crate::num::random::Stream;
 
-/// Streams of random numbers.
+/// First random stream of the splits.
 const CUTS: u64 = 1 << 21;
 const SAMPLE: u64 = 41;
 
 /// Autocorrelation of consecutive rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Autocorrelation {
-    /// Rows that stay together; 1 where each stands alone.
+    /// Number of consecutive rows that are kept together; 1 for independent rows.
     pub(crate) block_length: u64,
-    /// For each component its autocorrelation time: `n` rows are worth `n` over this of independent ones.
+    /// Autocorrelation time of each component: the effective sample size is `n` over this.
     pub(crate) times: Vec<f64>,
 }
 
-/// With fewer blocks than this their variance is not estimated.
+/// Minimum number of blocks for an estimate of their variance.
 pub(crate) const FEWEST: usize = 32;
-/// What is significant: more than this many standard errors above what independent rows would give. Many are examined.
+/// Significance threshold in standard errors above the value for independent rows; large, because many quantities are tested.
 const CLEAR: f64 = 5.0;
 
 impl Autocorrelation {
-    /// Of row-major codes of consecutive rows, `k` a row; `n` rows there are in all.
+    /// From row-major codes of consecutive rows, `k` for each row; `n` is the total number of rows.
     pub(crate) fn of(codes: &[f64], k: usize, n: u64) -> Self {
         let seen = codes.len() / k.max(1);
         let mut times = vec![1.0f64; k];
@@ -51,21 +50,22 @@ impl Autocorrelation {
                 }
             }
         }
-        // Each half needs some of them.
+        // Each half needs several blocks.
         let block_length = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
         Self { block_length, times }
     }
 }
 
-/// The autocorrelation time that blocks of a series of `seen` numbers grew to; none where independent numbers would do the same.
+/// The autocorrelation time estimated from the block variances of a series of `seen` numbers; none if they do not differ
+/// significantly from those of independent numbers.
 fn clear_time(found: &[(usize, f64)], seen: usize) -> Option<f64> {
     let clear =
         |&(length, ratio): &(usize, f64)| ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt();
     found.iter().any(clear).then(|| found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)))
 }
 
-/// The autocorrelation time of a series: its mean has the variance of one of `1 / time` times as many independent numbers. 1 where each
-/// number stands alone.
+/// The autocorrelation time of a series: the variance of its mean is that of the mean of `1 / time` times as many independent numbers.
+/// 1 for independent numbers.
 pub(crate) fn autocorrelation_time(series: Vec<f64>) -> f64 {
     let seen = series.len();
     clear_time(&block_variance_ratios(series), seen).unwrap_or(1.0)
@@ -80,7 +80,7 @@ fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
     column.iter().map(|y| (y - mean) * scale).collect()
 }
 
-/// For blocks of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
+/// For blocks of 2, 4, 8, ... rows: the block length, and the variance of block sums over that of sums of as many independent rows.
 pub(crate) fn block_variance_ratios(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
     if alone <= 0.0 {
@@ -100,14 +100,14 @@ fn variance(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
-/// Consecutive rows from the middle, enough to estimate autocorrelation times.
+/// Consecutive rows from the middle, enough for an estimate of autocorrelation times.
 pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
     let most = (1u64 << 16).min((1 << 24) / k.max(1) as u64).min(n);
     let first = (n - most) / 2;
     (first..first + most).collect()
 }
 
-/// Two halves of the rows, in blocks. Where rows stand alone each half is in random order, else in that of the rows.
+/// Splits the rows into two halves, in blocks. Each half is in random order if rows are independent, else in the order of the rows.
 pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
     let draws = Stream::new(seed, CUTS + cut as u64);
     let mut left: Vec<u64> = (0..n / block_length).collect();
@@ -126,7 +126,7 @@ pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (V
     (rows(&mut left), rows(&mut right))
 }
 
-/// As many rows as a test needs: either in random order, or long enough blocks.
+/// As many rows as a test needs: in random order if rows are independent, else in blocks that are long enough.
 pub(crate) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
     rows.truncate(1 << 16);
     rows
@@ -139,7 +139,7 @@ pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
         return (0..n).collect();
     }
     let draws = Stream::new(seed, SAMPLE);
-    // One of each of as many equal blocks.
+    // One row of each of as many blocks of equal length.
     (0..MOST)
         .map(|i| {
             let (a, b) = (i * n / MOST, (i + 1) * n / MOST);
@@ -152,7 +152,7 @@ pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Gaussian columns, each `r` times its last value and something new.
+    /// First-order autoregressive Gaussian columns with coefficient `r`.
     fn autoregressive(n: usize, k: usize, r: f64, seed: u64) -> Vec<f64> {
         let draws = Stream::new(seed, 3);
         let mut out = vec![0.0; n * k];
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_time_of_a_series_is_that_of_its_mean() {
-        // (1 + r) / (1 - r), and 1 for numbers that stand alone.
+        // (1 + r) / (1 - r), and 1 for independent numbers.
         for (r, least, most) in [(0.0, 1.0, 1.0), (0.5, 2.0, 5.0), (0.9, 13.0, 30.0)] {
             for seed in 0..10 {
                 let time = autocorrelation_time(autoregressive(8192, 1, r, seed));

@@ -1,19 +1,18 @@
-//! Rows in memory that are owned.
+//! Owned rows in memory.
 
 use super::source::{Forward, RandomAccess, Source, Stream};
 use crate::error::Result;
 use crate::num::Real;
 use std::ops::Range;
 
-/// Row-major numbers that are owned, so that callers can take them without a copy
-/// ([`Rows::into_numbers`](super::Rows::into_numbers)).
+/// Owned row-major numbers, which callers can take without a copy ([`Rows::into_numbers`](super::Rows::into_numbers)).
 pub struct OwnedRows<T: Real> {
     numbers: Vec<T>,
     n_features: usize,
 }
 
 impl<T: Real> OwnedRows<T> {
-    /// Rows of `n_features` numbers; what does not make a whole row at the end is left out.
+    /// Rows of `n_features` numbers; an incomplete row at the end is dropped.
     pub fn new(mut numbers: Vec<T>, n_features: usize) -> Self {
         numbers.truncate(numbers.len() / n_features.max(1) * n_features);
         Self { numbers, n_features }

@@ -1,4 +1,4 @@
-//! A sweep as bytes, and the results of the workers that hold the rows.
+//! Serialised sweeps, and the results of the workers that hold the rows.
 //!
 //! A job consists of the kind of gather, its state, the map of the rows to coordinates, and the sharding; a result has nodes of
 //! the merge tree.
@@ -20,17 +20,17 @@ pub(crate) type UnpackGather<T> = fn(&mut Unpacker<'_>) -> Result<Box<dyn AnyGat
 /// Makes a partial from its packed form.
 type PartFrom<'a> = dyn Fn(&[u8]) -> Result<Box<dyn AnyPartial>> + 'a;
 
-/// A sweep in packed form.
+/// A serialised sweep.
 pub(crate) struct Job {
     kind: String,
     dtype: Dtype,
     plan: Plan,
-    /// Numbers of the rows that are held.
+    /// Number of columns of the rows that the workers hold.
     n_features: usize,
     n_rows: u64,
-    /// Whether the rows that are held are sparse.
+    /// Whether the rows that the workers hold are sparse.
     sparse: bool,
-    /// What makes coordinates of the rows, coordinates of these, and so on, before anything is summed: maps in packed form.
+    /// Affine maps to coordinates that are applied one after the other before the sum, serialised.
     maps: Vec<Vec<u8>>,
     state: Vec<u8>,
 }
@@ -42,7 +42,7 @@ struct JobResult {
 }
 
 impl Job {
-    /// To sum `gather` over `rows`, cut by `plan`.
+    /// The job that sums `gather` over `rows`, cut by `plan`.
     pub(super) fn of<T: Real>(gather: &dyn AnyGather<T>, plan: Plan, rows: &Rows<'_, T>) -> Self {
         let mut state = Packer::default();
         gather.pack_any(&mut state);
@@ -58,7 +58,7 @@ impl Job {
         }
     }
 
-    /// The same over rows of which `map` makes those that the job was about; `sparse` is whether they are.
+    /// The same job over rows from which `map` computes the rows of this job; `sparse`: whether those are sparse.
     pub(super) fn through<T: Real>(mut self, map: &Map<T>, sparse: bool) -> Self {
         let mut packed = Packer::default();
         map.pack(&mut packed);
@@ -67,7 +67,7 @@ impl Job {
         self
     }
 
-    /// Which gather it is.
+    /// The kind of gather.
     pub(crate) fn kind(&self) -> &str {
         &self.kind
     }
@@ -94,7 +94,7 @@ impl Job {
         out
     }
 
-    /// What [`pack`](Self::pack) made.
+    /// Inverse of [`pack`](Self::pack).
     pub(crate) fn unpack(bytes: &[u8]) -> Result<Self> {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "the job")?;
@@ -116,7 +116,7 @@ impl Job {
         })
     }
 
-    /// The total of the results of this job, which is about `gather`.
+    /// The merged total of the results of this job, whose gather is `gather`.
     pub(super) fn gathered<T: Real>(
         &self,
         gather: &dyn AnyGather<T>,
@@ -158,7 +158,7 @@ impl Job {
         }
     }
 
-    /// One result: nodes that cover its rows, each shard once.
+    /// Deserialises one result: nodes that cover its rows, each shard once.
     fn answer_of(&self, bytes: &[u8], part_from: &PartFrom<'_>) -> Result<JobResult> {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "a result")?;
@@ -205,7 +205,7 @@ impl Job {
         Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), ladder))
     }
 
-    /// The nodes of the sums of `gather` over what `maps`, one after the other, make of `rows`.
+    /// The nodes of the sums of `gather` over `rows` after `maps` have been applied one after the other.
     fn summed<T: Real>(
         &self,
         maps: &[Vec<u8>],
@@ -225,7 +225,7 @@ impl Job {
         self.summed(further, &rows.mapped(&map)?, first_row, run, gather)
     }
 
-    /// The result about weights: the rows themselves are not examined.
+    /// The result of a request for sample weights: the rows themselves are not read.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
         let mut ladder = Nodes::default();
@@ -261,7 +261,7 @@ impl Job {
         out.into_bytes()
     }
 
-    /// Refuses rows that do not belong to the job, or whose position is impossible.
+    /// Refuses rows that do not match the job, or whose position is not at a shard boundary.
     pub(crate) fn check(&self, rows: &AnyRows<'_>, first_row: u64) -> Result<()> {
         let refused = |found: String, remedy: String| {
             Err(Error::Unsupported {

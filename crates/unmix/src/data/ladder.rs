@@ -1,9 +1,9 @@
-//! Sums of finished shards on their way up the merge tree.
+//! Merge tree of the sums over shards.
 
 use crate::stats::Merge;
 use std::collections::BTreeMap;
 
-/// Finished nodes that wait for their siblings, by first shard and height. Node `(first, height)` is the sum over shards
+/// Finished nodes whose siblings are not finished, by first shard and height. Node `(first, height)` is the sum over shards
 /// `first..first + 2^height`, of which the last may not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MergeStack<P> {
@@ -17,17 +17,17 @@ impl<P> Default for MergeStack<P> {
 }
 
 impl<P: Merge> MergeStack<P> {
-    /// Takes out the sibling of node `index` of the nodes of this height, where it is there.
+    /// Removes and returns the sibling of node `index` of this height, if it is there.
     pub(super) fn sibling(&mut self, index: u64, height: u32) -> Option<P> {
         self.nodes.remove(&((index ^ 1) << height, height))
     }
 
-    /// Keeps a node whose sibling is not there.
+    /// Stores a node whose sibling is not there.
     pub(super) fn keep(&mut self, index: u64, height: u32, part: P) {
         self.nodes.insert((index << height, height), part);
     }
 
-    /// Node `index` and its sibling as one.
+    /// Merges node `index` with its sibling.
     pub(super) fn merged(index: u64, part: P, sibling: P) -> P {
         let (mut left, right) = if index.is_multiple_of(2) { (part, sibling) } else { (sibling, part) };
         left.merge_right(right);
@@ -44,12 +44,12 @@ impl<P: Merge> MergeStack<P> {
         self.keep(index, height, part);
     }
 
-    /// Adds the sum over the next shard, where all before it are there.
+    /// Adds the sum over the next shard; all shards before it must have been added.
     pub(crate) fn push(&mut self, part: P) {
         self.climb(self.end(), 0, part);
     }
 
-    /// Puts a node after the others, which are those of all shards before it; `false` for one that is not lower than they are.
+    /// Appends a node after the others, which cover all shards before it; `false` if its height is not less than that of the last.
     pub(crate) fn append(&mut self, height: u32, part: P) -> bool {
         let lower = self.nodes.last_key_value().is_none_or(|(&(_, last), _)| height < last);
         if lower && height < 63 {
@@ -58,7 +58,7 @@ impl<P: Merge> MergeStack<P> {
         lower && height < 63
     }
 
-    /// The shard after the last.
+    /// The number after the last shard.
     fn end(&self) -> u64 {
         self.nodes.last_key_value().map_or(0, |(&(first, height), _)| first + (1 << height))
     }

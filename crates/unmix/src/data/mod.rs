@@ -1,8 +1,8 @@
-//! Where rows come from, and the one loop over them.
+//! Sources of rows, and the one loop over them.
 //!
-//! A [`Source`] yields consecutive rows from its start, again and again, and may offer random access. [`Rows`] owns one and
-//! cuts it into shards whose length belongs to the data, never to the machine; [`Rows::sweep`] gathers each shard alone and
-//! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
+//! A [`Source`] yields consecutive rows from its start, repeatedly, and may offer random access. [`Rows`] owns one and cuts it into
+//! shards whose length depends on the data, never on the machine; [`Rows::sweep`] sums each shard separately and merges the results
+//! in a fixed tree, [`Rows::map`] transforms rows into other rows, in order.
 
 mod any_rows;
 mod batches;

@@ -1,4 +1,4 @@
-//! numpy's `.npy` files: read at any place, written row by row.
+//! numpy's `.npy` files: read at any position, written row by row.
 //!
 //! Format: numpy's documentation, "numpy.lib.format", versions 1 to 3.
 
@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct NpyHeader {
     /// How a number is stored.
     pub number: NumberType,
-    /// First index fastest.
+    /// Whether the array is in Fortran order (first index fastest).
     pub fortran: bool,
     /// Length of every axis.
     pub shape: Vec<u64>,
@@ -42,7 +42,7 @@ impl NpyHeader {
 const MAGIC: &[u8] = b"\x93NUMPY";
 const AGAIN: &str = "write it again with numpy.save";
 
-/// Reads and checks the header.
+/// Reads and validates the header.
 pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let path = bytes.path().to_path_buf();
     let wrong = |found: String, remedy: &str| Error::format(&path, found, remedy);
@@ -173,9 +173,10 @@ pub fn open_npy(path: &Path) -> Result<(RawArray<'static>, Option<Vec<usize>>)> 
     Ok((RawArray::new(bytes, header.start as i64, header.number, rows, features)?, shape))
 }
 
-/// Writes a two-dimensional `.npy` file row by row, without a known number of rows.
+/// Writes a two-dimensional `.npy` file row by row; the number of rows need not be known in advance.
 ///
-/// The file appears under its name only when [`finish`](NpyWriter::finish) has succeeded: before, it is a temporary sibling.
+/// The file has its final name only after [`finish`](NpyWriter::finish) has succeeded: before, it is a temporary file in the same
+/// folder.
 pub struct NpyWriter {
     file: NewFile,
     dtype: Dtype,
@@ -184,7 +185,8 @@ pub struct NpyWriter {
     buffer: Vec<u8>,
 }
 
-/// Room for the header: numpy pads headers to multiples of 64, and so there is space to write the true length at the end.
+/// Reserved length of the header, a multiple of 64 as numpy requires, with space for any number of rows, which is written at the
+/// end.
 const HEADER: usize = 192;
 
 impl NpyWriter {
@@ -215,7 +217,7 @@ impl NpyWriter {
         Ok(())
     }
 
-    /// Writes the header, syncs, and gives the file its name.
+    /// Writes the header, syncs, and renames the file to its final name.
     pub fn finish(mut self) -> Result<()> {
         let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
         let n_rows = self.values / per_row.max(1);

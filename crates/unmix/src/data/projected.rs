@@ -1,7 +1,7 @@
-//! Rows in coordinates of fewer numbers: `z = (x - mean) B`, of white or of principal directions.
+//! Rows projected to fewer coordinates, whitened or principal: `z = (x - mean) B`.
 //!
-//! Where a search takes many passes, the coordinates of all rows are kept if they fit; where they do not, or for remote rows,
-//! they are made anew from every block. Either way a gather of coordinates gets the same numbers, cut in the same way: its sums have the
+//! A search that takes many passes keeps the coordinates of all rows if they fit; if they do not, or for remote rows, they are
+//! recomputed from every block. In both cases a gather of coordinates gets the same numbers, cut in the same way, so its sums have the
 //! same bits.
 
 use super::source::{RandomAccess, Source, Stream};
@@ -15,38 +15,38 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of coordinates that are kept in memory at most; beyond that they are made anew in every pass. Decided by the shape alone, so that rows
-/// in memory and rows in a file take the same path.
+/// Maximum number of bytes of coordinates that are kept in memory; beyond it they are recomputed in every pass. The decision depends on the
+/// shape alone, so that rows in memory and rows in a file take the same path.
 pub(crate) const KEPT: u64 = 1 << 30;
 
 /// The affine map from rows to coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<T> {
-    /// What is subtracted, a number for each column.
+    /// Offset that is subtracted, one number for each column.
     mean: Vec<f64>,
-    /// `p x k`.
+    /// Projection matrix, `p x k`.
     into: Matrix<T>,
 }
 
 impl<T: Real> Map<T> {
-    /// Coordinates `basis (x - mean)`, `basis` `k x p`.
+    /// Coordinates `basis (x - mean)`; `basis` is `k x p`.
     pub(crate) fn new(mean: Vec<f64>, basis: &Matrix<f64>) -> Self {
         Self { mean, into: basis.transposed().cast() }
     }
 
-    /// Numbers that it makes of a row.
+    /// Number of coordinates.
     pub(crate) fn k(&self) -> usize {
         self.into.cols()
     }
 
-    /// Writes the coordinates of row-major `data` over `out`. A row has the same bits alone and in any block.
+    /// Writes the coordinates of row-major `data` into `out`. The bits of a row do not depend on its block.
     fn apply(&self, data: &[T], out: &mut [T], rows: &mut Vec<T>) {
         let (p, k) = (self.into.rows(), self.into.cols());
         kernel::centre(data, None, &self.mean, rows);
         kernel::product(out, rows, self.into.as_slice(), data.len() / p, p, k);
     }
 
-    /// Numbers of a row that it makes coordinates of.
+    /// Number of columns of the rows.
     pub(super) fn n_features(&self) -> usize {
         self.mean.len()
     }
@@ -83,11 +83,11 @@ impl<T: Real> Map<T> {
 }
 
 impl<T: Real> Map<T> {
-    /// The coordinates of the rows `chosen`, in rising order: by all threads, a block at a time, where they can be read in any order.
+    /// The coordinates of the rows `chosen`, in ascending order: by all threads, a block at a time, if rows can be read in any order.
     ///
     /// # Errors
     ///
-    /// Those of the source; coordinates that do not fit into memory.
+    /// Errors of the source; coordinates that do not fit into memory.
     pub(crate) fn of_picked(&self, rows: &Rows<'_, T>, chosen: Vec<u64>, run: &Run<'_>) -> Result<Vec<T>> {
         let (p, k, n) = (self.n_features(), self.k(), chosen.len());
         let Some(random) = rows.source().random() else {
@@ -115,7 +115,7 @@ impl<T: Real> Map<T> {
     }
 }
 
-/// Coordinates of rows, made as they are read.
+/// Coordinates that are computed as rows are read.
 struct Mapped<'a, 'b, T: Real> {
     of: &'a Rows<'b, T>,
     map: &'a Map<T>,
@@ -169,7 +169,7 @@ impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
     }
 }
 
-/// The same of rows that can be read only once, forward.
+/// The same for rows that can be read only once, in order.
 struct MappedStream<'a, T: Real> {
     of: Box<dyn Stream<T> + 'a>,
     map: &'a Map<T>,
@@ -189,16 +189,16 @@ impl<T: Real> Stream<T> for MappedStream<'_, T> {
 pub(crate) struct Projected<'a, 'b, T: Real> {
     rows: &'a Rows<'b, T>,
     map: Map<T>,
-    /// The coordinates of all rows, where they are kept.
+    /// The coordinates of all rows, if they are kept.
     copy: Option<Vec<T>>,
 }
 
 impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
-    /// With a copy of the coordinates unless the rows are elsewhere: one pass.
+    /// Computes and keeps the coordinates unless the rows are remote: one pass.
     ///
     /// # Errors
     ///
-    /// Coordinates that do not fit into memory; those of a pass.
+    /// Coordinates that do not fit into memory; errors of the pass.
     pub(crate) fn new(rows: &'a Rows<'b, T>, map: Map<T>, stage: &str, run: &Run<'_>) -> Result<Self> {
         if rows.source().remote().is_some() {
             return Ok(Self { rows, map, copy: None });
@@ -214,7 +214,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         Ok(Self { rows, map, copy })
     }
 
-    /// Numbers of a row.
+    /// Number of coordinates.
     pub(crate) fn k(&self) -> usize {
         self.map.k()
     }
@@ -244,7 +244,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         }
     }
 
-    /// The coordinates of all rows as rows, which are elsewhere where those are, and cut where those may be cut between workers.
+    /// The coordinates of all rows as rows: remote if the rows are, and cut where the rows may be cut between workers.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         Ok(rows.cut_as(self.rows))
     }
 
-    /// The coordinates of all rows as rows; not for remote rows.
+    /// The coordinates of all rows as rows; an error for remote rows.
     ///
     /// # Errors
     ///
@@ -269,11 +269,11 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         }
     }
 
-    /// The coordinates of the rows `chosen`, in rising order.
+    /// The coordinates of the rows `chosen`, in ascending order.
     ///
     /// # Errors
     ///
-    /// Those of a pass.
+    /// Errors of a pass.
     pub(crate) fn picked(&self, mut chosen: Vec<u64>, run: &Run<'_>) -> Result<Vec<T>> {
         match &self.copy {
             Some(copy) => {
@@ -287,7 +287,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
 }
 
 impl<T: Real> Rows<'_, T> {
-    /// What `map` makes of these rows, which are here, with their weights.
+    /// The rows that `map` computes from these local rows, with their weights.
     pub(super) fn mapped<'c>(&'c self, map: &'c Map<T>) -> Result<Rows<'c, T>> {
         let rows = Rows::new(Mapped { of: self, map }, Features::default(), self.origin());
         match self.weights() {
@@ -296,7 +296,7 @@ impl<T: Real> Rows<'_, T> {
         }
     }
 
-    /// Numbers of this width as rows with the weights of some of these.
+    /// Numbers of this width as rows, with the weights of the chosen ones of these rows.
     pub(crate) fn of_picked(
         numbers: Vec<T>,
         width: usize,

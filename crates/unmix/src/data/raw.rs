@@ -1,7 +1,7 @@
-//! An array of numbers as bytes: any type, byte order, and layout, in a file or in memory.
+//! An array of numbers as bytes: any number type, byte order and layout, in a file or in memory.
 //!
-//! `.npy` and idx files, temporary files of ours and numpy arrays are all this, so that the same numbers give the same rows
-//! whatever they are stored as.
+//! `.npy` and idx files, temporary files and numpy arrays are all read through this type, so that the same numbers give the same
+//! rows however they are stored.
 
 use super::bytes::Bytes;
 use super::source::{Forward, RandomAccess, Source, Stream};
@@ -9,29 +9,29 @@ use crate::error::{Error, Result};
 use crate::num::{Dtype, Real};
 use std::ops::Range;
 
-/// How one number is stored.
+/// Storage format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberType {
     /// `b` bool, `i` signed, `u` unsigned, `f` floating point, as numpy writes it.
     pub kind: u8,
     /// Bytes: 1, 2, 4 or 8.
     pub size: usize,
-    /// Most significant byte first.
+    /// Whether the most significant byte is first.
     pub big_endian: bool,
 }
 
 impl NumberType {
-    /// Little-endian number of `kind` and `size`.
+    /// Little-endian format of `kind` and `size`.
     pub const fn little(kind: u8, size: usize) -> Self {
         Self { kind, size, big_endian: false }
     }
 
-    /// Whether numbers of this kind and size are supported.
+    /// Whether this kind and size are supported.
     pub fn known(self) -> bool {
         matches!((self.kind, self.size), (b'b', 1) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 2 | 4 | 8))
     }
 
-    /// The type that rows of it are computed in: `float32` for floating point of up to four bytes, else `float64`.
+    /// The type in which rows of this format are computed: `float32` for floating point of up to four bytes, else `float64`.
     pub fn computed_in(self) -> Dtype {
         if self.kind == b'f' && self.size <= 4 { Dtype::F32 } else { Dtype::F64 }
     }
@@ -72,7 +72,7 @@ impl Axes {
         self.dims.iter().product()
     }
 
-    /// Whether there is nothing along them.
+    /// Whether the product of the lengths is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -87,7 +87,7 @@ impl Axes {
         offset
     }
 
-    /// Bytes from one flat index to the next, when that is the same everywhere.
+    /// Stride in bytes between consecutive flat indices, if it is constant.
     fn step(&self) -> Option<i64> {
         let mut step: Option<(i64, u64)> = None;
         for (&d, &s) in self.dims.iter().zip(&self.strides).rev() {
@@ -107,7 +107,7 @@ impl Axes {
 /// An array whose axes are split into those that run over samples and those that run over features.
 pub struct RawArray<'a> {
     bytes: Bytes<'a>,
-    /// Byte of the entry whose indices are all 0.
+    /// Byte offset of the entry whose indices are all 0.
     origin: i64,
     number: NumberType,
     rows: Axes,
@@ -145,7 +145,7 @@ impl<'a> RawArray<'a> {
         Ok(Self { bytes, origin, number, rows, features, n_features })
     }
 
-    /// Rows of `n_features` numbers of type `T`, one after the other.
+    /// Contiguous rows of `n_features` numbers of type `T`.
     pub(crate) fn row_major<T: Real>(bytes: Bytes<'a>, n_rows: u64, n_features: usize) -> Result<Self> {
         let size = T::DTYPE.size();
         let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
@@ -170,28 +170,28 @@ impl<'a> RawArray<'a> {
         Self::row_major::<T>(Bytes::Lent(bytes), (data.len() / n_features.max(1)) as u64, n_features)
     }
 
-    /// How a number is stored.
+    /// Storage format of the numbers.
     pub fn number(&self) -> NumberType {
         self.number
     }
 
-    /// Rows, by the array's own axes.
+    /// Axes of the rows.
     pub fn rows(&self) -> &Axes {
         &self.rows
     }
 
-    /// Features, by the array's own axes.
+    /// Axes of the features.
     pub fn features(&self) -> &Axes {
         &self.features
     }
 
-    /// Samples become features and features samples.
+    /// Exchanges samples and features.
     pub fn transposed(self) -> Self {
         let n_features = usize::try_from(self.rows.len()).unwrap_or(usize::MAX);
         Self { rows: self.features, features: self.rows, n_features, ..self }
     }
 
-    /// Bytes from one feature to the next and from one row to the next, where they are constant.
+    /// Strides in bytes between features and between rows, if they are constant.
     fn steps(&self) -> (Option<i64>, Option<i64>) {
         (self.features.step(), self.rows.step())
     }
@@ -262,14 +262,14 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
         }
         let size = self.number.size;
         match self.steps() {
-            // Whole rows that lie one after the other: one read.
+            // Contiguous rows: one read.
             (Some(f), Some(r))
                 if f == size as i64 && r == (self.n_features * size) as i64 && p == self.n_features =>
             {
                 let at = (self.origin + rows.start as i64 * r) as u64;
                 self.read_run(at, out, 1, raw)
             }
-            // Rows are runs.
+            // Each row is contiguous.
             (Some(f), _) if f == size as i64 => {
                 for (i, row) in rows.enumerate() {
                     let at = self.origin + self.rows.offset(row) + (columns.start * size) as i64;
@@ -277,7 +277,7 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
                 }
                 Ok(())
             }
-            // Columns are runs.
+            // Each column is contiguous.
             (_, Some(r)) if r == size as i64 => {
                 for (j, column) in columns.enumerate() {
                     let at = self.origin + self.features.offset(column as u64) + rows.start as i64 * r;
@@ -291,7 +291,7 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
 }
 
 impl RawArray<'_> {
-    /// Reads consecutive numbers at byte `at` and puts them into every `step`-th place of `out`.
+    /// Reads consecutive numbers at byte `at` into every `step`-th entry of `out`.
     fn read_run<T: Real>(&self, at: u64, out: &mut [T], step: usize, raw: &mut Vec<u8>) -> Result<()> {
         if self.number.is_native::<T>() && step == 1 {
             // SAFETY: plain numbers may be written as bytes; every bit pattern is a number.
@@ -307,7 +307,8 @@ impl RawArray<'_> {
         Ok(())
     }
 
-    /// Neither rows nor columns are runs (an inner axis of a file runs over samples): runs of features, as long as they are.
+    /// Reads rows if neither rows nor columns are contiguous (an inner axis of a file is a sample axis): in the longest contiguous
+    /// runs of features.
     fn read_scattered<T: Real>(
         &self,
         rows: Range<u64>,
@@ -338,7 +339,7 @@ impl RawArray<'_> {
         let n = (rows.end - rows.start) as usize;
         let number_at = |at: i64| &data[at as usize..at as usize + size];
         match self.steps() {
-            // Walk along whichever axis is the shorter step in memory.
+            // The inner loop runs along the axis of the smaller stride.
             (Some(f), Some(r)) => {
                 let origin = self.origin + rows.start as i64 * r + columns.start as i64 * f;
                 if p > 1 && f.abs() <= r.abs() {
@@ -347,7 +348,7 @@ impl RawArray<'_> {
                         convert(self.number, (0..p).map(|j| number_at(at + j as i64 * f)), row.iter_mut());
                     }
                 } else {
-                    // Tiles, so that both sides stay in cache.
+                    // In tiles, so that reads and writes stay in cache.
                     const TILE: usize = 32;
                     for i0 in (0..n).step_by(TILE) {
                         let i1 = (i0 + TILE).min(n);
@@ -370,7 +371,7 @@ impl RawArray<'_> {
     }
 }
 
-/// Numbers from their bytes.
+/// Converts bytes to numbers.
 fn convert<'b, 'o, T: Real>(
     number: NumberType,
     from: impl Iterator<Item = &'b [u8]>,

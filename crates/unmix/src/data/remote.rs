@@ -1,8 +1,8 @@
-//! Rows whose shards are elsewhere: sums over them travel as bytes.
+//! Rows whose shards are held by remote workers: sums over them are exchanged as bytes.
 //!
-//! A sweep over such rows is packed as a [`Job`]. A worker that holds some shards returns the nodes of the merge tree that these
-//! fill ([`gather`](crate::shards::gather)), and the nodes of all results are merged as those of one process are. So the total has
-//! the same bits, whichever thread or worker held which shards.
+//! A sweep over such rows is serialised as a [`Job`]. A worker that holds shards returns the nodes of the merge tree that they
+//! cover ([`gather`](crate::shards::gather)), and the nodes of all results are merged as in one process. So the total has the same
+//! bits, whichever thread or worker held which shards.
 
 use super::job::Job;
 use super::projected::Map;
@@ -60,7 +60,7 @@ impl<T: Real> Source<T> for RemoteRows<'_> {
     }
 }
 
-/// Coordinates of rows of which only sums are available: those who hold the rows make them.
+/// Coordinates of remote rows: they are computed by the workers that hold the rows.
 struct Coordinates<'a, 'b, T: Real> {
     of: &'a Rows<'b, T>,
     map: &'a Map<T>,
@@ -94,7 +94,7 @@ impl<T: Real> GatherAll for Coordinates<'_, '_, T> {
     }
 }
 
-/// The error of what takes the rows themselves.
+/// The error of an operation that needs the rows themselves.
 pub(crate) fn not_here(asked: &str) -> Error {
     Error::Unsupported {
         asked: asked.into(),
@@ -104,24 +104,24 @@ pub(crate) fn not_here(asked: &str) -> Error {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    /// `n_rows` rows of `n_features` numbers whose shards are held by remote workers; methods that need full passes only can be
-    /// fitted to them.
+    /// `n_rows` rows of `n_features` numbers whose shards are held by remote workers; only methods that need no more than full
+    /// passes can be fitted to them.
     pub fn remote(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
         Self::new(RemoteRows { n_rows, n_features, sparse: false, all }, Features::default(), "the shards")
     }
 
     /// The same for workers that hold sparse rows, in shards cut at multiples of
-    /// [`sparse_shard_rows`](crate::shards::sparse_shard_rows): sums are over stored entries, as those of sparse rows are that are here.
+    /// [`sparse_shard_rows`](crate::shards::sparse_shard_rows): sums are over stored entries, as for local sparse rows.
     pub fn remote_sparse(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
         Self::new(RemoteRows { n_rows, n_features, sparse: true, all }, Features::default(), "the shards")
     }
 
-    /// Coordinates of these rows, which are elsewhere.
+    /// Coordinates of these remote rows.
     pub(super) fn remote_coordinates<'c>(&'c self, map: &'c Map<T>) -> Rows<'c, T> {
         Rows::new(Coordinates { of: self, map }, Features::default(), self.origin())
     }
 
-    /// The error of what takes the rows themselves, for remote rows.
+    /// The error of an operation that needs the rows themselves, for remote rows.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
     }
 
-    /// Sample weights, requested from the workers that hold them; `None` without weights. No row is examined.
+    /// Sample weights, requested from the workers that hold them; `None` without weights. No row is read.
     pub(super) fn remote_weights(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
         let RowWeights { weights, .. } = self.sweep(run, "weights", &GatherWeights::new())?;
         Ok((!weights.is_empty()).then_some(weights))

@@ -1,4 +1,4 @@
-//! Rows: a source, what is known of its columns, and a plan for cutting it into shards.
+//! Rows: a source, facts about its columns, and a plan for cutting it into shards.
 
 use super::Sparse;
 use super::raw::RawArray;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Names of the columns and shape of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Features {
-    /// A name for each, in order.
+    /// Names of the columns, in order.
     #[serde(rename = "feature_names")]
     pub names: Option<Vec<String>>,
     /// The shape of one sample before it was flattened in C order.
@@ -33,25 +33,25 @@ pub struct Rows<'a, T: Real> {
     origin: String,
     weights: Option<Cow<'a, [f64]>>,
     notes: Vec<String>,
-    /// The longest shard that there may be, where they are coordinates of rows that are cut between workers.
+    /// Maximum length of a shard, if the rows are coordinates of rows that are cut between workers.
     longest: Option<usize>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    /// Rows of `source`; `origin` is their origin in messages, as in "digits.npy".
+    /// Rows of `source`; `origin` names them in messages, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
         let (source, origin) = (Box::new(source), origin.into());
         Self { source, features, origin, weights: None, notes: Vec::new(), longest: None }
     }
 
-    /// The same in shards that are no longer than those of `rows`, of which these are coordinates.
+    /// The same rows in shards that are no longer than those of `rows`, whose coordinates they are.
     pub(super) fn cut_as(mut self, rows: &Rows<'_, T>) -> Self {
         let own = Plan::alignment(rows.n_features());
         self.longest = Some(rows.longest.map_or(own, |longest| longest.min(own)));
         self
     }
 
-    /// How they are cut for a gather that prefers `plan`.
+    /// The cut for a gather that prefers `plan`.
     pub(super) fn cut(&self, plan: Plan) -> Plan {
         self.longest.map_or(plan, |longest| plan.at_most(longest))
     }
@@ -77,17 +77,17 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(self)
     }
 
-    /// Sample weights, where they are not all 1.
+    /// Sample weights, unless all are 1.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// How many rows have weights, where they have any but 1.
+    /// Number of sample weights, unless all are 1.
     pub(crate) fn weighted_rows(&self) -> Option<u64> {
         self.weights().filter(|w| w.iter().any(|&w| w != 1.0)).map(|w| w.len() as u64)
     }
 
-    /// Number of rows, weighted; 0 where the number is not known.
+    /// Number of rows, weighted; 0 if it is not known.
     pub fn n_samples(&self) -> f64 {
         match &self.weights {
             None => self.n_rows().unwrap_or(0) as f64,
@@ -95,8 +95,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// The most directions that the rows could span: as many as there are rows, or would be if each were repeated as often as
-    /// it counts.
+    /// Upper bound on the rank: the number of rows, or the sum of the weights if that is larger.
     pub(crate) fn n_counted(&self) -> u64 {
         match &self.weights {
             None => self.n_rows().unwrap_or(0),
@@ -108,7 +107,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.n_rows().map_or(Ok(()), |n| self.check_weights_of(n))
     }
 
-    /// Refuses weights of another number than that of the rows, `n`.
+    /// Refuses weights whose number differs from the number of rows, `n`.
     pub(crate) fn check_weights_of(&self, n: u64) -> Result<()> {
         let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
         let why = format!("{} has {n} rows", self.origin);
@@ -121,7 +120,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self
     }
 
-    /// The same rows with notes for the user about how they were read, in sentences: a fit puts them before its warnings.
+    /// Adds notes for the user about how the rows were read, in sentences: a fit puts them before its warnings.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
@@ -152,7 +151,7 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.origin
     }
 
-    /// The name of column `j`, where it has one.
+    /// The name of column `j`, if it has one.
     pub fn name(&self, j: usize) -> Option<&str> {
         self.features.names.as_ref().and_then(|n| n.get(j)).map(String::as_str)
     }
@@ -162,37 +161,37 @@ impl<'a, T: Real> Rows<'a, T> {
         &*self.source
     }
 
-    /// The numbers, row-major and without a copy, where the source owns them in this form; else these rows unchanged.
-    #[allow(clippy::result_large_err, reason = "the rows themselves come back, and nothing is lost")]
+    /// The numbers, row-major and without a copy, if the source owns them in this form; else these rows unchanged.
+    #[allow(clippy::result_large_err, reason = "the rows are returned unchanged")]
     pub fn into_numbers(mut self) -> std::result::Result<Vec<T>, Self> {
         self.source.take().ok_or(self)
     }
 
-    /// The rows as stored entries, where they are sparse.
+    /// The rows as stored entries, if they are sparse and local.
     pub fn sparse(&self) -> Option<&Sparse<'_, T>> {
         self.source.sparse()
     }
 
-    /// Whether only the numbers that differ from 0 are stored, here or where the rows are.
+    /// Whether only the non-zero numbers are stored, locally or by the workers.
     pub fn is_sparse(&self) -> bool {
         self.source.is_sparse()
     }
 
-    /// Sparse rows as rows with gaps, whose cells are the stored entries; `None` where they are not sparse.
+    /// Sparse rows as rows with missing cells, whose observed cells are the stored entries; `None` if they are not sparse.
     pub(crate) fn as_cells(&self) -> Option<Rows<'_, T>> {
         let sparse = self.sparse()?.as_cells();
         let features = self.features.clone();
         Some(Rows { longest: self.longest, ..Rows::new(sparse, features, self.origin.clone()) })
     }
 
-    /// How the rows are cut.
+    /// The plan for cutting the rows.
     pub fn plan(&self) -> Plan {
         Plan::for_width(self.n_features())
     }
 
-    /// For rows of remote workers, collects the sample weights. Else makes the number of rows known and the rows readable in any
-    /// order: a source that can be read only once, forward is decoded once, into memory up to 64 MiB and into a temporary file
-    /// beyond.
+    /// For remote rows, collects the sample weights. Else makes the number of rows known and the rows readable in any order: a
+    /// source that can be read only once, in order, is decoded once, into memory up to 64 MiB and into a temporary file beyond
+    /// that.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.remote().is_some() {
             if self.weights.is_none() {
@@ -231,7 +230,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.check_weights()
     }
 
-    /// All numbers, by as many threads as the source can use, where it supports that and they take no more memory than a spool.
+    /// All numbers, read by as many threads as the source can use, if it supports that and they take no more memory than a spool.
     fn small_whole(&self, run: &Run<'_>) -> Option<Result<Vec<T>>> {
         let most = Spool::IN_MEMORY / size_of::<T>();
         let n =
@@ -241,7 +240,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Some(filled.map(|()| whole))
     }
 
-    /// All rows in a temporary file, by as many threads as the source can use, where it knows how.
+    /// All rows in a temporary file, written by as many threads as the source can use, if it supports that.
     fn scattered(&self, run: &Run<'_>) -> Option<Result<RawArray<'static>>> {
         let (n_rows, p) = (self.n_rows()?, self.n_features());
         let bytes = n_rows.checked_mul((p * size_of::<T>()) as u64)?;
@@ -270,7 +269,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// The same numbers with samples and features exchanged: its rows are the features of these, which must be settled.
+    /// The transposed rows: each row is a feature of these rows, which must be settled.
     pub(crate) fn transposed(&self) -> Rows<'_, T> {
         let (none, origin) = (Features::default(), self.origin.clone());
         match self.sparse() {
@@ -282,7 +281,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Rows `rows`, row-major, or as many of them as there are. For pictures and small tables, not for loops.
+    /// Rows `rows`, row-major, or as many of them as there are. For figures and small tables, not for loops.
     pub fn some(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
         let p = self.n_features();
         let end = self.n_rows().map_or(rows.end, |n| rows.end.min(n));
@@ -298,7 +297,7 @@ impl<'a, T: Real> Rows<'a, T> {
         let (mut stream, step) = (self.source.stream()?, self.plan().shard_rows as u64);
         let mut passed = 0;
         while passed < end {
-            // What is before the first row requested is read and dropped.
+            // Rows before the first one requested are read and dropped.
             let wanted = if passed < rows.start { rows.start } else { end };
             if passed <= rows.start {
                 out.clear();
@@ -314,7 +313,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(out)
     }
 
-    /// The error that names the first number that is not finite, row by row; if all are finite their squares were not.
+    /// The error that names the first number that is not finite, row by row; if all are finite, their squares overflow.
     pub(crate) fn not_finite(&self, method: &str) -> Error {
         match self.first_not_finite() {
             Err(e) => e,
@@ -323,7 +322,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// The error that names this number, which is not finite.
+    /// The error that names this non-finite number.
     pub(crate) fn not_finite_at(&self, method: &str, row: u64, column: usize, x: f64) -> Error {
         Error::NotFinite {
             method: method.into(),
@@ -338,12 +337,12 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Between which values each column lies, and the first number that is not finite; of rows that count.
+    /// Minimum and maximum of each column, and the first number that is not finite, over rows of non-zero weight.
     fn range(&self) -> Result<Range> {
         self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
     }
 
-    /// How far each of these columns reaches, over rows that count. One pass over the rows, or over these columns alone.
+    /// Range of each of these columns over rows of non-zero weight. One pass over the rows, or over these columns alone.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
         match self.source.random() {
             Some(random) if random.by_columns() => {
@@ -365,7 +364,7 @@ impl<'a, T: Real> Rows<'a, T> {
             let end = n.min(start + AT_ONCE);
             let cells = &mut cells[..(end - start) as usize];
             random.read(start..end, column..column + 1, cells, &mut raw)?;
-            // Most columns in question are all zeros, and equality takes no chain of comparisons.
+            // Most of these columns are all zeros, and testing equality first is fast.
             let counted: &[T] = match cells.iter().all(|x| *x == cells[0]) && self.weights().is_none() {
                 true => &cells[..1],
                 false => cells,
@@ -383,11 +382,11 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(self.range()?.not_finite)
     }
 
-    /// Rows `chosen`, in rising order, row-major, and wherever they are.
+    /// Rows `chosen`, in ascending order, row-major; local or remote.
     ///
     /// # Errors
     ///
-    /// Those of the source; numbers that do not fit into memory.
+    /// Errors of the source; numbers that do not fit into memory.
     pub(crate) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Vec<T>> {
         let p = self.n_features();
         let bytes = (chosen.len() as u64).saturating_mul((p * std::mem::size_of::<T>()) as u64);
@@ -408,8 +407,8 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Runs `work` on a pool of so many threads; not for remote rows, since a thread that waits for a result must not
-    /// be one of those that other code in the same process may form it on.
+    /// Runs `work` in a pool of `threads` threads; not for remote rows, because a thread that waits for a result must not be one of
+    /// the threads on which other code of the same process computes it.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
         match self.source.remote() {
             Some(_) => work(),
@@ -417,12 +416,12 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// How often each of the rows `chosen` counts.
+    /// Sample weights of the rows `chosen`.
     pub(crate) fn weights_at(&self, chosen: &[u64]) -> Option<Vec<f64>> {
         self.weights().map(|all| chosen.iter().map(|&i| all[i as usize]).collect())
     }
 
-    /// Brings remote rows here, where there are fewer of them than columns: sums over columns are then the smaller ones.
+    /// Loads remote rows if there are fewer of them than columns: the matrix of rows is then smaller than that of columns.
     pub(crate) fn collect_few_rows(&mut self, run: &Run<'_>) -> Result<()> {
         let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
         if self.source.remote().is_none() || n >= p as u64 {

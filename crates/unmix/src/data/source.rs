@@ -1,62 +1,62 @@
-//! The seam between rows and where they live.
+//! The interface between rows and their storage.
 
 use super::{GatherAll, Sparse};
 use crate::error::Result;
 use crate::num::Real;
 
-/// Takes rows, with the number of the first of them.
+/// Receives rows, with the number of the first of them.
 pub type PutRows<'a, T> = dyn Fn(u64, &[T]) -> Result<()> + Sync + 'a;
 
-/// Rows that can be read from the start, again and again.
+/// Rows that can be read from the start, repeatedly.
 pub trait Source<T: Real>: Send + Sync {
-    /// Numbers in a row.
+    /// Number of columns.
     fn n_features(&self) -> usize;
 
-    /// How many rows, when that is known without reading them.
+    /// Number of rows, if it is known without reading them.
     fn n_rows(&self) -> Option<u64>;
 
-    /// A reader that is before the first row.
+    /// A reader positioned before the first row.
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>>;
 
-    /// Rows in any order, where the source allows it.
+    /// Rows in any order, if the source allows it.
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
         None
     }
 
-    /// Writes all rows over `out`, which has room for exactly these, by `threads` threads; `None` where there is no faster way than
-    /// one reader from the start.
+    /// Writes all rows into `out`, which has exactly their size, by `threads` threads; `None` if this is not faster than one reader
+    /// from the start.
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
         let _ = (out, threads);
         None
     }
 
-    /// Hands all rows to `put`, block by block, each with the number of its first row, in any order and by `threads` threads; `None` where the
-    /// place knows no faster way than one reader from the start.
+    /// Passes all rows to `put`, block by block, each with the number of its first row, in any order and by `threads` threads; `None` if
+    /// this is not faster than one reader from the start.
     ///
     /// # Errors
     ///
-    /// Those of reading, and the first of `put`, which ends it.
+    /// Errors of reading, and the first error of `put`, which ends the loop.
     fn scatter(&self, put: &PutRows<'_, T>, threads: usize) -> Option<Result<()>> {
         let _ = (put, threads);
         None
     }
 
-    /// The numbers themselves, row-major, where they are in memory and owned exclusively; afterwards the source is empty.
+    /// The numbers, row-major, if they are in memory and owned exclusively; afterwards the source is empty.
     fn take(&mut self) -> Option<Vec<T>> {
         None
     }
 
-    /// Who has the rows, where only sums over them are available here.
+    /// The workers that hold the rows, if only sums over them are available.
     fn remote(&self) -> Option<&dyn GatherAll> {
         None
     }
 
-    /// The rows as stored entries, where they are sparse here.
+    /// The rows as stored entries, if they are sparse and local.
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None
     }
 
-    /// Whether they are kept as stored entries, here or elsewhere.
+    /// Whether they are kept as stored entries, locally or by the workers.
     fn is_sparse(&self) -> bool {
         self.sparse().is_some()
     }
@@ -64,16 +64,16 @@ pub trait Source<T: Real>: Send + Sync {
 
 /// A forward reader.
 pub trait Stream<T: Real>: Send {
-    /// Appends up to `max_rows` further rows to `out`, and returns how many; 0 at the end, and only there.
+    /// Appends up to `max_rows` further rows to `out` and returns their number; 0 at the end, and only there.
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize>;
 }
 
-/// Rows and columns in any order, by many threads at once.
+/// Access to rows and columns in any order, by many threads at once.
 pub trait RandomAccess<T: Real>: Send + Sync {
-    /// How many rows.
+    /// Number of rows.
     fn n_rows(&self) -> u64;
 
-    /// Writes rows `rows`, columns `columns`, row-major, over `out`; `raw` is scratch that the caller keeps.
+    /// Writes rows `rows`, columns `columns`, row-major, into `out`; `raw` is scratch memory that the caller keeps.
     fn read(
         &self,
         rows: std::ops::Range<u64>,
@@ -82,24 +82,24 @@ pub trait RandomAccess<T: Real>: Send + Sync {
         raw: &mut Vec<u8>,
     ) -> Result<()>;
 
-    /// Whether whole rows lie one after the other, so that many small reads cost no more than one.
+    /// Whether rows are contiguous, so that many small reads cost no more than one.
     fn by_rows(&self) -> bool {
         false
     }
 
-    /// Whether a column is read without reading the others.
+    /// Whether a column can be read without reading the others.
     fn by_columns(&self) -> bool {
         false
     }
 
-    /// Whole rows, lent without a copy, when they lie in memory as such.
+    /// Whole rows, borrowed without a copy, if they are stored as such in memory.
     fn lend(&self, rows: std::ops::Range<u64>) -> Option<&[T]> {
         let _ = rows;
         None
     }
 }
 
-/// Reads forward through random access.
+/// A forward reader by random access.
 pub struct Forward<'a, T: Real> {
     from: &'a dyn RandomAccess<T>,
     n_features: usize,
@@ -108,7 +108,7 @@ pub struct Forward<'a, T: Real> {
 }
 
 impl<'a, T: Real> Forward<'a, T> {
-    /// A reader before the first row of `from`, whose rows have `n_features` numbers.
+    /// A reader positioned before the first row of `from`, whose rows have `n_features` numbers.
     pub fn new(from: &'a dyn RandomAccess<T>, n_features: usize) -> Self {
         Self { from, n_features, next: 0, raw: Vec::new() }
     }
@@ -126,7 +126,7 @@ impl<T: Real> Stream<T> for Forward<'_, T> {
     }
 }
 
-/// Samples become features: a source whose rows are the columns of another.
+/// Exchanges samples and features: a source whose rows are the columns of another.
 pub(crate) struct Transposed<'a, T: Real> {
     pub(crate) of: &'a dyn RandomAccess<T>,
     pub(crate) n_features: usize,
@@ -177,9 +177,9 @@ impl<T: Real> RandomAccess<T> for Transposed<'_, T> {
     }
 }
 
-/// Writes the first `f` columns of rows that begin `step` numbers apart over `out`, as rows.
+/// Writes the transpose of the first `f` columns of rows, which are `step` numbers apart, into `out`.
 fn transpose<T: Real>(rows: &[T], step: usize, f: usize, out: &mut [T]) {
-    // In tiles, so that both sides stay in cache.
+    // In tiles, so that reads and writes stay in cache.
     const TILE: usize = 32;
     let s = out.len().checked_div(f).unwrap_or(0);
     for i0 in (0..s).step_by(TILE) {

@@ -1,4 +1,4 @@
-//! Rows written down once, so that they can be read again in any order.
+//! Temporary copies of rows, which can be read in any order.
 
 use super::bytes::Bytes;
 use super::raw::RawArray;
@@ -9,10 +9,10 @@ use std::io::Write;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-/// Takes bytes as they come, and gives them back for reading at any place.
+/// Stores bytes as they arrive, in memory or in a temporary file, for reading at any position.
 ///
-/// The temporary file has no name from the start (or loses it on exit), lies in the system's folder for such files
-/// (`TMPDIR`), and is as large as the decoded rows.
+/// The temporary file is unnamed from the start (or is deleted on exit), is in the system's folder for temporary files (`TMPDIR`),
+/// and is as large as the decoded rows.
 pub struct Spool {
     memory: Vec<u8>,
     file: Option<std::io::BufWriter<File>>,
@@ -21,20 +21,20 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Up to this many bytes stay in memory; more go to a temporary file.
+    /// Number of bytes that are kept in memory; more go to a temporary file.
     pub const IN_MEMORY: usize = 64 << 20;
 
-    /// Nothing yet; `origin` is the path that messages name.
+    /// An empty spool; `origin` is the path in messages.
     pub fn new(origin: impl Into<PathBuf>) -> Self {
         Self { memory: Vec::new(), file: None, written: 0, origin: origin.into() }
     }
 
-    /// Bytes taken so far.
+    /// Number of bytes stored so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Takes more bytes.
+    /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if self.file.is_none() && self.memory.len() + bytes.len() > Self::IN_MEMORY {
@@ -50,12 +50,12 @@ impl Spool {
         Ok(())
     }
 
-    /// Takes numbers, as this machine stores them.
+    /// Appends numbers in native byte order.
     pub fn write_numbers<T: Real>(&mut self, numbers: &[T]) -> Result<()> {
         self.write(as_bytes(numbers))
     }
 
-    /// The bytes, to read.
+    /// The bytes, for reading.
     pub fn finish(self) -> Result<Bytes<'static>> {
         match self.file {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),
@@ -73,7 +73,7 @@ impl Spool {
     }
 }
 
-/// Rows written down in any order, by many threads at once, in a temporary file as that of [`Spool`].
+/// Rows written in any order, by many threads at once, to a temporary file as in [`Spool`].
 pub(crate) struct Scattered<T> {
     file: File,
     n_rows: u64,
@@ -83,13 +83,13 @@ pub(crate) struct Scattered<T> {
 }
 
 impl<T: Real> Scattered<T> {
-    /// Room for `n_rows` rows of `n_features` numbers. Takes no space before rows come.
+    /// Space for `n_rows` rows of `n_features` numbers; nothing is allocated before rows are written.
     pub(crate) fn new(origin: impl Into<PathBuf>, n_rows: u64, n_features: usize) -> Result<Self> {
         let new = |file| Self { file, n_rows, n_features, origin: origin.into(), of: PhantomData };
         tempfile::tempfile().map(new).map_err(failed)
     }
 
-    /// Writes rows from number `first` on.
+    /// Writes rows at row `first`.
     pub(crate) fn put(&self, first: u64, rows: &[T]) -> Result<()> {
         let at = first * (self.n_features * T::DTYPE.size()) as u64;
         write_all_at(&self.file, as_bytes(rows), at).map_err(failed)

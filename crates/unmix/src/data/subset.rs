@@ -1,20 +1,20 @@
-//! Some rows of a source, in the order of their numbers.
+//! A subset of the rows of a source, in ascending order.
 
 use super::source::{Forward, RandomAccess, Source, Stream};
 use crate::error::Result;
 use crate::num::Real;
 use std::ops::Range;
 
-/// The rows `chosen` of a source, as a source of its own.
+/// The rows `chosen` of a source, as a source.
 pub(crate) struct Subset<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     n_features: usize,
-    /// Rising.
+    /// Row indices in ascending order.
     chosen: Vec<u64>,
 }
 
 impl<'a, T: Real> Subset<'a, T> {
-    /// Rows `chosen` of `of`, each below its number of rows; they are read in rising order.
+    /// Rows `chosen` of `of`, each below its number of rows; they are read in ascending order.
     pub(crate) fn new(of: &'a dyn RandomAccess<T>, n_features: usize, mut chosen: Vec<u64>) -> Self {
         chosen.sort_unstable();
         Self { of, n_features, chosen }
@@ -48,7 +48,7 @@ impl<T: Real> RandomAccess<T> for Subset<'_, T> {
         let (mut wanted, width) = (&self.chosen[rows.start as usize..rows.end as usize], columns.len());
         let mut done = 0;
         while let Some(&first) = wanted.first() {
-            // Neighbours are read at once.
+            // Consecutive rows are read at once.
             let run = wanted.iter().zip(first..).take_while(|(row, next)| **row == *next).count();
             let to = &mut out[done * width..(done + run) * width];
             self.of.read(first..first + run as u64, columns.clone(), to, raw)?;

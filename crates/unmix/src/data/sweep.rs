@@ -1,10 +1,10 @@
 //! The two loops over rows: [`Rows::sweep`] sums, [`Rows::map`] transforms.
 //!
-//! *Same bits.* A shard is a run of rows whose length depends on the width of the data and on what is summed alone. Each is gathered alone, by one
-//! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whichever thread or worker
-//! finished them when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs
-//! also bounds the growth of rounding errors. Shards of sparse rows come one after the other, each added up by all threads, a line
-//! of its table by one of them.
+//! *Same bits.* A shard is a run of consecutive rows whose length depends only on the width of the data and on the kind of sum. Each shard
+//! is summed by one thread, block by block; finished shards are merged only as siblings of a binary tree over shard numbers, whichever
+//! thread or worker finished them and when. So the result does not depend on the number of threads, or on how the source returns its rows.
+//! Pairwise merging also bounds the growth of rounding errors. Shards of sparse rows are processed one after the other, each by all
+//! threads, where each line of the table is summed by one of them.
 
 use super::Sparse;
 use super::job::Job;
@@ -20,13 +20,14 @@ use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Nodes of the merge tree, whatever is summed.
+/// Nodes of the merge tree of any gather.
 pub(super) type Nodes = MergeStack<Box<dyn AnyPartial>>;
 
 /// Numbers that are read at once.
 const PIECE: usize = 1 << 20;
 
-/// The same where rows lie one after the other, so that small reads cost no more: still in the second cache when worked on.
+/// The same if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
+/// used.
 const NEAR: usize = 1 << 16;
 
 /// Receiver of mapped rows, in order.
@@ -59,7 +60,7 @@ impl Sink<f64> for super::NpyWriter {
 }
 
 impl<T: Real> Rows<'_, T> {
-    /// Refuses rows so long that not even one block of them can be had.
+    /// Refuses rows that are so long that a block of them does not fit in memory.
     fn check_width(&self) -> Result<()> {
         let p = self.n_features() as u64;
         check_memory(
@@ -69,15 +70,15 @@ impl<T: Real> Rows<'_, T> {
         )
     }
 
-    /// Sums `gather` over every row, once, wherever the rows are.
+    /// Sums `gather` over every row in one pass, local or remote.
     ///
-    /// Each shard is summed alone, a block at a time; results merge in an order fixed by shard number. The total has the same bits for any
-    /// number of threads, from memory and from disk, and where shards are held by [remote](super::Source::remote) workers.
+    /// Each shard is summed separately, a block at a time; results are merged in an order fixed by shard number. The total has the same
+    /// bits for any number of threads, from memory and from disk, and for shards that are held by [remote](super::Source::remote) workers.
     ///
     /// # Errors
     ///
-    /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none; [`Error::Width`] for a gather of rows of
-    /// another width.
+    /// Errors of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] if there are none; [`Error::Width`] for a gather of another
+    /// width.
     pub fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: &G) -> Result<G::Part> {
         self.sweep_any(run, stage, gather).map(of_type)
     }
@@ -104,8 +105,8 @@ impl<T: Real> Rows<'_, T> {
         ladder.total().ok_or_else(|| no_rows(stage, self.origin()))
     }
 
-    /// The nodes of the merge tree that these rows fill, whose first row is number `first_row` of the data, a multiple of the length of a
-    /// shard.
+    /// The nodes of the merge tree that these rows cover; `first_row`, the number of their first row in the data, is a multiple of the
+    /// shard length.
     pub(crate) fn nodes(
         &self,
         plan: Plan,
@@ -152,8 +153,8 @@ impl<T: Real> Rows<'_, T> {
         Ok(ladder.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
-    /// [`nodes`](Self::nodes) of sparse rows, shard after shard, each by all threads. The sum over a right sibling goes into that over the
-    /// left one line by line, so that it takes no table of its own.
+    /// [`nodes`](Self::nodes) of sparse rows, one shard after the other, each by all threads. The sum over a right sibling is added to
+    /// that over the left one line by line, so that it needs no table of its own.
     fn stored_nodes(
         &self,
         sparse: &Sparse<'_, T>,
@@ -182,16 +183,16 @@ impl<T: Real> Rows<'_, T> {
         Ok(ladder)
     }
 
-    /// Weights of some rows, unless each of these counts once: then they have the bits of rows without weights.
+    /// Weights of a range of rows, unless all are 1: the results then have the bits of unweighted rows.
     fn weights_of(&self, first: u64, n: usize) -> Option<&[f64]> {
         let weights = self.weights()?.get(first as usize..first as usize + n)?;
         if weights.iter().all(|&w| w == 1.0) { None } else { Some(weights) }
     }
 
-    /// Turns every row into `width` numbers and passes them to `sink` in the order of the rows.
+    /// Computes `width` numbers from every row and passes them to `sink` in the order of the rows.
     ///
-    /// `f` gets a block and room for its results. Shards are worked on by all threads and delivered in order; memory is that
-    /// of two shards a thread.
+    /// `f` gets a block and a buffer for its results. Shards are processed by all threads and delivered in order; memory is that of
+    /// two shards for each thread.
     pub fn map<U, F>(
         &self,
         run: &Run<'_>,
@@ -205,7 +206,7 @@ impl<T: Real> Rows<'_, T> {
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
     {
         self.check_width()?;
-        // Cut by the wider of rows and results, so that memory is bounded by both.
+        // Cut by the wider of rows and results, which bounds the memory of both.
         let plan = Plan::for_width(self.n_features().max(width));
         let shards = Shards::new(self, plan, stage)?;
         let threads = shards.threads(run);
@@ -296,14 +297,14 @@ struct Buffers<T> {
     raw: Vec<u8>,
 }
 
-/// Distributes shards in order.
+/// Assigns shards to threads in order.
 struct Shards<'a, T: Real> {
     p: usize,
     plan: Plan,
     n_rows: Option<u64>,
     random: Option<&'a dyn RandomAccess<T>>,
-    /// The next shard, and where to read it from when it cannot be read by its number. `None` once a read has failed or the
-    /// rows have come to an end.
+    /// The number of the next shard, and the reader if shards cannot be read by number. `None` after a failed read or at the end of
+    /// the rows.
     state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
 }
 
@@ -331,7 +332,7 @@ impl<'a, T: Real> Shards<'a, T> {
         run.threads.clamp(1, shards.max(1))
     }
 
-    /// The next shard. Where rows cannot be read by number, its rows are read into `buffers` now: they come once.
+    /// Takes the next shard. If rows cannot be read by number, they are read into `buffers` now.
     fn take(&self, buffers: &mut Buffers<T>) -> Result<Option<Shard>> {
         let size = self.plan.shard_rows;
         let mut state = lock(&self.state);
@@ -360,8 +361,8 @@ impl<'a, T: Real> Shards<'a, T> {
         Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
     }
 
-    /// Rows of a shard from `first` on, read into `buffers` or lent: about `most` numbers, a whole number of blocks unless
-    /// they are the last.
+    /// Rows of a shard from `first` on, read into `buffers` or borrowed: about `most` numbers, a whole number of blocks unless they
+    /// are the last.
     fn piece<'b>(
         &'b self,
         shard: &Shard,
@@ -385,7 +386,7 @@ impl<'a, T: Real> Shards<'a, T> {
 }
 
 impl<T: Real> Shards<'_, T> {
-    /// What `f` makes of the next shard, `width` numbers of each row.
+    /// Results of `f` on the next shard, `width` numbers for each row.
     fn mapped<U: Real>(
         &self,
         width: usize,
@@ -411,7 +412,7 @@ impl<T: Real> Shards<'_, T> {
     }
 }
 
-/// A run of rows that one thread processes.
+/// Consecutive rows that one thread processes.
 struct Shard {
     number: u64,
     rows: std::ops::Range<u64>,
@@ -439,7 +440,7 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
     }
 }
 
-/// Merges `part` with its sibling, the result with its own, and so on; others may do so at the same time.
+/// Merges `part` with its sibling, the result with its own, and so on; other threads may do so at the same time.
 fn climb(ladder: &Mutex<Nodes>, shard: u64, mut part: Box<dyn AnyPartial>) {
     let (mut height, mut index) = (0u32, shard);
     loop {

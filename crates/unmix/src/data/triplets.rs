@@ -1,28 +1,28 @@
-//! Lists of cells, (row, column, value), and the sparse rows that they make.
+//! Lists of cells, (row, column, value), and the sparse rows that they define.
 
 use super::{Features, Rows, Sparse};
 use crate::error::{Error, Result};
 use crate::num::Real;
 
-/// Cells by row and column, counted from 0, and their values where these are listed; NaN where a value is not known.
+/// Row and column indices of cells, counted from 0, and their values if these are listed; NaN for unknown values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triplets<T> {
-    /// Row and column of each.
+    /// Row and column of each cell.
     pub cells: Vec<(u64, u64)>,
-    /// Their values.
+    /// Values of the cells.
     pub values: Option<Vec<T>>,
     origin: String,
 }
 
-/// The largest number of a row or column.
+/// Maximum row or column index.
 const MOST: f64 = (u32::MAX - 1) as f64;
 
 impl<T: Real> Rows<'_, T> {
-    /// These rows as a list of cells: row, column and value of each, or row and column alone. In memory.
+    /// Converts these rows to a list of cells: row, column and value of each, or row and column alone. In memory.
     ///
     /// # Errors
     ///
-    /// Rows of another width; numbers of rows and columns that are no integers from 0; infinite values; those of the source.
+    /// Rows of another width; row and column indices that are not non-negative integers; infinite values; errors of the source.
     pub fn triplets(&self) -> Result<Triplets<T>> {
         let (p, origin) = (self.n_features(), self.origin());
         if p != 2 && p != 3 {
@@ -52,12 +52,12 @@ impl<T: Real> Rows<'_, T> {
 }
 
 impl<T: Real> Triplets<T> {
-    /// The cells whose values are known as stored entries of sparse rows of `n_features` numbers, or of as many as the last column needs;
-    /// rows up to the last one that is listed. `O(cells log cells)`.
+    /// The cells of known value as stored entries of sparse rows of `n_features` columns, or up to the largest column index; rows up to
+    /// the largest row index. `O(cells log cells)`.
     ///
     /// # Errors
     ///
-    /// A list without values, a cell that is listed twice, a column outside.
+    /// A list without values, a cell that is listed twice, a column index out of range.
     pub fn rows(&self, n_features: Option<usize>) -> Result<Rows<'static, T>> {
         let refused = |why: String, remedy: &str| Err(Error::setting("triplets", "true", why, remedy));
         let Some(values) = &self.values else {

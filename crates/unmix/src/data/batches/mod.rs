@@ -1,15 +1,15 @@
-//! Rows in batches, shuffled: the only place where rows come in random order.
+//! Shuffled mini-batches of rows: the only place where rows are read in random order.
 //!
-//! *Order.* Two levels (`order.rs`): shards in random order, then rows inside a window of some shards. Data that fit one window, of
-//! four million numbers, are shuffled as a whole. An epoch is cut into batches of one size or one row fewer; inside a batch rows come
-//! in the order of the data, window by window. The order of the rows depends on the seed, the epoch and the shape of the data, and not
-//! on the size of batches, threads, or where rows are kept.
+//! *Order.* Two levels (`order.rs`): shards in random order, then rows in random order within a window of several shards. Data that
+//! fit in one window, of four million numbers, are shuffled as a whole. An epoch is cut into batches whose sizes differ by at most one
+//! row; within a batch rows keep the order of the data, window by window. The order of the rows depends on the seed, the epoch and the
+//! shape of the data alone, not on the batch size, the number of threads, or where rows are stored.
 //!
-//! *Memory.* That of a window, of two where there is a second thread, and of a few batches, whatever the number of rows; of the batches
-//! alone where rows lie in memory as they are wanted.
+//! *Memory.* One window, two if there is a second thread, and a few batches, whatever the number of rows; the batches alone if rows are
+//! in memory in the required type and layout.
 //!
-//! *Reading.* A shard is read by one call. Where there is a second thread it gathers the next batches, and reads the shards of the next
-//! window one after the other, while the first one computes.
+//! *Reading.* A shard is read by one call. If there is a second thread, it gathers the next batches and reads the shards of the next
+//! window one after the other, while the first thread computes.
 
 mod order;
 mod read;
@@ -26,13 +26,13 @@ use read::{BatchReader, Group};
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc;
 
-/// Numbers that are handed over at once, so that threads wake each other seldom.
+/// Numbers that are passed between the threads at once; large enough that threads are seldom woken.
 const TOGETHER: usize = 1 << 16;
 
-/// Hand-overs that may be waiting.
+/// Maximum number of messages in the channel.
 const AHEAD: usize = 3;
 
-/// A position in training: a batch of an epoch, both counted from 0. Training can be resumed from it.
+/// A position in training: an epoch and a batch in it, both counted from 0. Training can be resumed from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Position {
@@ -42,37 +42,37 @@ pub struct Position {
     pub batch: u64,
 }
 
-/// Rows of one step.
+/// The rows of one step.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Batch<'b, T> {
-    /// Which batch it is.
+    /// Position of the batch.
     pub position: Position,
-    /// The batch after it.
+    /// Position of the next batch.
     pub next: Position,
     /// The rows, row-major.
     pub x: &'b [T],
-    /// Their numbers in the data.
+    /// Their row indices in the data.
     pub rows: &'b [u64],
-    /// How often each counts, where they are not all 1.
+    /// Their sample weights, unless all are 1.
     pub weights: Option<&'b [f64]>,
-    /// Rows of this epoch up to the end of the batch, those of weight 0 included.
+    /// Rows of this epoch up to the end of the batch, including those of weight 0.
     pub done: u64,
 }
 
 impl<T> Batch<'_, T> {
-    /// Whether the epoch ends with it.
+    /// Whether the batch is the last of its epoch.
     pub fn ends_epoch(&self) -> bool {
         self.next.epoch > self.position.epoch
     }
 }
 
 impl<'b, T: Real> Batch<'b, T> {
-    /// The same as rows, which are some of `all`.
+    /// The batch as rows, a subset of `all`.
     ///
     /// # Errors
     ///
-    /// A batch of other rows.
+    /// A batch of rows other than `all`.
     pub(crate) fn as_rows(&self, all: &Rows<'_, T>) -> Result<Rows<'b, T>> {
         let plain = Rows::new(RawArray::lent(self.x, all.n_features())?, Features::default(), all.origin());
         match self.weights {
@@ -82,27 +82,27 @@ impl<'b, T: Real> Batch<'b, T> {
     }
 }
 
-/// Settled rows in batches.
+/// Mini-batches of settled rows.
 ///
-/// Rows of weight 0 are in no batch, whatever they hold, so that batches of weighted rows may be smaller than others, and empty.
+/// Rows of weight 0 are in no batch, so batches of weighted rows may be smaller than others, or empty.
 pub struct Batches<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     p: usize,
     n: u64,
     per_epoch: u64,
-    /// How many batches are handed over at once.
+    /// Number of batches that are passed between the threads at once.
     together: u64,
-    /// Whether rows come in random order inside a batch, too.
+    /// Whether rows are in random order within a batch, too.
     mixed: bool,
     order: Order,
-    /// Two numbers of the type of the rows whose sum is the mean: subtracted one after the other they lose no digits.
+    /// The mean as the sum of two numbers of the type of the rows: subtracting them in turn loses no precision.
     mean: Vec<[T; 2]>,
-    /// What columns are multiplied by after that: one number for all, or one for each.
+    /// Factors of the columns after centring: one for all, or one for each.
     inverse: Vec<T>,
 }
 
 impl<'a, T: Real> Batches<'a, T> {
-    /// Batches of at most `size` rows of `rows`, which are [settled](Rows::settle), in an order determined by `seed`.
+    /// Batches of at most `size` rows of `rows`, which must be [settled](Rows::settle), in an order determined by `seed`.
     ///
     /// # Errors
     ///
@@ -140,21 +140,21 @@ impl<'a, T: Real> Batches<'a, T> {
         })
     }
 
-    /// Rows in random order inside a batch, too, for learners that process them one by one; otherwise they come there in the order
+    /// Puts rows in random order within a batch, too, for learners that process them one at a time; otherwise they keep the order
     /// of the data.
     pub fn mixed(mut self) -> Self {
         self.mixed = true;
         self
     }
 
-    /// Every row less `mean`, one number a column, in the precision that `mean` has.
+    /// Subtracts `mean`, one number for each column, from every row, in the precision of `mean`.
     pub fn centred(mut self, mean: &[f64]) -> Self {
         assert_eq!(mean.len(), self.p, "a number for each column");
         self.mean = mean.iter().map(|m| T::parts(*m)).map(|(near, rest)| [near, rest]).collect();
         self
     }
 
-    /// Every row divided by `unit`, and every column by its own unit as well; after they are [centred](Self::centred).
+    /// Divides every row by `unit`, and every column by its own entry of `units`, after [centring](Self::centred).
     pub fn divided(mut self, unit: f64, units: Option<&[f64]>) -> Self {
         let all = T::from_f64(1.0 / unit);
         self.inverse = match units {
@@ -170,27 +170,27 @@ impl<'a, T: Real> Batches<'a, T> {
         self.per_epoch
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.p
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn n_rows(&self) -> u64 {
         self.n
     }
 
-    /// Rows of an epoch before a batch.
+    /// Number of rows of an epoch before a batch.
     fn border(&self, batch: u64) -> u64 {
         (u128::from(batch) * u128::from(self.n) / u128::from(self.per_epoch)) as u64
     }
 
-    /// Calls `use_it` with the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false.
-    /// Batches are gathered by a second thread where `threads` allows one.
+    /// Calls `use_it` with the batches from `from` on, until `epochs` epochs have ended or it returns false. A second thread
+    /// gathers batches if `threads` allows one.
     ///
     /// # Errors
     ///
-    /// A position that these rows do not have; those of the source; whatever `use_it` returns.
+    /// A position outside these rows; errors of the source; errors of `use_it`.
     pub fn each(
         &self,
         from: Position,
@@ -227,14 +227,14 @@ impl<'a, T: Real> Batches<'a, T> {
                         Err(error) => Err(error),
                     };
                     let failed = gathered.is_err();
-                    // No one listens any more once training has ended.
+                    // The receiver is gone once training has ended.
                     if send.send(gathered).is_err() || failed {
                         return;
                     }
                     turn.read_ahead();
                 }
             });
-            // Moved in, so that it is dropped, and the gathering ends, however this loop is left.
+            // Moved in, so that it is dropped, which ends the gathering thread, on every exit from this loop.
             let receive = receive;
             for group in receive.iter() {
                 let group = group?;
@@ -247,13 +247,13 @@ impl<'a, T: Real> Batches<'a, T> {
         })
     }
 
-    /// How many hand-overs may be waiting: one of large batches.
+    /// Capacity of the channel: 1 for large batches.
     fn ahead(&self) -> usize {
         let numbers = self.together * self.n.div_ceil(self.per_epoch) * self.p as u64;
         if numbers > 1 << 20 { 1 } else { AHEAD }
     }
 
-    /// Centres and divides rows that were copied.
+    /// Centres and divides the copied rows.
     fn prepare(&self, x: &mut [T]) {
         match (self.mean.is_empty(), self.inverse.is_empty()) {
             (true, true) => {}

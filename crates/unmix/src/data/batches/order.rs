@@ -1,4 +1,4 @@
-//! Which row comes where in an epoch: shards in random order, then rows in random order inside a window of some shards.
+//! Random order of the rows of an epoch: shards in random order, then rows in random order within a window of several shards.
 //!
 //! ```text
 //! shards    0 1 2 3 4 5 6 7 8         runs of neighbouring rows, read by one call
@@ -6,45 +6,45 @@
 //! rows      shuffled inside each window
 //! ```
 //!
-//! Nothing has as many entries as there are rows or shards: the place of a shard is worked out from its number, and only the rows of
-//! one window are in a list. Everything depends on the seed, the epoch and the shape of the data alone, so an epoch can be begun
-//! anywhere. Rows that fit one window come in an order that is drawn from all orders.
+//! No list has as many entries as there are rows or shards: the position of a shard is computed from its number, and only the rows
+//! of one window are in a list. The order depends on the seed, the epoch and the shape of the data alone, so reading can begin at
+//! any position of an epoch. If all rows fit in one window, every permutation is possible.
 
 use crate::num::random::Stream;
 
-/// Numbers of a shard: 128 or 256 KiB, so much that where it lies costs a disk little beside reading it.
+/// Numbers of a shard: 128 or 256 KiB, so that the seek time of a disk is small compared with the time to read it.
 const SHARD: usize = 1 << 15;
 
-/// Numbers of a window: 16 or 32 MiB, and 128 shards.
+/// Numbers of a window: 16 or 32 MiB, or 128 shards.
 const WINDOW: usize = 1 << 22;
 
-/// Narrower rows count as if they were so wide: each has an entry in the list of the window.
+/// Minimum row length in the calculation of the window: each row has an entry in the list of the window, too.
 const NARROW: usize = 8;
 
-/// Random streams of orders of rows, one for each epoch from here on; a window takes the draws from its first place on.
+/// First random stream of the orders of rows, one stream for each epoch; a window uses the draws from its first position on.
 const ROWS: u64 = 0x7472_6169;
 
-/// The same for orders of shards.
+/// First random stream of the orders of shards.
 const SHARDS: u64 = 1 << 48;
 
-/// A random order of the numbers below `n` without a list of them: swap-or-not (Hoang, Morris & Rogaway 2012). Each round pairs
-/// numbers that add up to a random key, and swaps each pair with probability 1/2.
+/// A pseudorandom permutation of the numbers below `n` without a list of them: swap-or-not (Hoang, Morris & Rogaway 2012). Each
+/// round pairs numbers whose sum is a random key, and swaps each pair with probability 1/2.
 #[derive(Clone, Copy)]
 struct Permutation {
     n: u64,
     draws: Stream,
 }
 
-/// Rounds: each about halves the information about the position of a number; for few numbers, too.
+/// Number of rounds: each about halves the information about the position of a number, also if `n` is small.
 const ROUNDS: u64 = 96;
 
 impl Permutation {
-    /// The number at place `i`.
+    /// The number at position `i`.
     fn at(&self, i: u64) -> u64 {
         (0..ROUNDS).fold(i, |i, round| self.round(round, i))
     }
 
-    /// The place of number `x`: every round undoes itself.
+    /// The position of number `x`: every round is its own inverse.
     fn place_of(&self, x: u64) -> u64 {
         (0..ROUNDS).rev().fold(x, |x, round| self.round(round, x))
     }
@@ -57,39 +57,39 @@ impl Permutation {
     }
 }
 
-/// How rows are cut into shards and windows, and shuffled.
+/// Division of the rows into shards and windows, and their order.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     n: u64,
-    /// A power of two; the last shard may have fewer rows.
+    /// Rows of a shard, a power of two; the last shard may have fewer.
     shard_rows: u64,
     shards: u64,
     windows: u64,
     seed: u64,
 }
 
-/// Some shards, and their rows in random order.
+/// Several shards, and their rows in random order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) epoch: u64,
     pub(super) number: u64,
-    /// How many rows of the epoch come before its own.
+    /// Number of rows of the epoch before this window.
     pub(super) first: u64,
-    /// Rising.
+    /// Shard numbers in ascending order.
     pub(super) shards: Vec<u64>,
-    /// Rows as places in the window, in which its shards lie one after the other.
+    /// Positions of the rows in the window, in which its shards are stored consecutively.
     pub(super) order: Vec<u32>,
 }
 
 impl Window {
-    /// Rows of the epoch up to its end.
+    /// Number of rows of the epoch up to the end of this window.
     pub(super) fn end(&self) -> u64 {
         self.first + self.order.len() as u64
     }
 }
 
 impl Order {
-    /// Of `n` rows of `p` numbers.
+    /// Order of `n` rows of `p` numbers.
     pub(super) fn new(n: u64, p: usize, seed: u64) -> Self {
         let width = p.max(NARROW);
         let rows = (SHARD / width).max(1);
@@ -97,7 +97,8 @@ impl Order {
         Self::cut(n, shard_rows as u64, (WINDOW / (shard_rows * width)).max(1) as u64, seed)
     }
 
-    /// With shards of `shard_rows` rows, a power of two, and windows of `most` shards or one fewer where there are several.
+    /// With shards of `shard_rows` rows, a power of two, and windows of at most `most` shards, whose sizes differ by at most one
+    /// shard.
     pub(super) fn cut(n: u64, shard_rows: u64, most: u64, seed: u64) -> Self {
         assert!(shard_rows.is_power_of_two());
         let shards = n.div_ceil(shard_rows);
@@ -114,7 +115,7 @@ impl Order {
         first..(first + self.shard_rows).min(self.n)
     }
 
-    /// The row at a place of a window.
+    /// The row at a position of a window.
     #[inline]
     pub(super) fn row(&self, window: &Window, place: u32) -> u64 {
         let (place, bits) = (u64::from(place), self.shard_rows.trailing_zeros());
@@ -125,24 +126,24 @@ impl Order {
         Permutation { n: self.shards, draws: Stream::new(self.seed, SHARDS + epoch) }
     }
 
-    /// How many shards come before those of a window.
+    /// Number of shards before those of a window.
     fn border(&self, window: u64) -> u64 {
         (u128::from(window) * u128::from(self.shards) / u128::from(self.windows)) as u64
     }
 
-    /// How many rows of an epoch come before those of a window.
+    /// Number of rows of an epoch before those of a window.
     fn first(&self, epoch: u64, window: u64) -> u64 {
         let before = self.border(window);
         if before == 0 {
             return 0;
         }
-        // The last shard of the data may be short, wherever it comes.
+        // The last shard of the data may be short, wherever it is in the order.
         let lacking = self.shards * self.shard_rows - self.n;
         let short = lacking > 0 && self.shuffled(epoch).place_of(self.shards - 1) < before;
         before * self.shard_rows - if short { lacking } else { 0 }
     }
 
-    /// The window that holds place `at` of an epoch.
+    /// The window that holds position `at` of an epoch.
     pub(super) fn window_at(&self, epoch: u64, at: u64) -> u64 {
         let (mut low, mut high) = (0, self.windows);
         while high - low > 1 {
@@ -152,7 +153,7 @@ impl Order {
         low
     }
 
-    /// Writes window `number` of an epoch over `window`.
+    /// Writes window `number` of an epoch into `window`.
     pub(super) fn fill(&self, epoch: u64, number: u64, window: &mut Window) {
         (window.epoch, window.number, window.first) = (epoch, number, self.first(epoch, number));
         window.shards.clear();

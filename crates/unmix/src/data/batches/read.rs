@@ -6,7 +6,7 @@ use crate::data::RandomAccess;
 use crate::error::Result;
 use crate::num::Real;
 
-/// A few batches, one after the other.
+/// Several consecutive batches.
 pub(super) struct Group<T> {
     batches: Vec<Piece>,
     x: Vec<T>,
@@ -22,17 +22,17 @@ impl<T> Default for Group<T> {
     }
 }
 
-/// One of them.
+/// One batch of a group.
 struct Piece {
     position: Position,
     next: Position,
     done: u64,
-    /// Its rows in those of the group.
+    /// Range of its rows among those of the group.
     rows: std::ops::Range<usize>,
 }
 
 impl<T> Group<T> {
-    /// Hands out its batches, rows of `p` numbers, while that returns true.
+    /// Passes its batches, rows of `p` numbers, to the callback until that returns false.
     pub(super) fn hand_out(
         &self,
         p: usize,
@@ -57,13 +57,13 @@ impl<T> Group<T> {
     }
 }
 
-/// A window, and as many of its shards as have been read.
+/// A window, and those of its shards that have been read.
 struct HeldWindow<T> {
     window: Window,
     numbers: Vec<T>,
-    /// Shards read so far.
+    /// Number of shards read so far.
     read: usize,
-    /// Whether it is any window at all.
+    /// Whether a window has been assigned.
     begun: bool,
 }
 
@@ -76,7 +76,7 @@ impl<T: Real> HeldWindow<T> {
         self.begun && (self.window.epoch, self.window.number) == (epoch, number)
     }
 
-    /// Becomes another window, of which nothing has been read; the one of rows that fit one window always has the same shards.
+    /// Starts another window, of which nothing has been read; if all rows fit in one window, the shards that were read are kept.
     fn begin(&mut self, of: &Batches<'_, T>, epoch: u64, number: u64) {
         if of.order.windows() > 1 {
             self.read = 0;
@@ -85,7 +85,7 @@ impl<T: Real> HeldWindow<T> {
         self.begun = true;
     }
 
-    /// Reads on until `shards` of its shards have been read.
+    /// Reads until `shards` of its shards have been read.
     fn read_until(
         &mut self,
         shards: usize,
@@ -97,7 +97,7 @@ impl<T: Real> HeldWindow<T> {
         if self.read == 0 && self.numbers.len() != len {
             self.numbers.resize(len, T::default());
         }
-        // All shards are of one length but the last of the data, which comes last.
+        // All shards have the same length, except the last of the data, which is the last of its window.
         let step = of.order.rows_of(0).count() * of.p;
         while self.read < shards.min(self.window.shards.len()) {
             let (rows, at) = (of.order.rows_of(self.window.shards[self.read]), self.read * step);
@@ -113,21 +113,21 @@ impl<T: Real> HeldWindow<T> {
 pub(super) struct BatchReader<'b, 'a, T: Real> {
     of: &'b Batches<'a, T>,
     from: &'b dyn RandomAccess<T>,
-    /// All rows, where they lie in memory as they are wanted: nothing is read then.
+    /// All rows, if they are in memory in the required type and layout: then nothing is read.
     lent: Option<&'b [T]>,
     epochs: u64,
     position: Position,
     now: HeldWindow<T>,
-    /// The window after it, where it is read ahead.
+    /// The next window, if it is read ahead.
     next: HeldWindow<T>,
     ahead: bool,
-    /// Rows of the epoch that were handed out.
+    /// Rows of the epoch that were passed on.
     done: u64,
     raw: Vec<u8>,
 }
 
 impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
-    /// Before the batch `position`; windows are read `ahead` or when they are wanted.
+    /// Begins before the batch `position`; windows are read `ahead` or when they are needed.
     pub(super) fn new(of: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
         let from = of.rows.settled();
         let lent = from.lend(0..of.n);
@@ -136,7 +136,7 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         Self { of, from, lent, epochs, position, now, next, ahead, done: 0, raw: Vec::new() }
     }
 
-    /// The next batches, written over `group`; false where there are none.
+    /// Writes the next batches into `group`; false if there are none.
     pub(super) fn gather(&mut self, group: &mut Group<T>) -> Result<bool> {
         if self.position.epoch >= self.epochs {
             return Ok(false);
@@ -170,7 +170,7 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         Ok(())
     }
 
-    /// Makes the window that has place `at` of the epoch the current one, all of it read.
+    /// Makes the window that holds position `at` of the epoch the current one, and reads it completely.
     fn arrive(&mut self, epoch: u64, at: u64) -> Result<()> {
         let (of, windows) = (self.of, self.of.order.windows());
         let here = &self.now.window;
@@ -194,7 +194,8 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         Ok(())
     }
 
-    /// Copies rows at these places of the epoch, all of the current window, in the order of the data unless they are to be mixed.
+    /// Copies the rows at these positions of the epoch, all in the current window, in the order of the data unless they are to be
+    /// mixed.
     fn copy(&mut self, places: std::ops::Range<u64>, group: &mut Group<T>) {
         let (p, order, first) = (self.of.p, &self.of.order, self.now.window.first);
         let part = (places.start - first) as usize..(places.end - first) as usize;
@@ -220,8 +221,8 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         }
     }
 
-    /// Reads as large a part of the next window as has been handed out of the current one. What fails is read again when it is
-    /// wanted, and the error is reported then.
+    /// Reads as large a fraction of the next window as has been used of the current one. A failed read is repeated when the shard
+    /// is needed, and the error is reported then.
     pub(super) fn read_ahead(&mut self) {
         let (here, epochs) = (&self.now.window, self.epochs);
         if !self.ahead || self.next.window.epoch >= epochs || here.order.is_empty() {

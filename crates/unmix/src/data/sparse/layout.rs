@@ -1,12 +1,12 @@
-//! Stored entries line after line, where a line is a row or a column.
+//! Compressed storage of the entries by line: a line is a row or a column.
 
 use crate::error::{Error, Result};
 use crate::num::{Lines, Real};
 use std::borrow::Cow;
 
-/// A place as other programs store it.
+/// An index type of other programs.
 pub trait Index: Copy + std::fmt::Display {
-    /// As a place in memory; `None` when it is negative or too large to be one.
+    /// The index as `usize`; `None` if it is negative or too large.
     fn place(self) -> Option<usize>;
 }
 
@@ -21,7 +21,7 @@ macro_rules! index {
 }
 index!(i32, i64, u32, u64, usize);
 
-/// Lines of entries; within a line places ascend and are different.
+/// Entries by line; within a line indices ascend and are distinct.
 #[derive(Clone, Debug)]
 pub(super) struct Layout<'a, T: Real> {
     starts: Cow<'a, [usize]>,
@@ -30,7 +30,7 @@ pub(super) struct Layout<'a, T: Real> {
 }
 
 impl<'a, T: Real> Layout<'a, T> {
-    /// Lines whose entries have places in `0..width`; `names` are those of a line and of a place.
+    /// Lines whose entries have indices in `0..width`; `names` are the nouns for a line and an index in messages.
     pub(super) fn new(
         names: [&str; 2],
         starts: &[impl Index],
@@ -80,7 +80,7 @@ impl<'a, T: Real> Layout<'a, T> {
         Ok(Self { starts: ends.into(), places: found.into(), values }.canonical())
     }
 
-    /// Sorted within each line, entries of one place added up.
+    /// Sorted within each line, with duplicate entries summed.
     fn canonical(self) -> Self {
         let ascending = |i: usize| self.line(i).0.windows(2).all(|pair| pair[0] < pair[1]);
         if (0..self.len()).all(ascending) {
@@ -92,7 +92,7 @@ impl<'a, T: Real> Layout<'a, T> {
             let (at, numbers) = self.line(i);
             entries.clear();
             entries.extend(at.iter().zip(numbers).map(|(&j, x)| (j, x.to_f64())));
-            // Stable, so that what is added is added in the order in which it was stored.
+            // Stable, so that duplicates are summed in the order in which they were stored.
             entries.sort_by_key(|e| e.0);
             for same in entries.chunk_by(|a, b| a.0 == b.0) {
                 places.push(same[0].0);
@@ -103,7 +103,7 @@ impl<'a, T: Real> Layout<'a, T> {
         Self { starts: starts.into(), places: places.into(), values: values.into() }
     }
 
-    /// The same, lent.
+    /// The same layout, borrowed.
     pub(super) fn lent(&self) -> Layout<'_, T> {
         let (starts, places, values) = (&*self.starts, &*self.places, &*self.values);
         Layout { starts: starts.into(), places: places.into(), values: values.into() }
@@ -114,27 +114,27 @@ impl<'a, T: Real> Layout<'a, T> {
         Lines::new(&self.starts, &self.places, &self.values)
     }
 
-    /// How many lines.
+    /// Number of lines.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many entries.
+    /// Number of entries.
     pub(super) fn stored(&self) -> usize {
         self.places.len()
     }
 
-    /// Entries of line `i`: places and values.
+    /// Entries of line `i`: indices and values.
     pub(super) fn line(&self, i: usize) -> (&[u32], &[T]) {
         self.lines().line(i)
     }
 
-    /// Entries of line `i` whose places are in `within`.
+    /// Entries of line `i` whose indices are in `within`.
     pub(super) fn part(&self, i: usize, within: std::ops::Range<usize>) -> (&[u32], &[T]) {
         self.lines().part(i, within)
     }
 
-    /// Places become lines, `width` of them: counted, then put where they belong. `O(stored + width)`.
+    /// The transposed layout of `width` lines, by a counting sort. `O(stored + width)`.
     pub(super) fn exchanged<'b>(&self, width: usize) -> Layout<'b, T> {
         let mut starts = vec![0usize; width + 1];
         for &at in &*self.places {

@@ -1,4 +1,4 @@
-//! Sparse rows turned into other rows.
+//! Maps over sparse rows.
 
 use super::Sparse;
 use crate::data::sweep::Sink;
@@ -7,12 +7,12 @@ use crate::num::{Real, fill};
 use crate::run::Run;
 
 impl<T: Real> Sparse<'_, T> {
-    /// Turns every row into `width` numbers and passes them to `sink` in the order of the rows. `row` gets zeros to write them
-    /// over.
+    /// Computes `width` numbers from every row and passes them to `sink` in the order of the rows. `row` gets a buffer of zeros for
+    /// its results.
     ///
     /// # Errors
     ///
-    /// [`Error::Interrupted`](crate::Error::Interrupted); those of the sink.
+    /// [`Error::Interrupted`](crate::Error::Interrupted); errors of the sink.
     pub(crate) fn map<U: Real>(
         &self,
         run: &Run<'_>,

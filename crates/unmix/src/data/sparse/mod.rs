@@ -1,7 +1,7 @@
-//! Rows of which most numbers are 0: only the others are stored.
+//! Sparse rows: only entries that differ from 0 are stored.
 //!
-//! Kept by row, as the rows are requested; a copy by column is made the first time a sum over columns needs it. Nothing here makes
-//! the matrix dense: readers get the block that they ask for, and sums over [shards](Stored) touch stored entries only.
+//! Stored by row, as rows are read; a copy by column is made the first time that a sum over columns needs it. The matrix is never
+//! made dense: readers get the block that they ask for, and sums over [shards](Stored) use stored entries only.
 
 mod layout;
 mod lines;
@@ -18,29 +18,29 @@ use layout::Layout;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// `n_rows x n_features` numbers, of which the stored ones may differ from 0.
+/// A sparse `n_rows x n_features` matrix.
 ///
-/// Columns are sorted within a row and none is stored twice; zeros that were stored stay stored.
+/// Column indices ascend within a row and are distinct; explicit zeros stay stored.
 pub struct Sparse<'a, T: Real> {
     n_features: usize,
     by_row: Layout<'a, T>,
-    /// By column too, where the rows came that way.
+    /// The entries by column, if they were given so.
     given: Option<Layout<'a, T>>,
     made: OnceLock<Layout<'static, T>>,
-    /// What readers get where nothing is stored.
+    /// The value of entries that are not stored.
     unstored: T,
 }
 
 impl<'a, T: Real> Sparse<'a, T> {
     /// From compressed sparse rows: row `i` has entries `starts[i]..starts[i + 1]` of `columns` and `values`.
     ///
-    /// Columns in any order and more than once (their values are added) are accepted; `values` are lent when they need not be
-    /// sorted. `O(stored)`.
+    /// Columns may be in any order and may be repeated (their values are added); `values` are borrowed if they need not be sorted.
+    /// `O(stored)`.
     ///
     /// # Errors
     ///
-    /// Starts that do not begin at 0, fall, or point beyond the entries; columns outside `0..n_features`; another number of
-    /// columns than of values; more than `u32::MAX` rows or columns.
+    /// Starts that do not begin at 0, that decrease, or that point beyond the entries; columns outside `0..n_features`; different
+    /// numbers of columns and values; more than `u32::MAX` rows or columns.
     pub fn from_csr(
         starts: &[impl Index],
         columns: &[impl Index],
@@ -55,7 +55,7 @@ impl<'a, T: Real> Sparse<'a, T> {
     ///
     /// # Errors
     ///
-    /// As [`from_csr`](Self::from_csr), with rows and columns exchanged; more rows than memory has room to list.
+    /// As for [`from_csr`](Self::from_csr), with rows and columns exchanged; more rows than fit in memory as a list.
     pub fn from_csc(
         starts: &[impl Index],
         rows: &[impl Index],
@@ -69,17 +69,17 @@ impl<'a, T: Real> Sparse<'a, T> {
         Ok(Self { n_features: given.len(), by_row, given: Some(given), made: OnceLock::new(), unstored })
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.by_row.len()
     }
 
-    /// Numbers in a row, stored or not.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// Numbers that are stored.
+    /// Number of stored entries.
     pub fn n_stored(&self) -> usize {
         self.by_row.stored()
     }
@@ -89,11 +89,11 @@ impl<'a, T: Real> Sparse<'a, T> {
         self.by_row.line(i)
     }
 
-    /// These columns of it, in this order; none twice.
+    /// The given columns, in the given order; each at most once.
     ///
     /// # Errors
     ///
-    /// A column that it has not.
+    /// A column that does not exist.
     pub fn selected(&self, columns: &[usize]) -> Result<Sparse<'static, T>> {
         let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
         for &j in columns {
@@ -108,7 +108,7 @@ impl<'a, T: Real> Sparse<'a, T> {
         Sparse::from_csc(&starts, &rows, values, self.n_rows())
     }
 
-    /// The first stored number that is not finite: row, column, number.
+    /// The first stored number that is not finite: row, column, value.
     pub(crate) fn first_not_finite(&self) -> Option<(u64, usize, f64)> {
         (0..self.n_rows()).find_map(|i| {
             let (columns, values) = self.row(i);
@@ -117,24 +117,24 @@ impl<'a, T: Real> Sparse<'a, T> {
         })
     }
 
-    /// Rows and columns exchanged. Lent, but for the copy by column, which is made where it is not there yet.
+    /// The transposed matrix. Borrowed, except for the copy by column, which is made if it is not there yet.
     pub(crate) fn transposed(&self) -> Sparse<'_, T> {
         let (by_row, given) = (self.by_column().lent(), Some(self.by_row.lent()));
         Sparse { n_features: self.n_rows(), by_row, given, made: OnceLock::new(), unstored: self.unstored }
     }
 
-    /// The same entries as cells of rows that have no others: readers get NaN for all that is not stored. Lent.
+    /// The stored entries as the observed cells of rows: readers get NaN for all other cells. Borrowed.
     pub(crate) fn as_cells(&self) -> Sparse<'_, T> {
         let (by_row, given) = (self.by_row.lent(), self.given.as_ref().map(Layout::lent));
         let unstored = T::from_f64(f64::NAN);
         Sparse { n_features: self.n_features, by_row, given, made: OnceLock::new(), unstored }
     }
 
-    /// Rows `rows` as a shard, where row 0 is number `first_row` of the data and `weights` are those of all rows that are here.
+    /// Rows `rows` as a shard; row 0 is row `first_row` of the data, and `weights` are those of all local rows.
     ///
     /// # Errors
     ///
-    /// More columns than memory has room to list.
+    /// More columns than fit in memory as a list.
     pub(crate) fn shard<'s>(
         &'s self,
         (first_row, rows): (u64, std::ops::Range<usize>),
@@ -155,7 +155,7 @@ impl<'a, T: Real> Sparse<'a, T> {
     }
 }
 
-/// An error when there is no room for a few numbers for each of so many rows or columns, which a small file can promise.
+/// An error if a few numbers for each of `n` rows or columns do not fit in memory: a small file can declare any shape.
 fn check_list(what: &str, n: usize) -> Result<()> {
     let bytes = (n as u64).saturating_mul(8 * 8);
     check_memory(&format!("sparse rows with {n} {what}"), bytes, "check the declared shape")

@@ -1,4 +1,4 @@
-//! Sparse rows as a source: dense, one block at a time.
+//! Reading sparse rows as dense blocks.
 
 use super::Sparse;
 use crate::data::source::{Forward, RandomAccess, Source, Stream};
@@ -24,7 +24,7 @@ impl<T: Real> Source<T> for Sparse<'_, T> {
     }
 
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
-        // Of rows with gaps, what is not stored is not 0.
+        // In rows with missing cells, entries that are not stored are missing, not 0.
         if self.unstored == T::default() { Some(self) } else { None }
     }
 }
@@ -37,7 +37,7 @@ impl<T: Real> RandomAccess<T> for Sparse<'_, T> {
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], _: &mut Vec<u8>) -> Result<()> {
         let (rows, p) = (rows.start as usize..rows.end as usize, columns.len());
         out.fill(self.unstored);
-        // A few columns of many rows are found faster column by column.
+        // Few columns of many rows are read faster by column.
         if p < rows.len() && p < self.n_features {
             for j in columns.clone() {
                 let (at, values) = self.by_column().part(j, rows.clone());
