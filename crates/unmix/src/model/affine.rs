@@ -45,7 +45,7 @@ impl Encoder for LinearEncoder {
     }
 }
 
-/// `x = y C + mean`: the decoder of linear models, and of others whose codes add up.
+/// `x = y C + mean`: the decoder of linear models, and of any other model whose reconstruction is linear in the codes.
 #[derive(Clone, Debug)]
 pub struct LinearDecoder {
     mean: Tensor,
@@ -88,18 +88,18 @@ impl Decoder for LinearDecoder {
 /// An element-wise nonlinearity of codes: `scale_j h(y_j / unit_j, a_j)`.
 #[derive(Clone, Debug)]
 pub(crate) struct Nonlinearity {
-    /// Of a standardised code and its width.
+    /// The function `h(y, a)` of a standardised code and its width.
     pub(crate) h: fn(f64, f64) -> f64,
     /// Widths.
     pub(crate) a: Vec<f64>,
-    /// What codes are divided by; where that is 0 the result is 0.
+    /// Divisors of the codes; where the divisor is 0 the result is 0.
     pub(crate) unit: Vec<f64>,
-    /// What the result is multiplied by.
+    /// Factors of the result.
     pub(crate) scale: Vec<f64>,
 }
 
 impl Nonlinearity {
-    /// The nonlinearity of row-major codes.
+    /// Applies the nonlinearity to row-major codes.
     fn apply<T: Real>(&self, codes: &[T]) -> Vec<T> {
         let of = |j: usize, y: f64| match self.unit[j] > 0.0 {
             true => self.scale[j] * (self.h)(y / self.unit[j], self.a[j]),
@@ -110,7 +110,7 @@ impl Nonlinearity {
     }
 }
 
-/// `x = h(y) C + mean`: what reconstructs by more than the codes themselves.
+/// `x = h(y) C + mean`: a decoder that is not linear in the codes.
 #[derive(Clone, Debug)]
 pub(crate) struct NonlinearDecoder {
     codes: Nonlinearity,
@@ -150,7 +150,7 @@ impl Decoder for NonlinearDecoder {
     }
 }
 
-/// [`NonlinearDecoder`], for one type of numbers.
+/// [`NonlinearDecoder`] prepared for one number type.
 struct Nonlinear<T> {
     codes: Nonlinearity,
     linear: Affine<T>,
@@ -162,7 +162,7 @@ impl<T: Real> RowMap<T> for Nonlinear<T> {
     }
 }
 
-/// `y = (x - subtract) matrix + add`, rows on the left. An empty vector stands for zeros.
+/// `y = (x - subtract) matrix + add`, with rows as row vectors. An empty vector represents zeros.
 #[derive(Clone, Debug)]
 struct Affine<T> {
     subtract: Vec<T>,
@@ -171,14 +171,15 @@ struct Affine<T> {
 }
 
 impl<T: Real> RowMap<T> for Affine<T> {
-    /// Centred before the product, not after: `xB - mean B` loses the digits that the rows have in common with their mean.
+    /// Rows are centred before the product, not after: `xB - mean B` cancels the digits that the rows and their mean have in
+    /// common.
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
         let (p, k) = (self.matrix.rows(), self.matrix.cols());
         if k == 0 {
             return;
         }
         if p == 0 {
-            // Nothing to multiply: every row is what is added.
+            // Nothing to multiply: every row of the result is `add`.
             out.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(&self.add));
             return;
         }
@@ -186,7 +187,7 @@ impl<T: Real> RowMap<T> for Affine<T> {
         let input = match self.subtract.is_empty() {
             true => rows,
             false => {
-                // Not cleared first: what is there is written over.
+                // Not cleared first: all of it is overwritten.
                 work.rows.resize(rows.len(), T::default());
                 widest(
                     #[inline(always)]

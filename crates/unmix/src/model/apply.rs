@@ -1,4 +1,4 @@
-//! A model applied to rows: codes, rows back, likelihoods, certificates.
+//! Application of a model to rows: codes, reconstructions, likelihoods, certificates.
 
 use super::code::{Encoded, RowMap, Unsolved};
 use super::sparse::SparseEncoder;
@@ -11,13 +11,14 @@ use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
 
 impl Model {
-    /// Codes of `rows`, in order, in their type: `n_codes` numbers a row. A row has the same bits alone and among others.
+    /// Codes of `rows`, in order, in the type of the rows: `n_codes` numbers for each row. The bits of a code do not depend on the
+    /// other rows.
     ///
-    /// Where the encoder iterates, rows that it did not solve to its tolerance are encoded all the same, and counted in what is returned.
+    /// If the encoder iterates, rows that did not reach its tolerance are encoded as well, and their number is returned.
     ///
     /// # Errors
     ///
-    /// Rows of another width; numbers that are not finite, but for NaN where the encoder takes missing cells; those of the source.
+    /// Rows of another width; numbers that are not finite, except NaN if the encoder accepts missing cells; errors of the source.
     pub fn encode<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -47,7 +48,7 @@ impl Model {
         Ok(Encoded { n_rows, unsolved: coder.unsolved() })
     }
 
-    /// Codes of rows whose cells are the stored entries.
+    /// Codes of sparse rows whose observed cells are the stored entries.
     fn encode_cells<T: Real>(
         &self,
         sparse: &Sparse<'_, T>,
@@ -69,12 +70,12 @@ impl Model {
         sparse.map(run, "encoding", k, row, sink)
     }
 
-    /// Sparse rows as rows with gaps, where the encoder takes their stored entries for cells.
+    /// Sparse rows as rows with missing cells, if the encoder interprets stored entries as the observed cells.
     pub(super) fn cells_of<'r, T: Real>(&self, rows: &'r Rows<'_, T>) -> Option<Rows<'r, T>> {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
-    /// Rows with their missing cells (NaN) as their codes are decoded; observed cells are left unchanged.
+    /// Fills the missing cells (NaN) of rows with their decoded codes; observed cells are unchanged.
     pub(crate) fn fill<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -97,11 +98,11 @@ impl Model {
         rows.map(run, "imputing", self.n_features, step, sink)
     }
 
-    /// Rows that `codes` stand for, in order.
+    /// Reconstructs rows from `codes`, in order.
     ///
     /// # Errors
     ///
-    /// A model without a decoder; codes of another width; numbers that are not finite; those of the source.
+    /// A model without a decoder; codes of another width; numbers that are not finite; errors of the source.
     pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
         let decoder = self.code.decode_map::<T>("decoding")?;
         self.check_width("decode", codes.n_features(), self.n_codes(), codes.origin())?;
@@ -117,7 +118,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode); a model without a decoder.
+    /// As for [`encode`](Self::encode); a model without a decoder.
     pub fn reconstruct<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -127,11 +128,11 @@ impl Model {
         self.reconstruct_without(&[], rows, run, sink)
     }
 
-    /// [`reconstruct`](Self::reconstruct) without some of the components: their codes count as 0.
+    /// [`reconstruct`](Self::reconstruct) with the codes of some components set to 0.
     ///
     /// # Errors
     ///
-    /// Those of it; a component that the model has not.
+    /// As for `reconstruct`; a component that does not exist.
     pub fn reconstruct_without<T: Real>(
         &self,
         exclude: &[usize],
@@ -162,12 +163,11 @@ impl Model {
         Ok(Encoded { n_rows, unsolved: coder.unsolved() })
     }
 
-    /// How far the code of every row is from its solution: one number a row, in the quantity of
-    /// [`Certificate`](super::Certificate).
+    /// Convergence measure of the code of every row: one number for each row, the quantity of [`Certificate`](super::Certificate).
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode); an encoder that does not iterate has no certificates.
+    /// As for [`encode`](Self::encode); an encoder that does not iterate has no certificates.
     pub fn certificates<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -178,7 +178,7 @@ impl Model {
         if self.code.encoder().certificate().is_none() {
             return Err(Error::Unsupported {
                 asked: format!("certificates of the codes of the {} model", self.method.key),
-                found: "its codes are exact: nothing is iterated".into(),
+                found: "its codes have a closed form, without iterations".into(),
                 remedy: "encode the rows".into(),
             });
         }
@@ -192,11 +192,11 @@ impl Model {
         rows.map(run, "encoding", 1, step, sink)
     }
 
-    /// Log-likelihood of every row, where the model has one.
+    /// Log-likelihood of every row, if the model has one.
     ///
     /// # Errors
     ///
-    /// A model without a density; rows of another width; numbers that are not finite; those of the source.
+    /// A model without a density; rows of another width; numbers that are not finite; errors of the source.
     pub fn score_samples<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -213,7 +213,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of [`score_samples`](Self::score_samples).
+    /// As for [`score_samples`](Self::score_samples).
     pub fn score_samples_under<T: Real>(
         &self,
         density: &Gaussian,
@@ -239,7 +239,7 @@ impl Model {
         rows.map(run, "scoring", 1, step, sink)
     }
 
-    /// Whether rows have a log-likelihood under the model, for an error before they are read.
+    /// Checks that rows have a log-likelihood under the model, before they are read.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A model without one.
+    /// A model without a density.
     pub fn density(&self) -> Result<Gaussian> {
         let make = self.method.density.ok_or_else(|| Error::Unsupported {
             asked: format!("log-likelihood under the {} model", self.method.key),
@@ -269,7 +269,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of it.
+    /// As for `encode`.
     pub fn encode_to_vec<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
         let mut sink = VecSink(Vec::new());
         self.encode(rows, run, &mut sink)?;
@@ -280,7 +280,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of it.
+    /// As for `decode`.
     pub fn decode_to_vec<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
         let mut sink = VecSink(Vec::new());
         self.decode(codes, run, &mut sink)?;
@@ -299,7 +299,7 @@ impl Model {
     }
 }
 
-/// The encoder of a model for rows of one type, and what it left unsolved.
+/// The encoder of a model for rows of one type, and the rows for which it did not converge.
 pub(super) struct ModelEncoder<'m, T> {
     model: &'m Model,
     pub(super) map: Box<dyn RowMap<T>>,
@@ -311,7 +311,7 @@ impl<'m, T: Real> ModelEncoder<'m, T> {
         Self { model, map: model.code.encode_map(), unsolved: Mutex::new(None) }
     }
 
-    /// Refuses numbers that are not finite, but for NaN where that is a missing cell.
+    /// Refuses numbers that are not finite, except NaN that represents a missing cell.
     pub(super) fn check(&self, stage: &str, rows: &Rows<'_, T>, block: &Block<'_, T>) -> Result<()> {
         match self.model.code.codes().missing {
             true => rows.check_infinite(stage, block)?,
@@ -360,7 +360,7 @@ impl<T: Real> Rows<'_, T> {
         self.check_each(what, block, |x| x.finite() || x.to_f64().is_nan())
     }
 
-    /// An error that names the first row with missing cells that has fewer than `least` others.
+    /// An error that names the first row with missing cells that has fewer than `least` observed cells.
     fn check_cells(&self, what: &str, block: &Block<'_, T>, least: usize) -> Result<()> {
         let p = block.n_features;
         let cells = |row: &[T]| row.iter().filter(|x| !x.to_f64().is_nan()).count();

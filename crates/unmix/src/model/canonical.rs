@@ -1,17 +1,17 @@
-//! The sign that every component gets, written down once.
+//! The convention for signs and order of components.
 
 use crate::error::Result;
 use crate::num::{Matrix, null};
 
-/// Number of the sign rule below; stored in every model file.
+/// Number of the sign rule; stored in every model file.
 ///
-/// Rule 1: in each decoder vector the entry of largest magnitude is positive; entries within `sqrt(eps)` of the largest,
-/// relatively, count as equal and the lowest index wins.
+/// Rule 1: in each decoder vector the entry of largest magnitude is positive; entries within a relative distance `sqrt(eps)` of the
+/// largest count as equal, and the one of lowest index is used.
 pub const SIGN_RULE: u32 = 1;
 
-/// 1 or -1: the factor of a decoder vector by rule 1. `eps` is that of the type in which it was computed.
+/// The sign, 1 or -1, by which rule 1 multiplies a decoder vector. `eps` is that of the type in which it was computed.
 pub fn sign_of(vector: &[f64], eps: f64) -> f64 {
-    // Side by side: one maximum would wait for another.
+    // Eight independent maxima, so that the comparisons are not one dependent chain.
     let (eights, rest) = vector.as_chunks::<8>();
     let mut largest = [0.0f64; 8];
     eights.iter().for_each(|eight| largest.iter_mut().zip(eight).for_each(|(m, x)| *m = m.max(x.abs())));
@@ -34,7 +34,8 @@ pub fn canonical_sign(vectors: &mut Matrix<f64>, eps: f64) {
     vectors.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 0.0);
 }
 
-/// The sign of an axis of columns that were divided by `noise`: that of what decodes, which is the axis in the columns' own units.
+/// The sign of an axis of columns that were divided by `noise`: that of its decoder vector, which is the axis in the units of the
+/// columns.
 fn sign_in_units(axis: &[f64], noise: Option<&[f64]>, eps: f64) -> f64 {
     match noise {
         None => sign_of(axis, eps),
@@ -42,8 +43,8 @@ fn sign_in_units(axis: &[f64], noise: Option<&[f64]>, eps: f64) -> f64 {
     }
 }
 
-/// `k` axes with their canonical signs, as rows: those `found`, and where these are fewer directions that depend on the axes of the rows alone,
-/// `known`. `noise` is what columns were divided by.
+/// `k` axes with their canonical signs, as rows: the axes `found`, completed, if these are fewer, by orthogonal directions that depend only
+/// on the axes of the rows, `known`. `noise` are the divisors of the columns.
 ///
 /// # Errors
 ///
@@ -71,14 +72,14 @@ pub(crate) fn completed_axes(
     Ok(all)
 }
 
-/// The order that components have in a model, and the sign of each.
+/// The order of the components in a model, and the sign of each.
 pub(crate) struct Arrangement {
     order: Vec<usize>,
     sign: Vec<f64>,
 }
 
 impl Arrangement {
-    /// In this order, with the canonical signs of the rows of `decoder`, what each component adds to a row of data.
+    /// In this order, with the canonical signs of the rows of `decoder`, the decoder vectors.
     pub(crate) fn new(order: Vec<usize>, decoder: &Matrix<f64>, eps: f64) -> Self {
         let sign = order.iter().map(|&i| sign_of(decoder.row(i), eps)).collect();
         Self { order, sign }
@@ -91,18 +92,18 @@ impl Arrangement {
         Self::new(order, decoder, eps)
     }
 
-    /// Which component, as it was found, has which place.
+    /// Index of each component before the arrangement.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// Rows that belong to components, arranged.
+    /// Arranges the rows of a matrix, one for each component.
     pub(crate) fn rows(&self, m: &Matrix<f64>) -> Matrix<f64> {
         // -0 and 0 are equal numbers but not equal bits.
         Matrix::from_fn(self.order.len(), m.cols(), |i, j| self.sign[i] * m[(self.order[i], j)] + 0.0)
     }
 
-    /// Numbers that belong to components, in their order.
+    /// Arranges numbers, one for each component.
     pub(crate) fn values(&self, of: &[f64]) -> Vec<f64> {
         self.order.iter().map(|&i| of[i]).collect()
     }

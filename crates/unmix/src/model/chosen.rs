@@ -1,10 +1,10 @@
-//! Components chosen by number, by range or by name.
+//! Selection of components by number, by range or by name.
 
 use super::Model;
 use crate::error::{Error, Result};
 use std::str::FromStr;
 
-/// One of the components that the user names, as in `0`, `-1`, `2-4` or `ica3`.
+/// A component, or a range of them, as the user gives it: `0`, `-1`, `2-4` or `ica3`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chosen {
     /// By number from 0; negative numbers count from the end, -1 being the last.
@@ -45,7 +45,7 @@ impl Model {
         (0..self.n_codes()).map(|i| format!("{class}{i}")).collect()
     }
 
-    /// Indices of the components `asked` for by the setting `name`, ascending, each once.
+    /// Indices of the components `asked` by the setting `name`, in ascending order, without duplicates.
     ///
     /// # Errors
     ///

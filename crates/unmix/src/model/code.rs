@@ -1,8 +1,8 @@
-//! How a fitted model turns rows into codes and back: two open traits, of which the linear maps are one implementation each.
+//! Encoders and decoders of fitted models: two open traits; linear maps are one implementation of each.
 //!
 //! An [`Encoder`] may be a matrix, a posterior mean, a gate with stored scales, an iterative solver or a short network; a
-//! [`Decoder`] is a matrix in most models. Both are made from the parameters of a model by the `code` function of its row in the
-//! registry. Command line, Python, files and pages depend only on the traits.
+//! [`Decoder`] is a matrix in most models. Both are constructed from the parameters of a model by the `code` function of its
+//! registry entry. Command line, Python, files and pages depend only on the traits.
 
 use super::affine::{LinearDecoder, LinearEncoder};
 use super::mixture::Mixture;
@@ -15,39 +15,39 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A map of rows to rows, made ready for one type of numbers.
+/// A map from rows to rows, prepared for one number type.
 pub trait RowMap<T>: Send + Sync {
-    /// Maps `n` rows, row-major, into `n` rows of `out`. A row must get the same bits alone and in any block. Numbers are finite,
-    /// but for NaN where an encoder takes missing cells; a row that takes more iterations than there are is recorded in its
-    /// certificate.
+    /// Maps `n` rows, row-major, into `n` rows of `out`. The bits of a result must not depend on the other rows. Numbers are
+    /// finite, except NaN if an encoder accepts missing cells; a row that reaches the maximum number of iterations is recorded in
+    /// its certificate.
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>);
 
-    /// The same, with how far each row is from its solution in `gaps`, one number a row: the quantity that [`Certificate::tol`] bounds.
-    /// Zero where there is nothing to iterate.
+    /// The same, with the convergence measure of each row in `gaps`, one number for each row: the quantity that [`Certificate::tol`]
+    /// bounds. Zero for maps that do not iterate.
     fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], work: &mut Workspace<T>) {
         gaps.fill(0.0);
         self.apply(rows, out, work);
     }
 
-    /// Writes what [`Encoder::measures`] names for every row, one row after the other.
+    /// Writes the measures named by [`Encoder::measures`] for every row, one row after the other.
     fn measured(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let _ = (rows, work);
         out.fill(0.0);
     }
 }
 
-/// Convergence of an iterative encoder for every row that it has encoded.
+/// The criterion of convergence of an iterative encoder, evaluated for every row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// What it measures, as in "relative duality gap".
+    /// Name of the quantity, as in "relative duality gap".
     pub name: &'static str,
-    /// A row has converged where it is at most this.
+    /// A row has converged if the quantity is at most this.
     pub tol: f64,
 }
 
 impl Certificate {
-    /// A row has converged where the quantity `name` is at most `tol`.
+    /// A row has converged if the quantity `name` is at most `tol`.
     pub fn new(name: &'static str, tol: f64) -> Self {
         Self { name, tol }
     }
@@ -56,37 +56,37 @@ impl Certificate {
 /// Properties of the codes, and of the rows that can be encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Codes {
-    /// Most entries are zero: codes are kept as compressed sparse rows where the format has them.
+    /// Most entries are zero: codes are stored as compressed sparse rows if the format supports them.
     pub sparse: bool,
     /// No entry is negative.
     pub non_negative: bool,
     /// NaN in a row is a missing cell, and the row is encoded by its observed cells.
     pub missing: bool,
-    /// Each is the distance from a cluster, and the nearest one is the row's own unless there is a [mixture](Encoder::mixture).
+    /// Each code is the distance from a cluster; a row belongs to the nearest one unless there is a [mixture](Encoder::mixture).
     pub distances: bool,
-    /// Of sparse rows, stored entries are the cells, zeros among them, and what is not stored is missing.
+    /// In sparse rows, stored entries, including zeros, are the observed cells; entries that are not stored are missing.
     pub stored: bool,
 }
 
 /// Turns rows into codes.
 pub trait Encoder: Debug + Send + Sync {
-    /// Numbers in a row.
+    /// Number of columns.
     fn n_features(&self) -> usize;
 
     /// Number of codes per row.
     fn n_codes(&self) -> usize;
 
-    /// What codes are like; by default dense, of either sign, of complete rows.
+    /// Properties of the codes; by default dense, of either sign, of complete rows.
     fn codes(&self) -> Codes {
         Codes::default()
     }
 
-    /// What is known of every encoded row, for encoders that iterate.
+    /// The criterion of convergence, for encoders that iterate.
     fn certificate(&self) -> Option<Certificate> {
         None
     }
 
-    /// Names of what its maps measure of a row ([`RowMap::measured`]), for encoders that measure codes in their own way.
+    /// Names of the measures of a row ([`RowMap::measured`]), for encoders that have measures of their own.
     fn measures(&self) -> &'static [&'static str] {
         &[]
     }
@@ -97,32 +97,34 @@ pub trait Encoder: Debug + Send + Sync {
     /// For rows of double precision.
     fn in_f64(&self) -> Box<dyn RowMap<f64>>;
 
-    /// `mean` and `B`, where codes are `(x - mean) B`: sparse rows are then encoded from their stored entries alone.
+    /// `mean` and `B` if codes are `(x - mean) B`: sparse rows are then encoded from their stored entries alone.
     fn linear(&self) -> Option<(&Tensor, &Matrix<f64>)> {
         None
     }
 
-    /// Writes the code of a row whose cells are listed, by column, in double precision: of encoders with [`Codes::stored`].
+    /// Writes the code of a row whose cells are listed, by column, in double precision; only for encoders with [`Codes::stored`].
     fn of_cells(&self, columns: &[u32], values: &[f64], out: &mut [f64]) {
         let _ = (columns, values, out);
     }
 
-    /// The linear-Gaussian model that codes are posterior means of, ready for rows; factors beyond the number of codes are not codes.
+    /// The linear-Gaussian model whose posterior means are the codes, prepared for rows; factors beyond the number of codes are not
+    /// encoded.
     fn gaussian(&self) -> Option<&Conditional> {
         None
     }
 
-    /// The mixture that the clusters of rows are parts of: rows then have a likelihood, and probabilities of each cluster.
+    /// The mixture whose parts are the clusters of the rows: rows then have a likelihood, and a probability of each cluster.
     fn mixture(&self) -> Option<&Mixture> {
         None
     }
 
-    /// What the factors of [`gaussian`](Self::gaussian) are multiplied by from the right, `k x k`, where codes are others.
+    /// Matrix, `k x k`, that multiplies the factors of [`gaussian`](Self::gaussian) from the right to give the codes, if these
+    /// differ.
     fn turn(&self) -> Option<&Matrix<f64>> {
         None
     }
 
-    /// The fewest cells that a row with missing cells must have to be encoded.
+    /// Minimum number of observed cells of an incomplete row to be encoded.
     fn least_cells(&self) -> usize {
         0
     }
@@ -130,7 +132,7 @@ pub trait Encoder: Debug + Send + Sync {
 
 /// Turns codes into rows.
 pub trait Decoder: Debug + Send + Sync {
-    /// Numbers in a row.
+    /// Number of columns.
     fn n_features(&self) -> usize;
 
     /// Number of codes per row.
@@ -142,8 +144,8 @@ pub trait Decoder: Debug + Send + Sync {
     /// For codes of double precision.
     fn in_f64(&self) -> Box<dyn RowMap<f64>>;
 
-    /// What one unit of each code adds to the row of a code of zeros, `n_features x n_codes`. `O(n_codes^2)` memory where a decoder has
-    /// no matrix to return.
+    /// The change of the row per unit of each code, at codes of zero, `n_features x n_codes`. `O(n_codes^2)` memory for a decoder
+    /// without a matrix.
     fn mixing(&self) -> Matrix<f64> {
         let (p, k) = (self.n_features(), self.n_codes());
         let (map, mut work) = (self.in_f64(), Workspace::default());
@@ -155,7 +157,7 @@ pub trait Decoder: Debug + Send + Sync {
     }
 }
 
-/// The encoder of a model, and its decoder where codes determine rows.
+/// The encoder of a model, and its decoder if codes can be decoded.
 #[derive(Clone, Debug)]
 pub struct Code {
     encoder: Arc<dyn Encoder>,
@@ -163,7 +165,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// Puts the two maps together.
+    /// Combines an encoder and a decoder.
     ///
     /// # Errors
     ///
@@ -183,7 +185,8 @@ impl Code {
         Ok(Self { encoder: Arc::new(encoder), decoder: Some(Arc::new(decoder)) })
     }
 
-    /// An encoder whose codes do not determine rows, as distances do not: decoding and reconstructing are refused.
+    /// An encoder without a decoder, because its codes (such as distances) do not determine rows: decoding and reconstruction are
+    /// refused.
     pub(crate) fn encoder_only(encoder: impl Encoder + 'static) -> Self {
         Self { encoder: Arc::new(encoder), decoder: None }
     }
@@ -202,7 +205,7 @@ impl Code {
         &*self.encoder
     }
 
-    /// The decoder, where there is one.
+    /// The decoder, if there is one.
     pub fn decoder(&self) -> Option<&dyn Decoder> {
         self.decoder.as_deref()
     }
@@ -212,7 +215,7 @@ impl Code {
         self.decoder.is_some()
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.encoder.n_features()
     }
@@ -227,12 +230,12 @@ impl Code {
         self.encoder.codes()
     }
 
-    /// Rows to codes, in type `T`.
+    /// The encoder for type `T`.
     pub(crate) fn encode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
         by_type(|| self.encoder.in_f32(), || self.encoder.in_f64())
     }
 
-    /// Codes to rows, in type `T`, for what was `asked`.
+    /// The decoder for type `T`; `asked` names the operation in the error.
     ///
     /// # Errors
     ///
@@ -246,13 +249,13 @@ impl Code {
         Ok(by_type(|| decoder.in_f32(), || decoder.in_f64()))
     }
 
-    /// `n_features x n_codes`: the loadings of each code, where there is a decoder.
+    /// Mixing matrix, `n_features x n_codes`: the loadings of each code, if there is a decoder.
     pub fn mixing(&self) -> Option<Matrix<f64>> {
         self.decoder().map(Decoder::mixing)
     }
 }
 
-/// The map for rows of type `T`, which is one of the two.
+/// The map for type `T`, one of `f32` and `f64`.
 fn by_type<T: Real>(
     single: impl FnOnce() -> Box<dyn RowMap<f32>>,
     double: impl FnOnce() -> Box<dyn RowMap<f64>>,
@@ -267,7 +270,7 @@ fn by_type<T: Real>(
     }
 }
 
-/// The map of rows of type `T` to codes, of an encoder that is no part of a model.
+/// The map from rows of type `T` to codes, for an encoder outside a model.
 pub(crate) fn map_of<T: Real>(encoder: &dyn Encoder) -> Box<dyn RowMap<T>> {
     by_type(|| encoder.in_f32(), || encoder.in_f64())
 }
@@ -280,14 +283,14 @@ pub struct Unsolved {
     pub certificate: Certificate,
     /// Number of rows above it.
     pub n_rows: u64,
-    /// The row that is farthest above it, the first of these.
+    /// The row of the largest value, the first of several.
     pub worst_row: u64,
     /// Its value.
     pub worst: f64,
 }
 
 impl Unsolved {
-    /// Both together: rows add up, and the worst of all is kept.
+    /// Merges two records: rows are summed, and the largest value is kept.
     pub fn merged(self, other: Self) -> Self {
         let n_rows = self.n_rows + other.n_rows;
         let order = other.worst.total_cmp(&self.worst).then(self.worst_row.cmp(&other.worst_row));
@@ -295,9 +298,9 @@ impl Unsolved {
         Self { n_rows, ..worst }
     }
 
-    /// What `gaps` of rows from `first_row` on leave unsolved.
+    /// The rows, numbered from `first_row`, whose `gaps` exceed the tolerance.
     pub(super) fn among(certificate: Certificate, first_row: u64, gaps: &[f64]) -> Option<Self> {
-        // A gap that is no number is no certificate.
+        // NaN is not a certificate.
         let above = |gap: f64| gap.is_nan() || gap > certificate.tol;
         gaps.iter()
             .enumerate()
@@ -319,19 +322,19 @@ impl std::fmt::Display for Unsolved {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Encoded {
-    /// How many rows there were.
+    /// Number of rows.
     pub n_rows: u64,
-    /// Those that the encoder did not solve.
+    /// Rows for which the encoder did not converge.
     pub unsolved: Option<Unsolved>,
 }
 
 impl Encoded {
-    /// The result for `n_rows` rows, all of which are solved.
+    /// The result for `n_rows` rows, all converged.
     pub fn solved(n_rows: u64) -> Self {
         Self { n_rows, unsolved: None }
     }
 
-    /// Notes for the user about it, in sentences.
+    /// Notes for the user about the result, in sentences.
     pub fn notes(&self) -> Vec<String> {
         self.unsolved.iter().map(ToString::to_string).collect()
     }

@@ -1,8 +1,8 @@
 //! Model files: safetensors with a description.
 //!
-//! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in the
-//! order of a hash table); it is read and checked by the library. One checksum covers the tensors, another their description; what
-//! differs between two runs of one fit is in an entry of its own, `run`, which neither covers.
+//! The header is written here, in sorted order, so that the same fit gives the same bytes (the safetensors library writes metadata
+//! in the order of a hash table); it is read and validated by the library. One checksum covers the tensors, another their
+//! description; whatever differs between two runs of one fit is in a separate entry, `run`, which neither checksum covers.
 
 use super::report::{Report, RunRecord};
 use super::tensor::Tensor;
@@ -31,15 +31,15 @@ struct Description {
     dtype: Dtype,
     ddof: u64,
     sign_rule: u32,
-    /// Of the tensors' bytes.
+    /// Checksum of the tensors' bytes.
     checksum: String,
-    /// Of the tensors' names, types and shapes, and of this description with this entry left empty.
+    /// Checksum of the tensors' names, types and shapes, and of this description with this entry left empty.
     header_checksum: String,
     report: Report,
 }
 
 impl Model {
-    /// The file's bytes.
+    /// Serialises the model to the bytes of a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut data = Vec::new();
         let mut header = Map::new();
@@ -87,7 +87,7 @@ impl Model {
         Ok(out)
     }
 
-    /// Writes the file: to a temporary sibling, synced, renamed. No partly written file is left behind.
+    /// Writes the file: to a temporary file in the same folder, synced, then renamed. No partly written file is left behind.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = NewFile::create(path)?;
         file.put(&self.to_bytes()?)?;
@@ -103,7 +103,7 @@ impl Model {
         Self::from_bytes(&bytes, path)
     }
 
-    /// Reads the file's bytes; `path` is for messages.
+    /// Reads a model from the bytes of a file; `path` is for messages.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         let not_ours = |found: String| Error::format(path, found, "give a model file that unmix has written");
         if bytes.is_empty() {
@@ -140,7 +140,7 @@ impl Model {
     }
 }
 
-/// The description of a model, of a format and a sign rule that this version supports.
+/// The description of a model; its format and sign rule must be supported by this version.
 fn described(text: &str, path: &Path) -> Result<Description> {
     let raw: Value = serde_json::from_str(text).map_err(|e| corrupt(path, e.to_string()))?;
     match raw.get("format").and_then(Value::as_u64) {
@@ -167,7 +167,7 @@ fn described(text: &str, path: &Path) -> Result<Description> {
     Ok(description)
 }
 
-/// Compares both checksums; the header has `n` bytes.
+/// Verifies both checksums; the header has `n` bytes.
 fn check_sums(description: &Description, text: &str, bytes: &[u8], n: usize, path: &Path) -> Result<()> {
     let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
         Ok(Value::Object(mut header)) => {
@@ -225,7 +225,7 @@ fn checksum(data: &[u8]) -> String {
     format!("crc32:{:08x}", crc32fast::hash(data))
 }
 
-/// Of everything but the tensors' bytes and the run.
+/// Checksum of everything except the tensors' bytes and the run.
 fn header_checksum(tensors: &Map<String, Value>, description: &str) -> String {
     let tensors = serde_json::to_string(tensors).unwrap_or_default();
     checksum([tensors.as_bytes(), description.as_bytes()].concat().as_slice())

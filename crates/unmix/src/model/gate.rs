@@ -1,4 +1,4 @@
-//! Codes by a gate: a matrix, an offset, and a clamp at 0.
+//! Codes by an affine map followed by rectification at 0.
 
 use super::affine::LinearEncoder;
 use super::code::{Codes, Encoder, RowMap};
@@ -14,7 +14,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// `matrix` is `n_features x n_codes`, `offset` has a number for each code.
+    /// `matrix` is `n_features x n_codes`; `offset` has one number for each code.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, offset: Vec<f64>) -> Self {
         Self { linear: LinearEncoder::new(mean, matrix), offset }
     }

@@ -1,11 +1,11 @@
-//! The density of the rows under a model.
+//! The Gaussian density of the rows under a model.
 
 use crate::data::Workspace;
 use crate::error::Result;
 use crate::machine::check_square;
 use crate::num::{Matrix, Real, factor, kernel};
 
-/// Columns up to which a covariance is inverted as it is, `O(p^3)`.
+/// Maximum number of columns for which a covariance is inverted directly, in `O(p^3)`.
 const DIRECT: usize = 1024;
 
 /// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
@@ -15,14 +15,13 @@ const DIRECT: usize = 1024;
 pub struct Gaussian {
     /// Mean, `n_features`.
     pub mean: Vec<f64>,
-    /// Scale that columns are divided by before the projection onto the axes, `n_features`; a column with scale 0 is left
-    /// out of the density.
+    /// Divisors of the columns before the projection onto the axes, `n_features`; a column with scale 0 is left out of the density.
     pub noise_scale: Option<Vec<f64>>,
     /// `k x n_features`, orthonormal rows.
     pub axes: Matrix<f64>,
     /// Variance along each axis, at least `noise`.
     pub variance: Vec<f64>,
-    /// Variance across them.
+    /// Variance in all directions orthogonal to the axes.
     pub noise: f64,
 }
 
@@ -34,7 +33,7 @@ impl Gaussian {
 
     /// `log p(x)` of every row.
     ///
-    /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.
+    /// The residual part of the quadratic form is computed from the residual itself, not as `||x||² - Σ y²`, which cancels.
     pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let left_out = self.noise_scale.iter().flatten().filter(|s| **s == 0.0).count();
@@ -75,35 +74,36 @@ impl Gaussian {
             + 2.0 * units
     }
 
-    /// The covariance, `n_features x n_features`.
+    /// The covariance matrix, `n_features x n_features`.
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`](crate::Error::Memory) where so large a table cannot be had.
+    /// [`Error::Memory`](crate::Error::Memory) if a table of this size does not fit in memory.
     pub fn covariance(&self) -> Result<Matrix<f64>> {
         self.sandwich(|v| v - self.noise, self.noise, |s| s)
     }
 
-    /// Its inverse.
+    /// The precision matrix, the inverse of the covariance.
     ///
     /// # Errors
     ///
     /// As [`covariance`](Self::covariance).
     pub fn precision(&self) -> Result<Matrix<f64>> {
-        // Of columns that are left out the pseudo-inverse.
+        // The pseudo-inverse for columns that are left out.
         let inverse = |s: f64| if s > 0.0 { 1.0 / s } else { 0.0 };
         if self.noise == 1.0 && self.noise_scale.is_some() {
             return self.precision_in_units_of_noise(inverse);
         }
         if self.axes.rows() == self.axes.cols() {
-            // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
+            // The axes span the whole space, so the noise must not enter: 1/v - 1/noise + 1/noise would cancel all digits.
             return self.sandwich(|v| 1.0 / v, 0.0, inverse);
         }
         self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, inverse)
     }
 
-    /// The inverse where the noise is the unit. Up to [`DIRECT`] columns that of the correlations, whose condition number does not grow as the
-    /// noise of a column vanishes: `I - M' (I + M M')^-1 M`, `M = diag(variance - 1)^(1/2) V`, cancels there as many digits as `variance` has.
+    /// The precision matrix in units of the noise. Up to [`DIRECT`] columns, the inverse of the correlation matrix, whose condition number
+    /// does not grow as the noise of a column vanishes: `I - M' (I + M M')^-1 M`, `M = diag(variance - 1)^(1/2) V`, would cancel as many
+    /// digits as `variance` has.
     fn precision_in_units_of_noise(&self, unit: impl Fn(f64) -> f64) -> Result<Matrix<f64>> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         check_square("the precision of a model", p, 4)?;
@@ -131,7 +131,7 @@ impl Gaussian {
         Ok(self.in_units(out, unit))
     }
 
-    /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
+    /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`; exactly symmetric.
     fn sandwich(
         &self,
         f: impl Fn(f64) -> f64,
@@ -139,7 +139,7 @@ impl Gaussian {
         unit: impl Fn(f64) -> f64,
     ) -> Result<Matrix<f64>> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
-        // The table and the copy of it that is handed out.
+        // Two tables: the result, and the copy of it that is returned.
         check_square("the covariance of a model", p, 2)?;
         let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
         let mut out = factor::multiply(&scaled.transposed(), &self.axes);
@@ -153,7 +153,7 @@ impl Gaussian {
         Ok(self.in_units(out, unit))
     }
 
-    /// A table between columns in the units of these.
+    /// Converts a `p x p` matrix to the units of the columns.
     fn in_units(&self, mut table: Matrix<f64>, unit: impl Fn(f64) -> f64) -> Matrix<f64> {
         if let Some(scale) = &self.noise_scale {
             let units: Vec<f64> = scale.iter().map(|s| unit(*s)).collect();

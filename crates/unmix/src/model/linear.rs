@@ -1,24 +1,24 @@
-//! The one equation, `y = (x - mean) diag(1/noise) W diag(1/scale) V`: encoder and decoder from the parts that a model has.
+//! Encoder and decoder from the parts of a linear model: `y = (x - mean) diag(1/noise) W diag(1/scale) V`.
 
 use super::{Tensor, Tensors};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, dual, factor};
 
-/// Parts of a linear model of `p` features and `k` directions; what is absent is the identity.
+/// Parts of a linear model of `p` features and `k` directions; an absent part is the identity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear<'a> {
-    /// What columns are divided by, `p`.
+    /// Divisors of the columns, `p`.
     pub(crate) noise: Option<&'a [f64]>,
     /// `W'`, `k x p`.
     pub(crate) axes: &'a Matrix<f64>,
-    /// What codes along the axes are divided by, `k`; a direction of scale 0 has code 0.
+    /// Divisors of the codes along the axes, `k`; a direction of scale 0 has code 0.
     pub(crate) scale: Option<&'a [f64]>,
     /// `V`, with orthonormal rows, `k x m`.
     pub(crate) turn: Option<&'a Matrix<f64>>,
 }
 
 impl Linear<'_> {
-    /// `diag(1/noise) W diag(1/scale) V`, `p x m`: what `x - mean` is multiplied by.
+    /// Encoder matrix `diag(1/noise) W diag(1/scale) V`, `p x m`, which multiplies `x - mean`.
     pub(crate) fn encoder(&self) -> Matrix<f64> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let entry = |j: usize, i: usize| match self.scale.map(|s| s[i]) {
@@ -29,12 +29,12 @@ impl Linear<'_> {
         self.turn.map_or_else(|| plain.clone(), |turn| factor::multiply(&plain, turn))
     }
 
-    /// `V' diag(scale) W' diag(noise)`, `m x p`: what decodes where axes are orthonormal.
+    /// Decoder matrix `V' diag(scale) W' diag(noise)`, `m x p`, for orthonormal axes.
     pub(crate) fn transposed(&self) -> Matrix<f64> {
         self.back(self.axes)
     }
 
-    /// The same by the rows of least squares, `(W'W)⁻¹ W'`, where axes are orthonormal only nearly.
+    /// The decoder matrix by least squares, with `(W'W)⁻¹ W'` in place of `W'`, for axes that are orthonormal only approximately.
     ///
     /// # Errors
     ///
@@ -54,27 +54,27 @@ impl Linear<'_> {
     }
 }
 
-/// The parts that the file of a linear model has, as far as the model has them; written in one place, so that a name means the same everywhere.
+/// The parts of a linear model that its file holds; written in one place, so that a name means the same for every method.
 #[derive(Clone, Copy)]
 pub(crate) struct Described<'a> {
-    /// Rows that encode, or unit axes: `k x p`.
+    /// Encoder vectors or unit axes, `k x p`.
     pub(crate) components: &'a Matrix<f64>,
-    /// What is subtracted from rows, `p`.
+    /// Offset that is subtracted from rows, `p`.
     pub(crate) mean: &'a [f64],
-    /// What each component adds to a row, `k x p`, where that is not the components themselves: written transposed, as `mixing`.
+    /// Decoder vectors, `k x p`, unless they are the components themselves: written transposed, as `mixing`.
     pub(crate) decoder: Option<&'a Matrix<f64>>,
-    /// The axes of the first rotation, `r x p`, where the components are not these: written transposed, as `rotation`.
+    /// The axes of the first rotation, `r x p`, unless they are the components: written transposed, as `rotation`.
     pub(crate) axes: Option<&'a Matrix<f64>>,
     /// Standard deviations along the axes.
     pub(crate) scale: Option<&'a [f64]>,
-    /// What columns are divided by, `p`.
+    /// Divisors of the columns, `p`.
     pub(crate) noise_scale: Option<&'a [f64]>,
-    /// The second rotation, as it is written.
+    /// The second rotation, in the form in which it is written.
     pub(crate) second_rotation: Option<&'a Matrix<f64>>,
 }
 
 impl Described<'_> {
-    /// The tensors by name, with `more` that are the method's own.
+    /// The tensors by name, with `more` tensors of the method.
     pub(crate) fn tensors(
         &self,
         dtype: Dtype,

@@ -1,4 +1,4 @@
-//! Mixtures of Gaussians: which part a row is of, and how likely it is.
+//! Mixtures of Gaussians: responsibilities and likelihoods of rows.
 
 use super::apply::ModelEncoder;
 use super::{Gaussian, Model};
@@ -7,23 +7,23 @@ use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 
-/// A mixture of Gaussians of the same columns.
+/// A mixture of Gaussians.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Mixture {
-    /// Probability of each part; they add up to 1. A part of probability 0 has no rows.
+    /// Probability of each component of the mixture; their sum is 1. A component of probability 0 has no rows.
     pub weights: Vec<f64>,
     /// The Gaussians, one for each weight.
     pub parts: Vec<Gaussian>,
 }
 
 impl Mixture {
-    /// Number of parts.
+    /// Number of components of the mixture.
     pub(crate) fn n_parts(&self) -> usize {
         self.weights.len()
     }
 
-    /// `log(weight_k p_k(x))` of every row for every part, `n x n_parts`: minus infinity for parts of probability 0.
+    /// `log(weight_k p_k(x))` of every row and component, `n x n_parts`: minus infinity for components of probability 0.
     pub(crate) fn log_joint<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let k = self.n_parts();
         let mut one = vec![0.0; out.len() / k.max(1)];
@@ -37,7 +37,8 @@ impl Mixture {
         }
     }
 
-    /// Turns logarithms of joint densities of a row into probabilities of the parts; the log-likelihood of the row.
+    /// Converts the logarithms of the joint densities of a row to posterior probabilities of the components; returns the
+    /// log-likelihood of the row.
     pub fn normalise(joint: &mut [f64]) -> f64 {
         let largest = joint.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
         joint.iter_mut().for_each(|l| *l = (*l - largest).exp());
@@ -53,11 +54,11 @@ fn largest(of: &[f64]) -> usize {
 }
 
 impl Model {
-    /// The cluster of every row, one number a row: of models whose codes are distances, the nearest one; of mixtures the most probable.
+    /// The cluster of every row, one number for each row: the nearest one if codes are distances, the most probable one in a mixture.
     ///
     /// # Errors
     ///
-    /// A model without clusters; rows of another width; numbers that are not finite; those of the source.
+    /// A model without clusters; rows of another width; numbers that are not finite; errors of the source.
     pub fn labels<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -88,11 +89,11 @@ impl Model {
         rows.map(run, "assigning clusters", 1, step, sink)
     }
 
-    /// The probability of every cluster for every row, `n x n_parts`, where the model is a mixture.
+    /// The posterior probability of every cluster for every row, `n x n_parts`, if the model is a mixture.
     ///
     /// # Errors
     ///
-    /// A model without probabilities of clusters; rows of another width; numbers that are not finite; those of the source.
+    /// A model without probabilities of clusters; rows of another width; numbers that are not finite; errors of the source.
     pub fn probabilities<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -101,7 +102,7 @@ impl Model {
     ) -> Result<u64> {
         let Some(mixture) = self.code().encoder().mixture() else {
             let remedy = "fit subspace-clustering with algorithm='ppca-mixture'";
-            return Err(self.without("probabilities of clusters", "it is no mixture", remedy));
+            return Err(self.without("probabilities of clusters", "it is not a mixture", remedy));
         };
         let k = mixture.n_parts();
         self.by_part(mixture, "assigning clusters", k, rows, run, sink, |joint, out| {
@@ -126,8 +127,8 @@ impl Model {
         Error::Unsupported { asked, found: found.into(), remedy: remedy.into() }
     }
 
-    /// `width` numbers a row, which `of` makes of the logarithms of its joint densities.
-    #[allow(clippy::too_many_arguments, reason = "a sweep and what is done with a row")]
+    /// `width` numbers for each row, computed by `of` from the logarithms of its joint densities.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of a sweep and of a row function")]
     fn by_part<T: Real>(
         &self,
         mixture: &Mixture,

@@ -58,8 +58,8 @@ use std::sync::Arc;
 
 /// A fitted model: parameters, encoder and decoder, and the report of the fit.
 ///
-/// Immutable. Parameters are tensors named as scikit-learn's attributes without the underscore; [`Code`] is the encoder and
-/// decoder.
+/// Immutable. Parameters are tensors with the names of scikit-learn's attributes without the underscore; [`Code`] is the encoder
+/// and decoder.
 #[derive(Clone, Debug)]
 pub struct Model {
     method: &'static Method,
@@ -75,12 +75,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// [`new`](Self::new) at the end of a fit: a warning names settings that had no effect in combination
-    /// with the others.
+    /// [`new`](Self::new) at the end of a fit: adds a warning that names settings that had no effect in combination with the
+    /// others.
     ///
     /// # Errors
     ///
-    /// Those of it.
+    /// As for `new`.
     pub(crate) fn fitted(
         method: &'static Method,
         settings: Map<String, Value>,
@@ -94,7 +94,7 @@ impl Model {
         Self::new(method, settings, features, ddof, tensors, report)
     }
 
-    /// Makes a model and checks it: shapes agree, every number is finite.
+    /// Constructs a model and validates it: shapes agree, every number is finite.
     pub fn new(
         method: &'static Method,
         settings: Map<String, Value>,
@@ -128,23 +128,22 @@ impl Model {
         Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code, sums: None })
     }
 
-    /// The same model with the sums that it was computed from.
+    /// The same model with the sums from which it was computed.
     pub(crate) fn with_sums(mut self, sums: Sums) -> Self {
         self.sums = Some(Arc::new(sums));
         self
     }
 
-    /// The sums over rows that it was computed from, if it stores them: more rows, or another model's sums,
-    /// can be added.
+    /// The sums over rows from which the model was computed, if it stores them: more rows, or another model's sums, can be added.
     pub fn sums(&self) -> Option<&Sums> {
         self.sums.as_deref()
     }
 
-    /// The model of this one's rows and `right`'s together, with the settings of this one.
+    /// The model of the union of this model's rows and those of `right`, with the settings of this one.
     ///
     /// # Errors
     ///
-    /// Models of different methods or columns, models that do not hold their sums.
+    /// Models of different methods or columns, models that do not store their sums.
     pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
         let refused = |found: String, remedy: &str| Error::Unsupported {
             asked: "merging two models".into(),
@@ -171,12 +170,12 @@ impl Model {
         (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
     }
 
-    /// The method that fitted it.
+    /// The method of the fit.
     pub fn method(&self) -> &'static Method {
         self.method
     }
 
-    /// The settings as they were given, with every default filled in.
+    /// The settings as given, completed by the defaults.
     pub fn settings(&self) -> &Map<String, Value> {
         &self.settings
     }
@@ -186,7 +185,7 @@ impl Model {
         &self.features
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
@@ -196,7 +195,7 @@ impl Model {
         self.tensor("components").map_or_else(|| self.n_codes(), |t| t.shape()[0])
     }
 
-    /// Length of a code: one number for each component, unless codes are rotated back to the columns.
+    /// Length of a code: the number of components, unless codes are rotated back to the columns.
     pub fn n_codes(&self) -> usize {
         self.code.n_codes()
     }
@@ -221,7 +220,7 @@ impl Model {
         self.tensors.get(name)
     }
 
-    /// The same model, with the agreement of halves of the rows in the report of `run`, which ends now.
+    /// The same model, with the agreement of halves of the rows from `run`, which ends now, in the report.
     pub(crate) fn with_halves(mut self, halves: Option<Vec<f64>>, run: &Run<'_>) -> Self {
         if halves.is_some() {
             self.report.halves = halves;
@@ -230,14 +229,14 @@ impl Model {
         self
     }
 
-    /// The same model, with the number of rows in the report, where these had sample weights.
+    /// The same model, with the number of rows in the report if they had sample weights.
     pub(crate) fn of_weighted_rows(mut self, n_rows: Option<u64>) -> Self {
         self.report.n_rows = n_rows;
         self
     }
 
-    /// The same model, with the search by a function of the caller in the report: this fit started from its
-    /// result and took no further steps. `settings` replace those of the report that have the same names.
+    /// The same model, with the search by a function of the caller in the report: this fit started from its result and took no
+    /// further steps. `settings` replace those of the report that have the same names.
     pub fn with_search(
         mut self,
         (outcome, n_iter, residual): (crate::Outcome, u64, Option<f64>),
@@ -255,7 +254,7 @@ impl Model {
         self
     }
 
-    /// The same model, with notes about how the rows were read, before the warnings of the report.
+    /// The same model, with notes about how the rows were read placed before the warnings of the report.
     fn with_notes(mut self, notes: &[String]) -> Self {
         self.report.warnings.splice(..0, notes.iter().cloned());
         self
@@ -272,12 +271,11 @@ impl Model {
     }
 }
 
-/// [`fit`] from sums over the rows, which the model stores: it can then be merged with others, and more rows
-/// can be added.
+/// [`fit`] from sums over the rows, which the model stores: it can then be merged with others, and more rows can be added.
 ///
 /// # Errors
 ///
-/// Those of the fit; a method that needs the rows themselves.
+/// Errors of the fit; a method that needs the rows themselves.
 pub fn fit_by_sums(
     key: &str,
     settings: &Map<String, Value>,
@@ -290,7 +288,7 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
-/// Whether the method with this key takes rows with missing cells.
+/// Whether the method with this key accepts rows with missing cells.
 fn takes_missing(key: &str) -> bool {
     find(key).is_ok_and(|method| method.takes.missing)
 }
@@ -300,8 +298,7 @@ fn takes_missing(key: &str) -> bool {
 ///
 /// # Errors
 ///
-/// A method that needs all rows at once (only `ica` with `algorithm="easi"` does not), other columns, numbers that are not finite, rows
-/// with weights; `before` is unchanged.
+/// A method that needs all rows at once, other columns, numbers that are not finite, rows with weights; `before` is unchanged.
 pub fn partial_fit(
     key: &str,
     settings: &Map<String, Value>,
@@ -312,12 +309,11 @@ pub fn partial_fit(
     partial_fit_given(key, settings, Tensors::new(), before, rows, run)
 }
 
-/// [`partial_fit`] with the tables that a method may be given beside its settings, by name. A stream that has
-/// begun keeps its tables and continues with them.
+/// [`partial_fit`] with the tables that a method accepts beside its settings, by name. A stream that has begun keeps its tables.
 ///
 /// # Errors
 ///
-/// Those of it; tables that are not the method's, or that are no tables of finite numbers.
+/// As for `partial_fit`; tables that the method does not accept, or that are not tables of finite numbers.
 pub fn partial_fit_given(
     key: &str,
     settings: &Map<String, Value>,
@@ -332,12 +328,12 @@ pub fn partial_fit_given(
     Ok(model.with_notes(rows.notes()))
 }
 
-/// [`partial_fit`] from `before` on, where it is a model of the method named `key` that holds the state of a stream: with its settings, and
-/// `given` ones in their place. `None` if there is nothing to continue.
+/// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
+/// overridden by `given`. `None` if there is nothing to continue.
 ///
 /// # Errors
 ///
-/// Those of it.
+/// As for `partial_fit`.
 pub fn continued(
     key: &str,
     given: &Map<String, Value>,
@@ -359,20 +355,20 @@ pub fn continued(
     Ok(Some(model.with_notes(rows.notes())))
 }
 
-/// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
+/// Fits the method named `key` with `settings` (as JSON) to rows of either type: called by the command line and Python.
 ///
 /// # Errors
 ///
-/// Those of the fit; a method that has to be given a table: [`fit_given`].
+/// Errors of the fit; a method that needs a table: [`fit_given`].
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
     fit_given(key, settings, Tensors::new(), rows, run)
 }
 
-/// [`fit`] with the tables that a method is given beside its settings, by name, such as a dictionary.
+/// [`fit`] with the tables that a method accepts beside its settings, by name, such as a dictionary.
 ///
 /// # Errors
 ///
-/// Those of the fit; tables that are not the method's, that are no tables of finite numbers, or that are missing.
+/// Errors of the fit; tables that the method does not accept, that are not tables of finite numbers, or that are missing.
 pub fn fit_given(
     key: &str,
     settings: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Codes by non-negative least squares, one row at a time, by coordinate descent to a certificate.
+//! Codes by non-negative least squares, one row at a time, by coordinate descent with a certificate of convergence.
 
 use super::code::{Certificate, Codes, Encoder, RowMap};
 use super::tensor::Tensor;
@@ -24,11 +24,11 @@ struct Problem {
     tol: f64,
 }
 
-/// Rounds of coordinate descent at most.
+/// Maximum number of rounds of coordinate descent.
 const ROUNDS: usize = 500;
 
 impl NonNegative {
-    /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes` a side; a row has converged where its violation is at most `tol`.
+    /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`; a row has converged if its violation is at most `tol`.
     pub fn new(mean: Tensor, a: Matrix<f64>, pull: f64, g: Matrix<f64>, scale: Vec<f64>, tol: f64) -> Self {
         Self { of: Arc::new(Problem { mean: mean.f64s(), a, pull, g, scale, tol }) }
     }
@@ -40,8 +40,8 @@ impl NonNegative {
 }
 
 impl Problem {
-    /// Writes the code of a row to `z`, and returns its violation: of `z >= 0`, of the sign of the gradient and of their product, relative to the
-    /// largest of `r` and 1.
+    /// Writes the code of a row to `z`, and returns the largest violation of the KKT conditions (`z >= 0`, non-negative gradient,
+    /// complementarity), relative to the larger of 1 and the largest entry of `r`.
     fn solve<T: Real>(&self, x: &[T], z: &mut [f64]) -> f64 {
         let mut r = vec![self.pull; z.len()];
         for ((x, m), a) in x.iter().zip(&self.mean).zip(self.a.as_slice().chunks_exact(z.len())) {
@@ -72,7 +72,7 @@ fn solve_row(g: &Matrix<f64>, scale: &[f64], r: &[f64], z: &mut [f64], (tol, rou
             }
         }
         worst = violation(g, scale, r, z, &gz) / size;
-        // A number that is none stays so.
+        // NaN remains NaN.
         if worst.is_nan() || worst <= tol {
             break;
         }

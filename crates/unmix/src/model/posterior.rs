@@ -1,4 +1,5 @@
-//! Codes that are posterior means of a linear-Gaussian model: of whole rows by one matrix, of rows with gaps by their observed cells.
+//! Codes that are posterior means of a linear-Gaussian model: of complete rows by one matrix, of incomplete rows given their observed
+//! cells.
 
 use super::affine::LinearEncoder;
 use super::code::{Codes, Encoder, RowMap};
@@ -12,20 +13,21 @@ use crate::run::Run;
 use crate::stats::gaps::{Conditional, LinearGaussian, Pattern, Posteriors, symmetric, triangle};
 use std::sync::Arc;
 
-/// `E[z | x]` under `x = mean + W z + e`, where NaN is a missing cell. Whole rows are encoded by `(x - mean) B`, with the bits of any
-/// linear encoder.
+/// `E[z | x]` under `x = mean + W z + e`, where NaN is a missing cell. Complete rows are encoded as `(x - mean) B`, with the bits of
+/// any linear encoder.
 #[derive(Clone, Debug)]
 pub struct PosteriorMean {
     whole: LinearEncoder,
     of: Arc<Conditional>,
-    /// What posterior means are multiplied by from the right, `k x k`, where codes are others than the factors of the model.
+    /// Matrix, `k x k`, that multiplies posterior means from the right, if codes are not the factors of the model.
     turn: Option<Arc<Matrix<f64>>>,
-    /// Whether codes are weighted least squares in place of posterior means, and the number of factors that have loadings.
+    /// The number of factors that have loadings, if codes are weighted least-squares estimates instead of posterior means.
     unshrunk: Option<usize>,
 }
 
 impl PosteriorMean {
-    /// Of `of`, whose posterior means of whole rows are `(x - mean) matrix`, `matrix` being `n_features x n_codes`.
+    /// The encoder for the model `of`, whose posterior means for complete rows are `(x - mean) matrix`; `matrix` is `n_features x
+    /// n_codes`.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, of: LinearGaussian) -> Self {
         Self {
             whole: LinearEncoder::new(mean, matrix),
@@ -35,13 +37,13 @@ impl PosteriorMean {
         }
     }
 
-    /// The same with codes `z turn`, `turn` being `n_factors x n_codes`: as for factors that are correlated.
+    /// The same with codes `z turn`; `turn` is `n_factors x n_codes`, as for correlated factors.
     pub fn turned(self, turn: Matrix<f64>) -> Self {
         Self { turn: Some(Arc::new(turn)), ..self }
     }
 
-    /// The same with codes of weighted least squares (Bartlett 1937), of a model in which this many factors have loadings: what the prior shrinks of
-    /// a posterior mean is undone. Rows need a cell for each of these factors.
+    /// The same with weighted least-squares codes (Bartlett 1937), for a model in which `factors` factors have loadings: the shrinkage of
+    /// posterior means by the prior is undone. Rows need an observed cell for each of these factors.
     pub(crate) fn unshrunk(self, factors: usize) -> Self {
         Self { unshrunk: Some(factors), ..self }
     }
@@ -97,7 +99,8 @@ impl Encoder for PosteriorMean {
     }
 }
 
-/// Weighted least squares from posterior means: `(I - V)^-1 z`, along the directions that the cells of a row say something of.
+/// Weighted least-squares estimates from posterior means: `(I - V)^-1 z`, in the directions that the observed cells of a row
+/// determine.
 fn unshrink(found: &mut Posteriors) {
     let n = found.pattern.len();
     let k = found.means.len() / n.max(1);
@@ -145,7 +148,7 @@ struct Map<T> {
 
 impl<T: Real> RowMap<T> for Map<T> {
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        // Rows do not touch each other: those with gaps get NaN here, and their codes below.
+        // Rows are independent: incomplete ones get NaN here, and their codes below.
         self.whole.apply(rows, out, work);
         let (with_gaps, numbers) = gaps_of(rows, self.p);
         if with_gaps.is_empty() || self.k == 0 {
@@ -168,7 +171,7 @@ impl<T: Real> RowMap<T> for Map<T> {
     }
 }
 
-/// Which rows have gaps, and these rows.
+/// Indices of the incomplete rows, and these rows.
 fn gaps_of<T: Real>(rows: &[T], p: usize) -> (Vec<usize>, Vec<T>) {
     let (mut with_gaps, mut numbers) = (Vec::new(), Vec::new());
     for (i, row) in rows.chunks_exact(p).enumerate() {
@@ -181,12 +184,12 @@ fn gaps_of<T: Real>(rows: &[T], p: usize) -> (Vec<usize>, Vec<T>) {
 }
 
 impl Gaussian {
-    /// The same distribution as loadings and noise of columns.
+    /// The same distribution in terms of loadings and noise variances of columns.
     pub fn factors(&self) -> LinearGaussian {
         self.factors_of(self.axes.rows())
     }
 
-    /// [`factors`](Self::factors) with factors without loadings after those that the distribution has, `n` in all.
+    /// [`factors`](Self::factors), padded to `n` factors by factors with zero loadings.
     pub(crate) fn factors_of(&self, n: usize) -> LinearGaussian {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
@@ -197,7 +200,8 @@ impl Gaussian {
         LinearGaussian::new(self.mean.clone(), loadings, noise)
     }
 
-    /// [`log_density`](Self::log_density) of rows with gaps (NaN): of their observed cells; 0 for a row without any.
+    /// [`log_density`](Self::log_density) of incomplete rows (NaN): the marginal density of their observed cells; 0 for a row
+    /// without any.
     pub(super) fn log_density_of_seen<T: Real>(
         &self,
         factors: &Conditional,
@@ -205,7 +209,7 @@ impl Gaussian {
         out: &mut [f64],
         work: &mut Workspace<T>,
     ) {
-        // Rows do not touch each other: those with gaps get NaN here.
+        // Rows are independent: incomplete ones get NaN here.
         self.log_density(rows, out, work);
         let (with_gaps, numbers) = gaps_of(rows, self.axes.cols());
         if !with_gaps.is_empty() {
@@ -214,7 +218,7 @@ impl Gaussian {
         }
     }
 
-    /// `n` rows at random, row-major: `n x n_features`.
+    /// `n` random draws of rows, row-major: `n x n_features`.
     pub fn sample(&self, n: usize, seed: u64) -> Vec<f64> {
         let LinearGaussian { mean, loadings, noise } = self.factors();
         let (p, k) = (mean.len(), self.axes.rows());
@@ -233,11 +237,11 @@ impl Gaussian {
 }
 
 impl Model {
-    /// The linear-Gaussian model that codes are posterior means of, ready for rows.
+    /// The linear-Gaussian model whose posterior means are the codes, prepared for rows.
     ///
     /// # Errors
     ///
-    /// A model whose codes are none.
+    /// A model whose codes are not posterior means.
     pub fn conditional(&self) -> Result<&Conditional> {
         self.code().encoder().gaussian().ok_or_else(|| Error::Unsupported {
             asked: format!("posteriors of the codes of the {} model", self.method().key),
@@ -246,11 +250,12 @@ impl Model {
         })
     }
 
-    /// Mean and covariance of the code of every row, given its cells: `n_codes` numbers and then `n_codes x n_codes`, row-major.
+    /// Posterior mean and covariance of the code of every row given its observed cells: `n_codes` numbers, then `n_codes x
+    /// n_codes`, row-major.
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode); a model whose codes are no posterior means.
+    /// As for [`encode`](Self::encode); a model whose codes are not posterior means.
     pub fn posterior<T: Real>(
         &self,
         rows: &Rows<'_, T>,

@@ -1,4 +1,5 @@
-//! How well a model describes each row: how far the row lies from the centre along the axes, and how far off them.
+//! Fit of a model to each row: the distance of the row from the centre within the subspace of the axes, and its distance from that
+//! subspace.
 //!
 //! With `z = (x - mean) / noise_scale`, the score `y_i` of `z` on axis `i` and the variance `v_i` along it:
 //!
@@ -7,8 +8,9 @@
 //! Q  = ||z - Σ_i y_i w_i||²    Jackson & Mudholkar (1979), over the same axes
 //! ```
 //!
-//! An axis without variance is no part of the subspace: what a row has along it belongs to Q, so nothing is seen by neither.
-//! Nothing here depends on `whiten`.
+//! An axis without variance is not part of the subspace: the projection of a row onto it is included in Q, so T² and Q together
+//! cover all directions.
+//! These measures do not depend on `whiten`.
 
 use super::Model;
 use super::apply::ModelEncoder;
@@ -22,19 +24,19 @@ use crate::run::Run;
 /// Which measures of each row are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// `y_i² / v_i` for each component, which add up to T², and the squared cosines `y_i² / ||z||²`.
+    /// `y_i² / v_i` for each component, whose sum is T², and the squared cosines `y_i² / ||z||²`.
     pub components: bool,
-    /// The squared residual of each column; they add up to Q.
+    /// The squared residual of each column; their sum is Q.
     pub columns: bool,
 }
 
-/// The measures of a model, ready for rows.
+/// The measures of a model, prepared for rows.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Quality {
     mean: Vec<f64>,
     noise_scale: Option<Vec<f64>>,
-    /// `k x p`, orthonormal rows.
+    /// Axes, `k x p`, orthonormal rows.
     axes: Matrix<f64>,
     variance: Vec<f64>,
     parts: Parts,
@@ -45,7 +47,7 @@ impl Quality {
     ///
     /// # Errors
     ///
-    /// The model has no variances along orthonormal axes.
+    /// A model without variances along orthonormal axes.
     pub fn of(model: &Model, parts: Parts) -> Result<Self> {
         let missing = || Error::Unsupported {
             asked: format!("the quality of rows (T² and Q) under the {} model", model.method().key),
@@ -58,7 +60,7 @@ impl Quality {
         let mean = tensor("mean")?.f64s();
         let noise_scale = model.tensor("noise_scale").map(super::Tensor::f64s);
         let p = axes.cols();
-        // Codes that are no projections have another distance from their rows.
+        // Codes that are not projections have another distance from the subspace.
         let fits = model.code().encoder().linear().is_some()
             && !model.code().codes().missing
             && variance.len() == axes.rows()
@@ -67,20 +69,20 @@ impl Quality {
         if fits { Ok(Self { mean, noise_scale, axes, variance, parts }) } else { Err(missing()) }
     }
 
-    /// Axes, which may be fewer than the numbers of a code: rows whitened by ZCA have one for each column.
+    /// Number of axes, which may be less than the length of a code: rows whitened by ZCA have one code for each column.
     pub fn n_components(&self) -> usize {
         self.axes.rows()
     }
 
-    /// Numbers for each row: T², Q; with `components` the fraction of each component in T², then its squared cosine; with
-    /// `columns` the fraction of each column in Q.
+    /// Numbers for each row: T², Q; with `components` the contribution of each component to T², then its squared cosine; with
+    /// `columns` the contribution of each column to Q.
     pub fn width(&self) -> usize {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         2 + if self.parts.components { 2 * k } else { 0 } + if self.parts.columns { p } else { 0 }
     }
 
-    /// Measures row-major `rows` into `out`, [`width`](Self::width) numbers for each. A row gets the same bits alone and in
-    /// any block. `O(p k)` a row.
+    /// Writes the measures of row-major `rows` into `out`, [`width`](Self::width) numbers for each. The bits do not depend on the
+    /// other rows. `O(p k)` for each row.
     fn measure<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let n = rows.len() / p;
@@ -114,9 +116,9 @@ impl Quality {
         out
     }
 
-    /// One row, its scores, and the point of the subspace that is nearest to it.
+    /// Measures of one row, given its scores and its projection onto the subspace.
     fn measure_row(&self, z: &[f64], scores: &[f64], nearest: &[f64], out: &mut [f64]) {
-        // Where every direction is an axis nothing lies off them, and a residual would be rounding errors.
+        // If the axes span the whole space, the residual is 0, and a computed one would be rounding errors.
         let all = self.variance.iter().filter(|v| **v > 0.0).count() == z.len();
         let residual = |(x, n): (&f64, &f64)| if all { 0.0 } else { (x - n) * (x - n) };
         let share = |(y, v): (&f64, &f64)| if *v > 0.0 { y * y / v } else { 0.0 };
@@ -127,7 +129,7 @@ impl Quality {
             let (shares, more) = rest.split_at_mut(scores.len());
             let (cosines, more) = more.split_at_mut(scores.len());
             scores.iter().zip(&self.variance).zip(shares).for_each(|(pair, to)| *to = share(pair));
-            // Divided by the largest entry first: squares of small numbers vanish.
+            // Divided by the largest entry first: squares of small numbers underflow.
             let most = z.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let square: f64 = z.iter().map(|x| (x / most) * (x / most)).sum();
             for (y, to) in scores.iter().zip(cosines) {
@@ -141,8 +143,8 @@ impl Quality {
     }
 }
 
-/// Reconstruction error of rows, where it has no variances along orthonormal axes: `Q = ||x - decode(encode(x))||²`, in the units
-/// of the rows, and the certificate of the code where the encoder iterates.
+/// Reconstruction error of rows, for models without variances along orthonormal axes: `Q = ||x - decode(encode(x))||²`, in the
+/// units of the rows, and the certificate of the code if the encoder iterates.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Residual {
@@ -151,7 +153,7 @@ pub struct Residual {
     columns: bool,
 }
 
-/// Which measures a model has.
+/// The measures that a model has.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Measures {
@@ -159,12 +161,12 @@ pub enum Measures {
     Axes(Quality),
     /// Q alone.
     Residual(Residual),
-    /// What the encoder itself measures, by name.
+    /// Measures of the encoder, by name.
     Own(&'static [&'static str]),
 }
 
 impl Measures {
-    /// Those of `model`: T² and Q where it has variances along orthonormal axes, else the residual of its reconstruction.
+    /// The measures of `model`: T² and Q if it has variances along orthonormal axes, else the reconstruction error.
     pub fn of(model: &Model, parts: Parts) -> Self {
         let own = model.code().encoder().measures();
         if !own.is_empty() {
@@ -194,7 +196,7 @@ impl Measures {
         }
     }
 
-    /// A name for each of them, as in `t2,q,t2_pca0,cos2_pca0,q_height`.
+    /// Names of these numbers, as in `t2,q,t2_pca0,cos2_pca0,q_height`.
     pub fn names(&self, model: &Model) -> Vec<String> {
         let (mut names, parts) = match self {
             Self::Axes(quality) => (vec!["t2".to_string(), "q".to_string()], quality.parts),
@@ -222,7 +224,7 @@ impl Measures {
 }
 
 impl Model {
-    /// [`Measures`] of every row, in double precision: T² and Q and what they are made of, or the residual.
+    /// [`Measures`] of every row, in double precision: T² and Q and their contributions, or the reconstruction error.
     ///
     /// # Errors
     ///
@@ -267,8 +269,8 @@ impl Model {
     /// Standard error of each entry of `explained_variance`: `v_i sqrt(2 / (n - 1))` (Anderson 1963, Annals of Mathematical
     /// Statistics 34). `None` where the model has no variances.
     ///
-    /// Asymptotic, for centred rows that are Gaussian and eigenvalues that differ: heavy tails make the true error larger, and near
-    /// ties neighbouring variances repel each other.
+    /// Asymptotic, for centred Gaussian rows and distinct eigenvalues: heavy tails make the true error larger, and close
+    /// eigenvalues repel each other.
     pub fn explained_variance_std_error(&self) -> Option<Vec<f64>> {
         let variance = self.tensor("explained_variance")?.f64s();
         let degrees = (self.report().n_samples - 1.0).max(1.0);
@@ -277,7 +279,7 @@ impl Model {
 }
 
 impl Residual {
-    /// `Q`, the certificate, and the squared residual of each column; cells that are missing have none.
+    /// Writes `Q`, the certificate, and the squared residual of each column; missing cells have none.
     fn measure<T: Real>(
         &self,
         block: &Block<'_, T>,

@@ -1,6 +1,6 @@
-//! What a method is: a row of the registry, from which command line, Python, docs and law tests are derived.
+//! The registry entry of a method, from which command line, Python, docs and law tests are derived.
 //!
-//! The rows themselves are in [`METHODS`](crate::METHODS).
+//! The entries are in [`METHODS`](crate::METHODS).
 
 use super::{Code, Gaussian, Model, Setting, Sums, Tensors};
 use crate::data::{AnyRows, Features, Rows, check_total_weight};
@@ -17,14 +17,14 @@ pub trait Fit: Send + Sync {
     fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
     /// Fits rows of double precision.
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
-    /// Takes the tables that are given beside the settings, by name, as [`Method::check_tensors`] has admitted them.
+    /// Takes the tables that are given beside the settings, by name, validated by [`Method::check_tensors`].
     fn given(&mut self, tensors: Tensors) -> Result<()> {
         tensors
             .into_keys()
             .next()
             .map_or(Ok(()), |name| Err(Error::unknown("tensor", &name, std::iter::empty())))
     }
-    /// The model that sums over rows give, which it keeps; for methods that need no more than these.
+    /// The model computed from sums over rows, which it stores; for methods that need only these.
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let _ = (sums, features, run);
         Err(Error::Unsupported {
@@ -33,12 +33,12 @@ pub trait Fit: Send + Sync {
             remedy: "fit all rows at once".into(),
         })
     }
-    /// Whether `before` holds the state of a stream, which [`partial_fit`](Self::partial_fit) continues.
+    /// Whether `before` stores the state of a stream, which [`partial_fit`](Self::partial_fit) continues.
     fn continues(&self, before: &Model) -> bool {
         let _ = before;
         false
     }
-    /// The model of the rows of `before` and then of these, in their order; for methods that learn from rows as they come.
+    /// The model of the rows of `before` followed by these; for methods that learn incrementally.
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         let _ = (before, rows, run);
         Err(Error::Unsupported {
@@ -56,7 +56,7 @@ pub struct Variant {
     pub key: &'static str,
     /// Reference.
     pub reference: &'static str,
-    /// What it recovers.
+    /// The model or the quantity that it recovers.
     pub recovers: &'static str,
 }
 
@@ -95,21 +95,21 @@ pub struct Method {
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
     /// the pixels of a picture.
     pub of_signals: bool,
-    /// Settings, as JSON, of a fit that is only compared with another one: facts of its model besides the components are not
+    /// Settings, as JSON, of a fit that is only compared with another one: quantities of its model besides the components are not
     /// needed.
     pub to_compare: &'static [(&'static str, &'static str)],
-    /// Which settings equal which other methods.
+    /// Equivalences between settings of this method and other methods.
     pub equals: &'static [&'static str],
     /// References.
     pub references: &'static [&'static str],
-    /// A specification from settings.
+    /// Constructs a specification from settings.
     pub spec: MakeSpec,
-    /// Codes from parameters.
+    /// Constructs the encoder and decoder from parameters.
     pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
-    /// The Gaussian that the parameters describe, for methods that have a likelihood.
+    /// The Gaussian density given by the parameters, for methods that have a likelihood.
     pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
-    /// Bytes that a fit of all components by each solver, by name, takes at most beside rows of this number and width, the program
-    /// included: within a factor of 2 of measured peaks.
+    /// Upper bound on the memory in bytes of a fit of all components by each solver, by name, for this number of rows and columns,
+    /// the program included: within a factor of 2 of measured peaks.
     pub memory: fn(n_rows: u64, n_features: usize) -> Vec<(&'static str, u64)>,
 }
 
@@ -120,12 +120,12 @@ impl std::fmt::Debug for Method {
 }
 
 impl Method {
-    /// Checks settings, given by name or as a specification, against the list of settings.
+    /// Validates settings, given by name or as a specification, against the list of settings.
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] for a value outside its range and for a number that is not finite; the range of what depends on the rows, as
-    /// `n_components`, is left to the fit.
+    /// [`Error::Setting`] for a value outside its range and for a number that is not finite; ranges that depend on the rows, as that
+    /// of `n_components`, are checked by the fit.
     pub fn check(&self, spec: &impl Serialize) -> Result<()> {
         super::settings::check(self.settings, spec)
     }
@@ -135,11 +135,11 @@ impl Method {
         self.settings.iter().filter(|s| s.tensor)
     }
 
-    /// Checks the tables that are given beside the settings.
+    /// Validates the tables that are given beside the settings.
     ///
     /// # Errors
     ///
-    /// A name that is none of this method's, a tensor that is no table, numbers that are not finite, one that is missing.
+    /// A name that the method does not have, a tensor that is not a table, numbers that are not finite, a missing table.
     pub fn check_tensors(&self, given: &Tensors) -> Result<()> {
         for (name, tensor) in given {
             if !self.tensors().any(|s| s.name == name) {
@@ -167,11 +167,11 @@ impl Method {
         })
     }
 
-    /// A specification from settings and the tables beside them.
+    /// Constructs a specification from settings and the tables beside them.
     ///
     /// # Errors
     ///
-    /// Those of both.
+    /// Errors of both validations.
     pub fn specify(&self, settings: &Map<String, Value>, tensors: Tensors) -> Result<Box<dyn Fit>> {
         self.check_tensors(&tensors)?;
         let mut spec = (self.spec)(settings)?;
@@ -181,16 +181,17 @@ impl Method {
         Ok(spec)
     }
 
-    /// The least number of components.
+    /// Minimum number of components.
     pub(crate) fn least_components(&self) -> usize {
         self.settings.iter().find(|s| s.name == "n_components").map_or(0, Setting::least)
     }
 
-    /// Every fit begins here: rows of a kind that the method does not take are refused, and the others made readable in any order.
+    /// The first step of every fit: refuses rows of a kind that the method does not accept, and makes the others readable in any
+    /// order.
     ///
     /// # Errors
     ///
-    /// Weights or sparse rows where [`takes`](Self::takes) excludes them; what the source reports.
+    /// Weights or sparse rows if [`takes`](Self::takes) excludes them; errors of the source.
     pub fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let refused = |what: &str, found: &str, remedy: &str| {
             let asked = format!("{} of {what}", self.key);
@@ -219,12 +220,12 @@ impl Method {
         }
     }
 
-    /// [`check`](Self::check) and [`admit`](Self::admit), for a fit with these settings: where its checkpoint is kept, the file is begun or read, which takes a pass
-    /// over the rows for their checksum.
+    /// [`check`](Self::check) and [`admit`](Self::admit), for a fit with these settings. If there is a checkpoint, the file is created or
+    /// read, which takes a pass over the rows for their checksum.
     ///
     /// # Errors
     ///
-    /// Those of both; a checkpoint that is corrupt or of another fit, a file that cannot be written.
+    /// Errors of both; a checkpoint that is corrupt or of another fit, a file that cannot be written.
     pub fn begin<T: Real>(
         &self,
         settings: &impl Serialize,
@@ -233,7 +234,7 @@ impl Method {
     ) -> Result<()> {
         self.check(settings)?;
         self.admit(rows, run)?;
-        // Also where the fit is closed and takes no start.
+        // Also if the fit has a closed form and takes no start.
         match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
             Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
             None => run.initial_components(rows.n_features(), 0).map(|_| ())?,
@@ -253,13 +254,13 @@ impl Method {
         })
     }
 
-    /// The settings with which the fit of a model is tried again, `k` the number of components, or of clusters, that it has: a rule might
-    /// choose another in half of the rows.
+    /// The settings for refitting a model to compare with it; `k` is the number of components or clusters of the model: a rule might
+    /// choose another number on half of the rows.
     pub(crate) fn settings_to_compare(&self, settings: &Map<String, Value>, k: usize) -> Map<String, Value> {
         let mut settings = settings.clone();
         let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
         let number = if settings.contains_key("n_clusters") { "n_clusters" } else { "n_components" };
-        // Numbers of units of several layers are kept as they are.
+        // Numbers of units of several layers are not changed.
         let of_layers = settings.get(number).is_some_and(Value::is_array);
         for (name, value) in fixed.chain([(number, k.into())].into_iter().filter(|_| !of_layers)) {
             if settings.contains_key(name) {
@@ -269,7 +270,7 @@ impl Method {
         settings
     }
 
-    /// The row as JSON, in the form that `unmix methods --json` prints.
+    /// The entry as JSON, in the form that `unmix methods --json` prints.
     pub fn to_json(&self) -> Value {
         serde_json::json!({
             "key": self.key,

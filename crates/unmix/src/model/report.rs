@@ -1,11 +1,11 @@
-//! How a fit went: facts, never silence.
+//! The report of a fit.
 
 use crate::num::Dtype;
 use crate::run::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// How often, at most, components that are alike are distinguished: a model of Gaussian components by independence, or a tie of
-/// variances by variances. The probability with which a verdict errs, over all components of a model together.
+/// Error rate of verdicts: the maximum probability, over all components of a model together, with which components that are not
+/// identifiable are reported as distinguished (Gaussian components by independence, or components of equal variance by variance).
 pub const LEVEL: f64 = 0.01;
 
 /// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
@@ -18,47 +18,47 @@ pub struct Report {
     pub n_iter: u64,
     /// Full passes over the data.
     pub sweeps: u64,
-    /// The objective after each iteration, where there is one.
+    /// The objective after each iteration, if there is one.
     pub objective: Vec<f64>,
-    /// The quantity that was compared with `tol`.
+    /// The quantity that is compared with `tol`.
     pub residual: Option<f64>,
     /// The tolerance.
     pub tol: Option<f64>,
     /// The solver that ran.
     pub solver: String,
-    /// How far the axes are from orthonormal, `||W'W - I||_F`, for methods that leave them so nearly.
+    /// Deviation of the axes from orthonormality, `||W'W - I||_F`, for methods whose axes are only approximately orthonormal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orthonormality: Option<f64>,
-    /// Cosines between what two disjoint halves of the rows give in place of each component, for methods that compute them.
+    /// Cosines between the estimates of each component from two disjoint halves of the rows, for methods that compute them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halves: Option<Vec<f64>>,
-    /// Lengths of the columns as a rule without unit columns left them, before they were divided by these.
+    /// Norms of the columns of the weight matrix before normalisation, for learning rules without a unit-norm constraint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub norms: Option<Vec<f64>>,
     /// Seed of random draws.
     pub seed: u64,
-    /// Directions along which the rows vary, up to the accuracy of the solver.
+    /// Number of directions along which the rows vary, up to the accuracy of the solver.
     pub rank: Option<usize>,
-    /// Rows, weighted: the sum of the sample weights, where there are weights.
+    /// Number of rows, weighted: the sum of the sample weights.
     #[serde(serialize_with = "whole_where_it_is")]
     pub n_samples: f64,
-    /// Rows that were read, where they had sample weights; `None` where each counted once and `n_samples` is their number.
+    /// Number of rows read, if they had sample weights; `None` without weights, where it is `n_samples`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_rows: Option<u64>,
-    /// Checksum of the rows, where cells of them were missing: whether rows to be filled are those of the fit.
+    /// Checksum of the rows, if cells were missing: it tells whether the rows to be imputed are those of the fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_checksum: Option<u32>,
-    /// Columns.
+    /// Number of columns.
     pub n_features: usize,
-    /// Columns that do not vary.
+    /// Number of constant columns.
     pub n_constant: usize,
     /// Type in which rows were computed.
     pub dtype: Dtype,
-    /// Kind of processor and the instructions used: equal bits are promised for one kind.
+    /// Kind of processor and the instructions used: results have equal bits only on processors of one kind.
     pub processor: String,
     /// Notes for the user, in sentences.
     pub warnings: Vec<String>,
-    /// Settings as they were resolved, as in the solver that "auto" chose.
+    /// Settings as resolved, such as the solver for "auto".
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// Stability over halves of the rows and other seeds, where requested: [`Stability::to_json`].
     ///
@@ -82,17 +82,17 @@ pub struct Report {
 pub struct RunRecord {
     /// Wall time.
     pub seconds: f64,
-    /// Threads that it ran on.
+    /// Number of threads.
     pub threads: usize,
-    /// When it ended: seconds since 1970, UTC.
+    /// End of the run: seconds since 1970, UTC.
     pub time: u64,
-    /// The invocation, as it can be typed again: a complete command line, or a call in Python, whose arrays are names alone. Paths
-    /// are as they were given, from the folder of that time.
+    /// The invocation, in a form that can be run again: a complete command line, or a call in Python, whose arrays are given by
+    /// name. Relative paths are relative to the folder of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<String>,
 }
 
-/// A number of rows without a fraction is written without a point.
+/// Writes a number without a fraction as an integer.
 fn whole_where_it_is<S: serde::Serializer>(n: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
     match n.fract() == 0.0 && *n >= 0.0 && *n < 9e15 {
         true => to.serialize_u64(*n as u64),
@@ -146,7 +146,7 @@ impl Report {
         }
     }
 
-    /// With the run's record beside the rest: what `show --json` prints and `report_.to_dict()` returns.
+    /// As JSON, with the record of the run: printed by `show --json` and returned by `report_.to_dict()`.
     pub fn to_json(&self) -> serde_json::Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(map) = value.as_object_mut() {
@@ -158,7 +158,7 @@ impl Report {
         value
     }
 
-    /// Says where a fit converged above its tolerance because rounding keeps the residual from falling further.
+    /// Adds a note if a fit stopped above its tolerance because rounding errors keep the residual from decreasing further.
     pub(crate) fn tell_rounding(&mut self) {
         if let (Outcome::Converged, Some(residual), Some(tol)) = (self.outcome, self.residual, self.tol)
             && residual > tol
@@ -170,7 +170,7 @@ impl Report {
         }
     }
 
-    /// Notes time and threads of `run`, which ends now.
+    /// Records time and threads of `run`, which ends now.
     pub(crate) fn end(&mut self, run: &crate::run::Run<'_>) {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         self.run = RunRecord {

@@ -12,9 +12,9 @@ use crate::run::Run;
 /// (x − μ) B = Σ_stored (x_j − μ_j) B_j − Σ_unstored μ_j B_j,      Σ_unstored = Σ_all − Σ_stored
 /// ```
 ///
-/// The last difference would cancel where a column is far from 0 in every row. So each product `μ_j B_j` is cut in two: `high`,
-/// a whole multiple of a power of two so large that sums of all of them are exact, and `low`, which is at rounding level. A row
-/// gets the same bits alone and among others, and those of the dense map up to rounding.
+/// The last difference would cancel if a column is far from 0 in every row. So each product `μ_j B_j` is split in two: `high`, an
+/// integer multiple of a power of two that is so large that all sums of them are exact, and `low`, of the size of rounding errors.
+/// The bits of a code do not depend on the other rows, and agree with those of the dense map up to rounding.
 pub(super) struct SparseEncoder<'m> {
     encoder: &'m Matrix<f64>,
     mean: Vec<f64>,
@@ -26,7 +26,7 @@ pub(super) struct SparseEncoder<'m> {
 }
 
 impl<'m> SparseEncoder<'m> {
-    /// `(x - mean) encoder` for rows of type `T`: about the mean as rows of that type see it.
+    /// `(x - mean) encoder` for rows of type `T`, with the mean rounded to that type.
     pub(super) fn new<T: Real>(mean: &Tensor, encoder: &'m Matrix<f64>) -> Self {
         let mean: Vec<f64> = mean.to::<T>().iter().map(|m| m.to_f64()).collect();
         let (p, k) = (encoder.rows(), encoder.cols());
@@ -34,7 +34,7 @@ impl<'m> SparseEncoder<'m> {
         for (j, m) in mean.iter().enumerate() {
             size.iter_mut().zip(encoder.row(j)).for_each(|(s, b)| *s += (m * b).abs());
         }
-        // Sums of multiples of this are below 2^52 of it.
+        // Sums of multiples of this are less than 2^52 times it.
         let grain: Vec<f64> =
             size.iter().map(|s| 2f64.powi(s.log2().ceil().max(-960.0) as i32 - 51)).collect();
         let high = Matrix::from_fn(p, k, |j, c| (mean[j] * encoder[(j, c)] / grain[c]).round() * grain[c]);

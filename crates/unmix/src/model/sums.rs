@@ -1,7 +1,7 @@
-//! Sums that grow batch by batch, and come out the same to the bit however the stream of rows was cut.
+//! Incremental sums over a stream of rows, with the same bits however the stream is divided into batches.
 //!
-//! Rows fill blocks and shards of the same lengths as in a sweep ([`Plan`]). What does not fill a block yet waits as rows, what
-//! does not fill a shard as the sums of its blocks, and complete shards merge as siblings of a binary tree.
+//! Rows fill blocks and shards of the same lengths as in a sweep ([`Plan`]). Rows that do not yet fill a block are kept as rows,
+//! blocks that do not yet fill a shard as the sums of these blocks, and complete shards are merged as siblings of a binary tree.
 
 use super::tensor::Tensor;
 use crate::data::{MergeStack, Plan, Rows, Stream};
@@ -15,28 +15,28 @@ use std::collections::BTreeMap;
 
 /// Sums over all rows so far.
 ///
-/// Memory is that of a `p x p` table, times about the logarithm of the number of shards, and of one block of rows.
+/// Memory: a `p x p` table for about the logarithm of the number of shards, and one block of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sums {
     dtype: Dtype,
     plan: Plan,
-    /// Of streams that ended: what merged sums began with.
+    /// Sums of completed streams, with which merged sums begin.
     base: Option<Scatter>,
     /// Complete shards in the merge tree.
     tree: MergeStack<Scatter>,
-    /// The shard that is being filled, and how many blocks it has.
+    /// The shard that is being filled, and its number of blocks.
     open: (Scatter, usize),
-    /// Rows that do not fill a block.
+    /// Rows that do not yet fill a block.
     waiting: Vec<f64>,
-    /// How often each of them counts.
+    /// Their sample weights.
     weights: Vec<f64>,
-    /// Number of rows, whatever their weights; `None` for sums from files without it.
+    /// Number of rows, whatever their weights; `None` for sums from files that do not record it.
     rows: Option<u64>,
-    /// Whether any of them came with weights.
+    /// Whether any rows had weights.
     weighted: bool,
 }
 
-/// A missing cell, where the method takes rows with gaps: not into sums, which are of complete rows.
+/// The error for a missing cell, for a method that accepts them only without sums, which need complete rows.
 fn of_gap(method: &str, found: Error) -> Error {
     match found {
         Error::NotFinite { row, column, what: "NaN", .. } if super::takes_missing(method) => {
@@ -60,9 +60,9 @@ impl Sums {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`]: sums take square tables, of as many numbers a side as there are columns.
+    /// [`Error::Memory`]: the sums are square tables of `p x p` numbers.
     pub fn new(p: usize, dtype: Dtype) -> Result<Self> {
-        // The open shard, its total, and one more while they merge.
+        // Three tables: the open shard, its total, and one more while they are merged.
         check_square("sums over rows", p, 4)?;
         Ok(Self::empty(p, dtype))
     }
@@ -81,17 +81,17 @@ impl Sums {
         }
     }
 
-    /// Rows seen, where some of them came with weights.
+    /// Number of rows so far, if any of them had weights.
     pub(crate) fn weighted_rows(&self) -> Option<u64> {
         self.rows.filter(|_| self.weighted)
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.open.0.mean.len()
     }
 
-    /// The type that rows are multiplied in.
+    /// The type in which rows are multiplied.
     pub fn dtype(&self) -> Dtype {
         self.dtype
     }
@@ -101,15 +101,15 @@ impl Sums {
         self.parts().map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
     }
 
-    /// Adds rows, of any number from 1. When that fails nothing is added.
+    /// Adds one or more rows. On an error nothing is added.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite (rows of weight 0 may hold any), another number of columns, what the source reports.
+    /// Numbers that are not finite (ignored in rows of weight 0), another number of columns, errors of the source.
     pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         if rows.n_features() != self.n_features() {
             return Err(Error::Width {
-                what: "adding to the sums of rows seen before".into(),
+                what: "adding rows to existing sums".into(),
                 need: self.n_features(),
                 got: rows.n_features(),
                 remedy: "give the same columns in every batch".into(),
@@ -140,7 +140,7 @@ impl Sums {
         Ok(())
     }
 
-    /// The next rows, at most `most`, and how often each counts.
+    /// The next rows, at most `most`, and their sample weights.
     fn read<T: Real>(
         &self,
         method: &str,
@@ -168,7 +168,7 @@ impl Sums {
             match *w > 0.0 {
                 true if row.iter().all(|x| x.finite()) => numbers.extend(row.iter().map(|x| x.to_f64())),
                 true => return Err(of_gap(method, rows.not_finite(method))),
-                // It keeps its place, so that the cut into blocks is that of a sweep.
+                // A row of weight 0 keeps its position as zeros, so that blocks are those of a sweep.
                 false => numbers.resize(numbers.len() + p, 0.0),
             }
         }
@@ -227,7 +227,7 @@ impl Sums {
         }
     }
 
-    /// Adds some waiting rows to `part`.
+    /// Adds a range of the buffered rows to `part`.
     fn gather(&self, part: &mut Scatter, rows: std::ops::Range<usize>, work: &mut Workspaces) {
         let p = part.mean.len();
         let weights = &self.weights[rows.clone()];
@@ -242,7 +242,7 @@ impl Sums {
         }
     }
 
-    /// The sums over all rows but those that wait.
+    /// The sums over all rows except the buffered ones.
     fn parts(&self) -> impl Iterator<Item = &Scatter> {
         let tree = self.tree.nodes().map(|(_, part)| part);
         self.base.iter().chain(tree).chain([&self.open.0])
@@ -260,7 +260,7 @@ impl Sums {
         total
     }
 
-    /// The sums of two streams. Equal to the sums of one after the other, up to rounding.
+    /// The sums of two streams. Equal to the sums of their concatenation, up to rounding.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl Sums {
                 remedy: "merge models of the same columns".into(),
             });
         }
-        // The coarser type decides what is above rounding errors.
+        // The type of lower precision determines the threshold for rounding errors.
         let single = [self.dtype, right.dtype].contains(&Dtype::F32);
         let mut merged = Self::empty(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
         let mut total = self.total();
@@ -285,7 +285,7 @@ impl Sums {
         Ok(merged)
     }
 
-    /// As bytes, for another process.
+    /// Serialises the sums for another process.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Packer::default();
         out.count(self.dtype.size() as u64);
@@ -304,11 +304,11 @@ impl Sums {
         out.into_bytes()
     }
 
-    /// From the bytes that [`to_bytes`](Self::to_bytes) made.
+    /// Inverse of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
     ///
-    /// Bytes that are not such.
+    /// Bytes of another format.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut from = Unpacker::new(bytes);
         let dtype = if from.count()? == Dtype::F32.size() as u64 { Dtype::F32 } else { Dtype::F64 };
@@ -338,7 +338,7 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Rows seen and whether they came with weights, as numbers; none where that is not known.
+    /// Number of rows and whether they had weights, as numbers; none if not known.
     fn counted(&self) -> Vec<f64> {
         self.rows.map_or_else(Vec::new, |n| vec![n as f64, f64::from(u8::from(self.weighted))])
     }
@@ -351,7 +351,7 @@ impl Sums {
         self
     }
 
-    /// Whether lengths agree and nothing is fuller than it can be.
+    /// Whether lengths are consistent and within their bounds.
     fn fits_together(&self) -> bool {
         let p = self.n_features();
         let wide = self.parts().all(|s| s.mean.len() == p);
@@ -389,7 +389,7 @@ impl Sums {
         ])
     }
 
-    /// From the tensors of a model file of `p` columns; `None` where they do not fit together.
+    /// From the tensors of a model file of `p` columns; `None` if they are inconsistent.
     pub(crate) fn from_tensors(tensors: &BTreeMap<String, Tensor>, p: usize, dtype: Dtype) -> Option<Self> {
         let get = |name: &str, shape: &[usize]| {
             let tensor = tensors.get(name).filter(|t| t.shape() == shape)?;
@@ -399,7 +399,7 @@ impl Sums {
         let waiting = *tensors.get("sums_weights")?.shape().first()?;
         let (n, mean) = (get("sums_n", &[m])?, get("sums_mean", &[m, p])?);
         let (scatter, place) = (get("sums_scatter", &[m, p, p])?, get("sums_place", &[m, 2])?);
-        // Files of earlier versions have no second part of means.
+        // Files of earlier versions do not have the second part of the mean.
         let rest =
             if tensors.contains_key("sums_rest") { get("sums_rest", &[m, p])? } else { vec![0.0; m * p] };
         let mut sums = Self::empty(p, dtype);
@@ -424,7 +424,7 @@ impl Sums {
     }
 }
 
-/// What a part of the sums is, in a file.
+/// Code of a part of the sums in a file.
 const BASE: f64 = 0.0;
 const TREE: f64 = 1.0;
 const OPEN: f64 = 2.0;

@@ -52,7 +52,7 @@ impl Tensor {
         &self.values
     }
 
-    /// The numbers in type `T`: lent when they are of it, converted when not.
+    /// The numbers in type `T`: borrowed if they have this type, else converted.
     pub fn to<T: Real>(&self) -> Cow<'_, [T]> {
         T::view(&self.values)
     }
@@ -70,7 +70,7 @@ impl Tensor {
     }
 }
 
-/// How many numbers a shape holds, unless that is more than can be counted.
+/// Product of the lengths of a shape, unless it overflows.
 pub(super) fn volume(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
 }
@@ -78,7 +78,7 @@ pub(super) fn volume(shape: &[usize]) -> Option<usize> {
 /// Parameters by name.
 pub type Tensors = BTreeMap<String, Tensor>;
 
-/// The tensor named `name`, which a model of this method always has.
+/// The tensor named `name`, which every model of this method must have.
 pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usize>]) -> Result<&'a Tensor> {
     let wrong = |found: String| Error::Unsupported {
         asked: "using this model".into(),

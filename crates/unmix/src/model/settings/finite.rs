@@ -1,13 +1,13 @@
-//! Numbers of a specification that are not finite: JSON has none, so they are searched for before settings become JSON.
+//! Search for numbers of a specification that are not finite, before settings are converted to JSON, which cannot represent them.
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// The field that a number which is not finite is in, and that number.
+/// The first field with a number that is not finite, and that number.
 pub(super) fn not_finite(spec: &impl Serialize) -> Option<(&'static str, f64)> {
     spec.serialize(Finder { field: "" }).err().and_then(|NotFinite(found)| found)
 }
 
-/// Ends at the first number that is not finite, as an error.
+/// Stops at the first number that is not finite, by returning it as an error.
 #[derive(Debug)]
 struct NotFinite(Option<(&'static str, f64)>);
 
@@ -25,7 +25,7 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// Visits every number of a value, with the field of the outermost struct that it is in.
+/// Visits every number of a value, and records the field of the outermost struct that contains it.
 #[derive(Clone, Copy)]
 struct Finder {
     field: &'static str,
@@ -37,14 +37,14 @@ impl Finder {
     }
 }
 
-/// Values without numbers that could be anything but finite.
+/// Values without floating-point numbers.
 macro_rules! passed {
     ($($name:ident($($type:ty),*);)*) => {
         $(fn $name(self, $(_: $type),*) -> Result<(), NotFinite> { Ok(()) })*
     };
 }
 
-/// Values that hold others: all of them are visited.
+/// Compound values: all their elements are visited.
 macro_rules! compound {
     ($($trait:ident $method:ident($($key:ident)?);)*) => {
         $(impl ser::$trait for Finder {

@@ -1,4 +1,4 @@
-//! What a setting may be: kinds that are made of kinds. Checks, messages, type names and the Python package are derived from them.
+//! Kinds of settings, composed of other kinds. Checks, messages, type names and the Python package are derived from them.
 
 use serde_json::Value;
 use std::ops::{Bound, RangeBounds};
@@ -15,21 +15,21 @@ pub enum Kind {
     False,
     /// An integer.
     Integer {
-        /// The smallest.
+        /// Minimum.
         least: u64,
-        /// The largest, where there is one.
+        /// Maximum, if there is one.
         most: Option<u64>,
     },
-    /// A finite number between two ends.
+    /// A finite number in an interval.
     Number {
         /// The lower end.
         from: Bound<f64>,
         /// The upper end.
         to: Bound<f64>,
     },
-    /// A fraction of the variance, between 0 and 1, neither of them included.
+    /// A fraction of the variance, strictly between 0 and 1.
     Share,
-    /// One of these words.
+    /// One of these strings.
     Words(&'static [&'static str]),
     /// A list with one value of this kind for each component.
     List(&'static Kind),
@@ -37,13 +37,13 @@ pub enum Kind {
     PerColumn(&'static Kind),
     /// A list with one value of this kind for each layer.
     PerLayer(&'static Kind),
-    /// Rows of numbers of one length, a matrix of this shape.
+    /// Rows of numbers of equal length, a matrix of this shape.
     Table(&'static str),
-    /// Numbers by name; those named here are of these kinds.
+    /// Named values; those listed here must be of these kinds.
     Arguments(&'static [(&'static str, Kind)]),
-    /// A function: in Python alone.
+    /// A function; in Python only.
     Callable,
-    /// Any of these. Words are behind numbers and `null` stands last where a sentence is to read well.
+    /// Any of these kinds. Strings come after numbers and `null` last, in the order of the generated sentence.
     AnyOf(&'static [Kind]),
 }
 
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum KindCheck {
     Yes,
-    /// It is of the right type and outside the range, and the requirement: "must be at least 1".
+    /// The value has the right type but is out of range; holds the requirement, as in "must be at least 1".
     Outside(String),
     No,
 }
@@ -62,7 +62,7 @@ impl Kind {
     /// A finite number above 0.
     pub(crate) const POSITIVE: Kind = Kind::Number { from: Bound::Excluded(0.0), to: Bound::Unbounded };
 
-    /// An integer of this or more.
+    /// An integer of at least `least`.
     pub const fn at_least(least: u64) -> Kind {
         Kind::Integer { least, most: None }
     }
@@ -72,7 +72,7 @@ impl Kind {
         Kind::Integer { least, most: Some(most) }
     }
 
-    /// The words that it may be.
+    /// The allowed strings.
     pub fn words(&self) -> &'static [&'static str] {
         match self {
             Kind::Words(words) => words,
@@ -83,7 +83,7 @@ impl Kind {
         }
     }
 
-    /// The smallest integer that it may be.
+    /// The minimum, for integers.
     pub(super) fn least(&self) -> Option<u64> {
         match self {
             Kind::Integer { least, .. } => Some(*least),
@@ -110,7 +110,7 @@ impl Kind {
             Kind::Number { from, to } => {
                 value.as_f64().map_or(KindCheck::No, |x| inside(x.is_finite() && (*from, *to).contains(&x)))
             }
-            // An integer is a number of components, and no share.
+            // An integer is a number of components, not a fraction.
             Kind::Share if value.is_f64() => inside(value.as_f64().is_some_and(|x| x > 0.0 && x < 1.0)),
             Kind::Share | Kind::Callable => KindCheck::No,
             Kind::Words(words) => yes(value.as_str().is_some_and(|word| words.contains(&word))),
@@ -150,7 +150,7 @@ impl Kind {
         }
     }
 
-    /// The requirement on numbers of this kind, where there are any: "must be at least 1".
+    /// The requirement on numbers of this kind, if there is any: "must be at least 1".
     pub(super) fn demand(&self) -> Option<String> {
         Some(match self {
             Kind::Integer { least, most: Some(most) } => format!("must be from {least} to {most}"),
@@ -167,7 +167,7 @@ impl Kind {
         })
     }
 
-    /// The values in words, whatever language the user types in: "a number, or null".
+    /// The allowed values in words, independent of the caller's language: "a number, or null".
     pub(super) fn in_words(&self) -> String {
         let words = match self.words() {
             [] => None,
@@ -183,7 +183,7 @@ impl Kind {
         }
     }
 
-    /// What to give, as an order, `example` a number that is possible: "choose a number such as 0.2, or 'auto'".
+    /// The remedy of an error, with `example` a possible number: "choose a number such as 0.2, or 'auto'".
     pub(super) fn remedy(&self, verb: &str, example: Option<&str>) -> String {
         let mut parts = self.parts(example);
         match self.words() {
@@ -203,7 +203,7 @@ impl Kind {
         }
     }
 
-    /// The alternatives in words, but for those that are words themselves.
+    /// The alternatives in words, without the allowed strings.
     fn parts(&self, example: Option<&str>) -> Vec<String> {
         let one = |text: &str| vec![text.to_string()];
         match self {
@@ -269,7 +269,7 @@ impl Kind {
     }
 }
 
-/// An interval as a sentence has it, after "must be".
+/// An interval as the text after "must be".
 fn interval(from: Bound<f64>, to: Bound<f64>) -> String {
     match (from, to) {
         (Bound::Unbounded, Bound::Unbounded) => "finite".into(),

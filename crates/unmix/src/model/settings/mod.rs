@@ -10,44 +10,46 @@ use kind::KindCheck;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Of a setting that has no effect whatever the others are: it is accepted so that calls of another library work unchanged.
+/// Condition of a setting that never has an effect: it is accepted for compatibility with another library.
 pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
 
-/// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null, `"!x"` any but x.
+/// A setting and those of its values, as JSON, under which another setting has an effect; `"*"` is any value except null, `"!x"`
+/// any except x.
 pub type Condition = (&'static str, &'static [&'static str]);
 
-/// A setting of a method: a row of its list, made by [`new`](Self::new).
+/// A setting of a method: an entry of its list, made by [`new`](Self::new).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Setting {
     /// Its name, in Rust, on the command line, in files and in Python.
     pub name: &'static str,
-    /// What it may be.
+    /// Its allowed values.
     pub kind: Kind,
     /// Its default, as JSON.
     pub default: &'static str,
-    /// What it does, in a sentence or two: words that it may be in 'single quotes', code in `backticks`, and `null`, `true` and `false` as
-    /// JSON has them.
+    /// Description in a sentence or two: allowed strings in 'single quotes', code in `backticks`, and `null`, `true` and `false` as in
+    /// JSON.
     pub doc: &'static str,
-    /// Exists in Python only, for the sake of another library's signature.
+    /// Whether it exists in Python only, for compatibility with the signature of another library.
     pub python_only: bool,
-    /// A table of numbers that is given beside the settings, as a tensor: a field of the specification, an argument in Python, a file on the
-    /// command line (`--dictionary FILE`). It is no part of settings as JSON.
+    /// Whether it is a table of numbers that is given beside the settings, as a tensor: a field of the specification, an argument in
+    /// Python, a file on the command line (`--dictionary FILE`). It is not among the settings as JSON.
     pub tensor: bool,
-    /// A table that is given with the rows of a fit, such as the codes that they are to have: no argument of the Python class.
+    /// Whether it is a table that is given together with the rows of a fit, such as their target codes: not an argument of the
+    /// Python class.
     pub with_rows: bool,
-    /// When it has an effect: where all conditions of one of these lists hold; always, where there is no list.
+    /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
     pub only: &'static [&'static [Condition]],
-    /// A number that is possible, for messages.
+    /// A possible number, for messages.
     example: Option<&'static str>,
-    /// The message about a word that is not a choice.
+    /// The message for a string that is not among the choices.
     of_other_words: Option<&'static str>,
-    /// Its range depends on the rows, too: a fit checks it beside them.
+    /// Whether its range depends on the rows, too: it is then checked by the fit.
     by_rows: bool,
 }
 
 impl Setting {
-    /// A row of a method's list, `default` as JSON.
+    /// An entry of a method's list; `default` is JSON.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
         let (python_only, tensor, only, by_rows) = (false, false, &[] as &[_], false);
         let (example, of_other_words, with_rows) = (None, None, false);
@@ -66,22 +68,22 @@ impl Setting {
         }
     }
 
-    /// The same, with an effect in these cases only.
+    /// Restricts its effect to these cases.
     pub const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
         Self { only: cases, ..self }
     }
 
-    /// The same, in Python only.
+    /// Restricts it to Python.
     pub const fn python_only(self) -> Self {
         Self { python_only: true, ..self }
     }
 
-    /// The same, given as a tensor; of those whose default is not `null`, one must be given.
+    /// Marks it as a tensor; if its default is not `null`, it must be given.
     pub const fn tensor(self) -> Self {
         Self { tensor: true, ..self }
     }
 
-    /// The same, given with the rows of a fit.
+    /// Marks it as given together with the rows of a fit.
     pub const fn with_rows(self) -> Self {
         Self { with_rows: true, ..self }
     }
@@ -91,37 +93,37 @@ impl Setting {
         !self.python_only && !self.tensor
     }
 
-    /// The same, with a number that is possible, for messages.
+    /// Sets a possible number, for messages.
     pub(crate) const fn such_as(self, example: &'static str) -> Self {
         Self { example: Some(example), ..self }
     }
 
-    /// The same setting of other values.
+    /// The same setting with other allowed values.
     pub(crate) const fn with_kind(self, kind: Kind) -> Self {
         Self { kind, only: &[], ..self }
     }
 
-    /// The same, its range checked by the fit, because it depends on the rows.
+    /// Marks its range as checked by the fit, because it depends on the rows.
     pub(crate) const fn by_rows(self) -> Self {
         Self { by_rows: true, ..self }
     }
 
-    /// The same, with the message about words that are not choices.
+    /// Sets the message for strings that are not choices.
     pub(crate) const fn of_other_words(self, said: &'static str) -> Self {
         Self { of_other_words: Some(said), ..self }
     }
 
-    /// The words that it may be.
+    /// The allowed strings.
     pub fn choices(&self) -> &'static [&'static str] {
         self.kind.words()
     }
 
-    /// The smallest integer that it may be; 0 where it is none.
+    /// The minimum, for integers; else 0.
     pub(crate) fn least(&self) -> usize {
         self.kind.least().and_then(|least| usize::try_from(least).ok()).unwrap_or(0)
     }
 
-    /// Whether it has an effect beside the other `settings`.
+    /// Whether it has an effect in combination with the other `settings`.
     pub fn has_effect(&self, settings: &Map<String, Value>) -> bool {
         let holds = |(name, values): &Condition| {
             let value = settings.get(*name).unwrap_or(&Value::Null);
@@ -136,7 +138,7 @@ impl Setting {
         self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
     }
 
-    /// A sentence where it is set to something else than its default and has no effect beside the other `settings`.
+    /// A sentence if its value is not the default and has no effect in combination with the other `settings`.
     pub fn without_effect(&self, settings: &Map<String, Value>) -> Option<String> {
         let value = settings.get(self.name)?;
         if same_value(value, &self.default_value()) || self.has_effect(settings) {
@@ -171,7 +173,7 @@ impl Setting {
         Self::parsed(self.default)
     }
 
-    /// A value that is written as JSON.
+    /// Parses a value that is written as JSON.
     pub(super) fn parsed(text: &str) -> Value {
         serde_json::from_str(text).unwrap_or(Value::Null)
     }
@@ -194,7 +196,7 @@ impl Setting {
         })
     }
 
-    /// Refuses a value that the setting may not have.
+    /// Refuses a value that is not allowed.
     fn check(&self, value: &Value) -> Result<()> {
         let (why, remedy) = match self.kind.fits(value) {
             KindCheck::Yes => return Ok(()),
@@ -202,7 +204,7 @@ impl Setting {
             KindCheck::Outside(why) => (why, self.kind.remedy("choose", self.example())),
             KindCheck::No => {
                 let also = self.of_other_words.filter(|_| value.is_string()).map(str::to_string);
-                // Several words are too many for the first sentence.
+                // A list of several strings is too long for the first sentence.
                 let choices = (self.choices().len() > 1).then(|| self.kind.remedy("give", None));
                 let remedies: Vec<String> = also.into_iter().chain(choices).collect();
                 (format!("must be {}", self.kind.in_words()), remedies.join("; "))
@@ -226,7 +228,7 @@ impl Setting {
     }
 }
 
-/// Refuses numbers of a specification that are not finite, and values that its settings may not have.
+/// Refuses numbers of a specification that are not finite, and values that are not allowed.
 pub(super) fn check(settings: &[Setting], spec: &impl Serialize) -> Result<()> {
     if let Some((name, x)) = finite::not_finite(spec) {
         let setting = settings.iter().find(|s| s.name == name);
@@ -247,7 +249,7 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// Equal as settings: 1 and 1.0 are the same number.
+/// Equality of settings: 1 and 1.0 are the same number.
 fn same_value(a: &Value, b: &Value) -> bool {
     a == b || (a.is_number() && a.as_f64() == b.as_f64())
 }
@@ -256,8 +258,8 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }
 
-/// Sentences about `given` settings that are not at their defaults and have no effect beside the others, neither as these were given
-/// nor as they were `resolved` for the data, as in the solver that "auto" chose.
+/// Sentences about `given` settings that are not at their defaults and have no effect in combination with the others, neither as
+/// given nor as `resolved` for the data (such as the solver for "auto").
 pub fn without_effect(
     settings: &[Setting],
     given: &Map<String, Value>,
@@ -265,7 +267,7 @@ pub fn without_effect(
 ) -> Vec<String> {
     let changed = |s: &Setting| given.get(s.name).is_some_and(|value| !same_value(value, &s.default_value()));
     let conditional = || settings.iter().filter(|s| s.is_json() && !s.only.is_empty());
-    // Most fits change none of them.
+    // In most fits there is none.
     if !conditional().any(changed) {
         return Vec::new();
     }
@@ -274,7 +276,7 @@ pub fn without_effect(
     conditional().filter(|s| !s.has_effect(&seen)).filter_map(|s| s.without_effect(given)).collect()
 }
 
-/// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.
+/// Validates names and types of the given settings and adds the defaults of the others, in the order of the list.
 pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
     let known = || settings.iter().filter(|s| s.is_json());
     for name in given.keys() {
