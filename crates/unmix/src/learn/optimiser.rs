@@ -1,4 +1,4 @@
-//! From gradients to steps: stochastic gradient descent with momentum, and Adam.
+//! Optimisers: stochastic gradient descent with momentum, and Adam.
 
 use crate::num::{Real, widest};
 use rayon::prelude::*;
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Optimiser {
-    /// Gradient descent with momentum 0.9. Not invariant to the scale of rows.
+    /// Stochastic gradient descent with momentum 0.9. Not invariant to the scale of the rows.
     Sgd,
-    /// Kingma & Ba 2015, with 0.9 and 0.999.
+    /// Adam (Kingma & Ba 2015), with decay rates 0.9 and 0.999.
     #[default]
     Adam,
 }
 
 const MOMENTUM: f64 = 0.9;
 const SQUARES: f64 = 0.999;
-/// As in Keras.
+/// The constant epsilon of Adam, as in Keras.
 const EPS: f64 = 1e-7;
 
-/// Numbers that one thread moves at a time.
+/// Numbers that one thread updates at a time.
 const PART: usize = 1 << 14;
 
 /// State of an optimiser for one parameter: moving averages of gradients and of their squares.
@@ -35,23 +35,23 @@ pub struct OptimiserState<T: Real> {
 }
 
 impl<T: Real> OptimiserState<T> {
-    /// Of a parameter of `len` numbers, before the first step.
+    /// State for a parameter of `len` numbers, before the first step.
     pub fn new(how: Optimiser, len: usize) -> Self {
         let squares = if how == Optimiser::Adam { len } else { 0 };
         Self { first: vec![T::default(); len], second: vec![T::default(); squares], steps: 0 }
     }
 
-    /// How many numbers the parameter has.
+    /// Length of the parameter.
     pub fn len(&self) -> usize {
         self.first.len()
     }
 
-    /// Whether it has none.
+    /// Whether the parameter is empty.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
 
-    /// Forgets the gradients so far of some of the numbers.
+    /// Resets the moving averages of some of the numbers.
     pub fn forget(&mut self, places: &[std::ops::Range<usize>]) {
         for place in places {
             self.first[place.clone()].fill(T::default());
@@ -61,8 +61,8 @@ impl<T: Real> OptimiserState<T> {
         }
     }
 
-    /// One step of length `rate`: moves `w` against `times` the numbers `g`, which together are the gradient. All three are as long as
-    /// the parameter, and `how` is what this memory was made for.
+    /// One step with learning rate `rate` along the negative gradient, `times` the numbers `g`. `w` and `g` have the length of the
+    /// parameter, and `how` is the optimiser for which this state was made.
     pub fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
         assert!(w.len() == self.first.len() && g.len() == w.len(), "a parameter keeps its length");
         self.steps += 1;
@@ -84,7 +84,8 @@ impl<T: Real> OptimiserState<T> {
                 self.in_parts(w, g, step);
             }
             Optimiser::Adam => {
-                // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, the factors gathered. Both powers are 0 long before the count ends.
+                // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, with the factors combined. Both powers underflow to 0 long before the
+                // count saturates.
                 let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
                 let bias = (1.0 - SQUARES.powi(steps)).sqrt();
                 let rate = t(rate * bias / (1.0 - MOMENTUM.powi(steps)));
@@ -108,7 +109,7 @@ impl<T: Real> OptimiserState<T> {
         }
     }
 
-    /// Calls `step` for parts of the parameter, on all threads of the current pool where there are many numbers: each is moved separately.
+    /// Calls `step` for parts of the parameter, on all threads of the current pool if it is long; entries are independent.
     fn in_parts(&mut self, w: &mut [T], g: &[T], step: impl Fn(&mut [T], &[T], &mut [T], &mut [T]) + Sync) {
         if w.len() <= PART || rayon::current_thread_index().is_none() {
             return step(w, g, &mut self.first, &mut self.second);
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// The formulas as they are in the papers, of one number.
+    /// The published formulas, for one number.
     fn naive(how: Optimiser, rate: f64, gradients: &[f64], mut w: f64) -> f64 {
         let (mut m, mut v) = (0.0, 0.0);
         for (t, g) in (1..).zip(gradients) {
@@ -156,7 +157,7 @@ mod tests {
         let gradients: Vec<f64> = (0..50 * 9).map(|i| draws.normal(i)).collect();
         for how in [Optimiser::Sgd, Optimiser::Adam] {
             let (mut w, mut memory) = (vec![1.0; 9], OptimiserState::new(how, 9));
-            // Half-gradients, of which the gradient is twice as much.
+            // Half-gradients, half of the gradient.
             for g in gradients.chunks(9) {
                 let half: Vec<f64> = g.iter().map(|g| g / 2.0).collect();
                 memory.step(how, 0.01, 2.0, &mut w, &half);

@@ -1,4 +1,4 @@
-//! How the learning rate changes over the steps of a training.
+//! Learning rate schedules.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,28 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Schedule {
-    /// The same throughout.
+    /// Constant.
     #[default]
     Constant,
-    /// Falls linearly from 1 at the first step to 0 after the last.
+    /// Decreases linearly from 1 at the first step to 0 after the last.
     Linear,
-    /// Rises linearly to 1 at step `steps`, counted from 1, then falls linearly to 0 after the last.
+    /// Increases linearly to 1 at step `steps`, counted from 1, then decreases linearly to 0 after the last.
     WarmUp {
-        /// Steps of the rise.
+        /// Number of warm-up steps.
         steps: u64,
     },
-    /// Rises linearly to 1 at step `rise`, counted from 1, stays, and falls linearly over the last `fall` steps to 0 after the last.
+    /// Increases linearly to 1 at step `rise`, counted from 1, stays there, and decreases linearly over the last `fall` steps to 0
+    /// after the last.
     Plateau {
-        /// Steps of the rise.
+        /// Number of warm-up steps.
         rise: u64,
-        /// Steps of the fall.
+        /// Number of steps of the final decrease.
         fall: u64,
     },
 }
 
 impl Schedule {
-    /// The share at step `step`, counted from 0, of `total` steps; positive before the last step has been made.
+    /// The fraction at step `step`, counted from 0, of `total` steps; positive for every step.
     pub fn share(self, step: u64, total: u64) -> f64 {
         match self {
             Schedule::Constant => 1.0,

@@ -11,88 +11,89 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The model that is trained. The value itself holds settings and buffers; whatever changes from one batch to the next is its
+/// A model in training. The value itself holds settings and buffers; everything that changes from one batch to the next is in its
 /// `State`.
 pub trait Learner<T: Real> {
-    /// Parameters, and what is stored of the batches so far. With the settings it is all that a learner is.
+    /// Parameters, and statistics of the batches so far. Together with the settings it determines the learner.
     type State: Serialize + DeserializeOwned;
 
-    /// What the numbers that [`parameters`](Self::parameters) hands over are multiplied by to be gradients: 2 for half-gradients.
+    /// Factor that converts the numbers passed by [`parameters`](Self::parameters) to gradients: 2 for half-gradients.
     const TIMES: f64 = 1.0;
 
-    /// Works out the gradient at `state` on a batch that is not empty, and returns the mean loss of its rows, where there is a loss.
+    /// Computes the gradient at `state` on a non-empty batch, and returns the mean loss of its rows, if there is a loss.
     ///
     /// # Errors
     ///
-    /// Whatever cannot be worked out.
+    /// A failure of the computation.
     fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>>;
 
-    /// Hands every parameter and its gradient to `updates`, in the same order and of the same lengths each time.
+    /// Passes every parameter and its gradient to `updates`, in the same order and with the same lengths each time.
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>);
 
-    /// Puts parameters back where they have to be, after a step.
+    /// Projects the parameters onto their constraint set, after a step.
     ///
     /// # Errors
     ///
-    /// Parameters that cannot be put back.
+    /// Parameters that cannot be projected.
     fn project(&mut self, state: &mut Self::State) -> Result<()> {
         let _ = state;
         Ok(())
     }
 
-    /// Whether training ends here, before its last epoch.
+    /// Whether training ends before its last epoch.
     fn done(&self, state: &Self::State) -> bool {
         let _ = state;
         false
     }
 
-    /// After the last step of an epoch.
+    /// Called after the last step of an epoch.
     ///
     /// # Errors
     ///
-    /// Parameters that have grown without bound, those of a pass over the rows.
+    /// Parameters that have diverged, errors of a pass over the rows.
     fn epoch_ended(&mut self, state: &mut Self::State) -> Result<()> {
         let _ = state;
         Ok(())
     }
 }
 
-/// Moves every parameter by one step.
+/// Applies one step of the optimiser to every parameter.
 pub struct Updates<'m, T: Real> {
     how: Optimiser,
     rate: f64,
     times: f64,
     memory: &'m mut OptimiserStates<T>,
-    /// How many parameters of each type have been moved.
+    /// Number of parameters of each type that have been updated in this step.
     moved: [usize; 2],
 }
 
 impl<T: Real> Updates<'_, T> {
-    /// Moves a parameter in the type of the rows against its gradient, as long.
+    /// Updates a parameter in the type of the rows; its gradient has the same length.
     pub fn take(&mut self, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, self.rate, self.times, values, gradient);
     }
 
-    /// The same by `share` of the learning rate.
+    /// The same with the learning rate multiplied by `share`.
     pub fn take_at(&mut self, share: f64, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, share * self.rate, self.times, values, gradient);
     }
 
-    /// Moves a parameter in double precision by `share` of the learning rate.
+    /// Updates a parameter in double precision with the learning rate multiplied by `share`.
     pub fn take_wide_at(&mut self, share: f64, values: &mut [f64], gradient: &[f64]) {
         let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());
         memory.step(self.how, share * self.rate, self.times, values, gradient);
     }
 
-    /// Forgets the gradients of all parameters, before the first of them is moved: from here on they may be others.
+    /// Discards the state of the optimiser for all parameters, before the first of them is updated: their number and lengths may
+    /// change.
     pub fn forget(&mut self) {
         self.memory.own.clear();
         self.memory.wide.clear();
     }
 
-    /// Forgets the gradients so far of some numbers of the parameter that is handed over next, of `len` numbers in the type of the rows.
+    /// Resets the moving averages of some entries of the next parameter, of `len` numbers in the type of the rows.
     pub fn forget_some(&mut self, places: &[std::ops::Range<usize>], len: usize) {
         if !places.is_empty() {
             let mut moved = self.moved[0];
@@ -100,14 +101,14 @@ impl<T: Real> Updates<'_, T> {
         }
     }
 
-    /// Moves a parameter in double precision.
+    /// Updates a parameter in double precision.
     pub fn take_wide(&mut self, values: &mut [f64], gradient: &[f64]) {
         let memory = nth(&mut self.memory.wide, &mut self.moved[1], self.how, values.len());
         memory.step(self.how, self.rate, self.times, values, gradient);
     }
 }
 
-/// The memory of the parameter that comes next, made at the first step.
+/// The optimiser state of the next parameter, created at the first step.
 fn nth<'m, V: Real>(
     all: &'m mut Vec<OptimiserState<V>>,
     moved: &mut usize,
@@ -121,7 +122,7 @@ fn nth<'m, V: Real>(
     &mut all[*moved - 1]
 }
 
-/// State of the optimiser for all parameters, in the order in which they are handed over.
+/// State of the optimiser for all parameters, in the order in which they are passed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct OptimiserStates<T: Real> {
@@ -129,25 +130,25 @@ struct OptimiserStates<T: Real> {
     wide: Vec<OptimiserState<f64>>,
 }
 
-/// All that changes while a learner is trained: what a checkpoint holds.
+/// Everything that changes while a learner is trained: the contents of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "S: Serialize + DeserializeOwned")]
 pub struct TrainerState<S, T: Real> {
-    /// The batch that comes next.
+    /// The next batch.
     pub position: Position,
-    /// Updates taken.
+    /// Number of steps.
     pub steps: u64,
-    /// The learner's own.
+    /// State of the learner.
     pub learner: S,
-    /// Mean loss of the rows in every epoch that has ended, where the learner has a loss.
+    /// Mean loss of the rows in every completed epoch, if the learner has a loss.
     pub history: Vec<f64>,
     memory: OptimiserStates<T>,
-    /// Loss of the rows of this epoch so far, and how often they count.
+    /// Sum of the losses of the rows of this epoch so far, and the sum of their weights.
     loss: (f64, f64),
 }
 
 impl<S, T: Real> TrainerState<S, T> {
-    /// Before the first batch.
+    /// State before the first batch.
     pub fn new(learner: S) -> Self {
         let memory = OptimiserStates { own: Vec::new(), wide: Vec::new() };
         Self {
@@ -166,25 +167,25 @@ impl<S, T: Real> TrainerState<S, T> {
 pub struct Trainer {
     /// The update rule.
     pub optimiser: Optimiser,
-    /// The learning rate where the schedule is at its peak.
+    /// Peak learning rate of the schedule.
     pub learning_rate: f64,
-    /// How it changes.
+    /// Learning rate schedule.
     pub schedule: Schedule,
     /// Maximum number of epochs.
     pub max_epochs: u64,
 }
 
-/// Number of progress reports within an epoch, where batches allow.
+/// Minimum time between progress reports within an epoch.
 const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {
-    /// Trains `learner` from `state` on, until the last epoch has ended or time is up: [`Outcome::Completed`] or [`Outcome::Time`].
-    /// At least one step is taken where one is left. What was reached is in `state`. A run that continues from a checkpoint takes
-    /// the state from there.
+    /// Trains `learner` starting from `state`, until the last epoch has ended or time is up: [`Outcome::Completed`] or
+    /// [`Outcome::Time`]. At least one step is taken if one is left. The result is in `state`. A run that resumes from a checkpoint
+    /// takes the state from it.
     ///
     /// # Errors
     ///
-    /// Those of the learner and of the source; interruption.
+    /// Errors of the learner and of the source; interruption.
     pub fn train<T: Real, L: Learner<T>>(
         &self,
         batches: &Batches<'_, T>,
@@ -224,7 +225,7 @@ impl Trainer {
         Ok(outcome)
     }
 
-    /// One step by one batch, and what comes after an epoch; a batch without rows has no step.
+    /// One step on one batch, and the work at the end of an epoch; a batch without rows makes no step.
     pub(crate) fn step<T: Real, L: Learner<T>>(
         &self,
         learner: &mut L,

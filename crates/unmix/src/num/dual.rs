@@ -1,10 +1,10 @@
-//! Inverses of matrices that need not have one: the rows that decode what given rows encode.
+//! Pseudo-inverses: decoder vectors for given encoder vectors.
 
 use super::{Matrix, factor};
 use crate::error::Result;
 
-/// Rows `d` with `d w' = I` that span what the rows of `w` span: `(w w')⁻¹ w`, the transposed pseudo-inverse of `w`; `w` itself where its
-/// rows are orthonormal to rounding.
+/// The dual basis: rows `d` with `d w' = I` in the row space of `w`, `(w w')⁻¹ w`, the transposed pseudo-inverse of `w`; `w` itself if
+/// its rows are orthonormal up to rounding.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
     match factor::Cholesky::new(&gram) {
         Some(factor) => Ok(factor.solve_rows(&w.transposed()).transposed()),
         None => {
-            // Columns that fell together: the pseudo-inverse.
+            // Linearly dependent rows: the pseudo-inverse.
             let (values, vectors) = factor::eigh(&gram)?;
             let floor = 1e-12 * values.first().copied().unwrap_or(0.0);
             let scaled =
@@ -35,8 +35,8 @@ pub fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
     }
 }
 
-/// The pseudo-inverse, `d x k`, of a `k x d` matrix: what decodes with the least squares. By singular values, so that the condition number is
-/// not squared; those below `10 max(k, d) eps` of the largest count as 0.
+/// The pseudo-inverse, `d x k`, of a `k x d` matrix, for least-squares decoding. By singular values, so that the condition number is not
+/// squared; those below `10 max(k, d) eps` of the largest are treated as 0.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn pseudo_inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
         return Ok(pseudo_inverse(&a.transposed())?.transposed());
     }
     let (values, right) = factor::svd_right(a)?;
-    // As rank is decided everywhere else.
+    // The same criterion of rank as elsewhere.
     let floor = 10.0 * a.rows() as f64 * f64::EPSILON * values.first().copied().unwrap_or(0.0);
     let kept = values.iter().take_while(|s| **s > floor).count();
     let right = right.top_rows(kept);

@@ -1,7 +1,7 @@
-//! Factorisations, in double precision. The library's errors become facts.
+//! Factorisations in double precision. Failures of the linear-algebra library are returned as errors.
 //!
-//! Their bits depend on the *nominal* parallelism, never on how many threads really run; so that is a function of the
-//! size of the matrix (`nominally`).
+//! Their bits depend on the *nominal* parallelism that they are called with, not on the number of threads that actually run; so it
+//! is a function of the size of the matrix alone (`nominally`).
 
 use super::threads::on_current_pool;
 use super::{Matrix, polar, tridiagonal};
@@ -17,7 +17,7 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 /// Eigenvalues or singular values in descending order, and their vectors as the rows of a matrix.
 pub type Spectrum = (Vec<f64>, Matrix<f64>);
 
-/// Runs a factorisation of size `n` with the parallelism that this size is written for, by any caller.
+/// Runs a factorisation of size `n` with the nominal parallelism of this size, whoever calls it.
 fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
     match n < 192 {
         true => work(Par::Seq),
@@ -49,7 +49,7 @@ pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     Ok((values, Matrix::from_fn(n, n, |i, j| vectors[(j, n - 1 - i)])))
 }
 
-/// [`eigh`] by loops of ours, which are faster for matrices that stay in cache.
+/// [`eigh`] by this crate's own loops, which are faster for matrices that fit in cache.
 fn small_eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     let n = a.rows();
     let mut full = vec![0.0; n * n];
@@ -106,10 +106,10 @@ pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
     Ok((values, Matrix::from_fn(p, p, |i, j| right[(j, i)])))
 }
 
-/// The orthonormal rows nearest to those of `a`, in the sum of squares: the polar factor `(a a')^(-1/2) a`.
+/// The orthonormal rows nearest to those of `a` in the Frobenius norm: the polar factor `(a a')^(-1/2) a`.
 ///
-/// Through a triangle, which keeps the condition number as it is, and its own polar factor. Directions that `a` does not have are
-/// completed by an orthonormal basis of what is left.
+/// Computed from a triangular factor, which has the same condition number, and its polar factor. The null directions of a
+/// rank-deficient `a` are completed by an orthonormal basis of the complement.
 ///
 /// # Errors
 ///
@@ -119,8 +119,8 @@ pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     Ok(multiply(&polar_square(&triangle)?, &q))
 }
 
-/// The orthogonal matrix nearest to a square one, `U V'` of `a = U S V'`: by Newton's iteration, or by singular values where the matrix is large or
-/// near a singular one. Directions that `a` does not have are completed by an orthonormal basis of what is left.
+/// The orthogonal matrix nearest to a square one, `U V'` of `a = U S V'`: by Newton's iteration, or by singular values if the matrix is
+/// large or nearly singular. The null directions of a singular `a` are completed by an orthonormal basis of the complement.
 ///
 /// # Errors
 ///
@@ -148,15 +148,15 @@ pub(crate) fn polar_square(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     Ok(turn)
 }
 
-/// The triangle `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because
-/// sweeps call it.
+/// The factor `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because sweeps call
+/// it.
 pub fn qr_triangle(a: &Matrix<f64>) -> Matrix<f64> {
     let (n, p) = (a.rows(), a.cols());
     let (factored, _) = householder(a.faer(), Par::Seq);
     Matrix::from_fn(n.min(p), p, |i, j| if i <= j { factored[(i, j)] } else { 0.0 })
 }
 
-/// Rows made orthonormal, first ones first: row `i` of the result spans with its predecessors what they spanned before.
+/// Gram-Schmidt orthonormalisation of the rows: rows `0..=i` of the result span the same space as rows `0..=i` of `a`.
 pub fn orthonormal_rows(a: &Matrix<f64>) -> Matrix<f64> {
     orthonormal_rows_and_triangle(a).0
 }
@@ -175,8 +175,7 @@ pub fn orthonormal_rows_and_triangle(a: &Matrix<f64>) -> (Matrix<f64>, Matrix<f6
     (Matrix::from_fn(k, p, |i, j| q[(j, i)]), triangle)
 }
 
-/// As [`orthonormal_rows`], for rows that nearly are already: each keeps its direction, where the factorisation alone may turn it
-/// round.
+/// As [`orthonormal_rows`], for rows that are nearly orthonormal already: signs are kept, which the factorisation may change.
 pub fn orthonormal_rows_signed(a: &Matrix<f64>) -> Matrix<f64> {
     let (mut q, triangle) = orthonormal_rows_and_triangle(a);
     for i in 0..q.rows() {
@@ -187,7 +186,7 @@ pub fn orthonormal_rows_signed(a: &Matrix<f64>) -> Matrix<f64> {
     q
 }
 
-/// An orthonormal basis (rows) of what is orthogonal to the orthonormal rows of `a`. `O(p^2 k)`, `p x p` numbers.
+/// An orthonormal basis (rows) of the orthogonal complement of the orthonormal rows of `a`. `O(p^2 k)`, `p x p` numbers.
 pub fn complement(a: &Matrix<f64>) -> Matrix<f64> {
     let (k, p) = (a.rows(), a.cols());
     if k == 0 {
@@ -236,12 +235,12 @@ fn apply_householder(factored: &Mat<f64>, coefficients: &Mat<f64>, mut to: MatMu
     );
 }
 
-/// The Cholesky factor of a symmetric positive definite matrix, to solve with.
+/// The Cholesky factor of a symmetric positive definite matrix, for solving linear systems.
 #[derive(Clone, Debug)]
 pub struct Cholesky(Mat<f64>);
 
 impl Cholesky {
-    /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite.
+    /// Factors `a`, of which the lower triangle is read; `None` if it is not positive definite.
     pub fn new(a: &Matrix<f64>) -> Option<Self> {
         let n = a.rows();
         let mut l = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
@@ -279,8 +278,8 @@ impl Cholesky {
 }
 
 impl Cholesky {
-    /// `inverse(L) b'` of every row of `b`, in its place: half of [`solve_rows`](Self::solve_rows). The products of two such rows are those with the
-    /// inverse of the factored matrix between them.
+    /// Replaces every row of `b` by `inverse(L) b'`, the first half of [`solve_rows`](Self::solve_rows). Inner products of two such rows
+    /// are those of the original rows with the inverse of the factored matrix in between.
     pub(crate) fn half_solve_rows(&self, b: &mut Matrix<f64>) {
         nominally(b.cols(), |par| {
             let rows = b.faer_mut().transpose_mut();
@@ -288,7 +287,7 @@ impl Cholesky {
         });
     }
 
-    /// The other half.
+    /// The second half.
     pub(crate) fn finish_rows(&self, b: &mut Matrix<f64>) {
         nominally(b.cols(), |par| {
             let rows = b.faer_mut().transpose_mut();
@@ -296,7 +295,7 @@ impl Cholesky {
         });
     }
 
-    /// `a L`: its rows have the squares `a_i S a_i'`, `S` being the factored matrix.
+    /// `a L`: the squared norms of its rows are `a_i S a_i'`, where `S` is the factored matrix.
     pub(crate) fn times(&self, a: &Matrix<f64>) -> Matrix<f64> {
         let mut out = Matrix::zeros(a.rows(), a.cols());
         nominally(a.rows().max(a.cols()), |par| {
@@ -315,7 +314,7 @@ impl Cholesky {
         out
     }
 
-    /// The inverse of the factored matrix, symmetric to the bit.
+    /// The inverse of the factored matrix, exactly symmetric.
     pub(crate) fn inverse(&self) -> Matrix<f64> {
         let n = self.0.nrows();
         let mut out = Matrix::zeros(n, n);
@@ -330,7 +329,7 @@ impl Cholesky {
 
 /// Copies the lower triangle onto the upper one.
 pub(crate) fn mirror(a: &mut Matrix<f64>) {
-    /// Squares of so many numbers a side: both triangles' parts stay in the first cache.
+    /// Side length of square tiles: the parts of both triangles fit in the first-level cache.
     const SIDE: usize = 32;
     let n = a.rows();
     for first in (0..n).step_by(SIDE) {
@@ -344,7 +343,7 @@ pub(crate) fn mirror(a: &mut Matrix<f64>) {
     }
 }
 
-/// `a b`, which is known to be symmetric: the lower triangle is formed, and copied. Half of the operations of [`multiply`].
+/// `a b`, which is known to be symmetric: the lower triangle is computed and mirrored. Half of the operations of [`multiply`].
 pub(crate) fn multiply_symmetric(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let mut out = Matrix::zeros(a.rows(), b.cols());
     symmetric(&mut out, a.faer(), b.faer());
@@ -396,7 +395,7 @@ pub(crate) fn subtract_product(out: &mut Matrix<f64>, a: &Matrix<f64>, b: &Matri
     product(out, Accum::Add, a.faer(), b.faer(), -1.0);
 }
 
-/// Terms of a sum that one call of the library's product gets: with tens of thousands, shared between threads, it was
+/// Number of terms of a sum in one call of the library's product: with tens of thousands of terms, shared between threads, it was
 /// measured up to 15 times slower than in panels.
 const PANEL: usize = 1024;
 

@@ -1,8 +1,8 @@
-//! Linear equations whose matrix is only known by what it does to a vector.
+//! Linear systems whose matrix is available only through products with vectors.
 
-/// An approximate solution of `A x = b`, by restarted GMRES (Saad & Schultz 1986) with the preconditioner on the left, from `x = 0`
-/// preconditioned. Ends when the preconditioned residual has fallen to `tol` of that of `x = 0`, or after `cycles` times `size`
-/// products. `O(size)` vectors of memory.
+/// An approximate solution of `A x = b`, by restarted GMRES (Saad & Schultz 1986) with left preconditioning, started at `x = 0`.
+/// Ends when the preconditioned residual has decreased to `tol` times that of `x = 0`, or after `cycles` times `size` products.
+/// `O(size)` vectors of memory.
 pub fn gmres(
     apply: impl Fn(&[f64]) -> Vec<f64>,
     precondition: impl Fn(&[f64]) -> Vec<f64>,
@@ -21,7 +21,7 @@ pub fn gmres(
             break;
         }
         let mut basis = vec![first.iter().map(|v| v / length).collect::<Vec<f64>>()];
-        // The triangle of the least-squares problem, its rotations and its right side, column by column.
+        // The triangular matrix of the least-squares problem, its Givens rotations and its right-hand side, column by column.
         let (mut triangle, mut turns, mut side) = (Vec::<Vec<f64>>::new(), Vec::new(), vec![length]);
         while triangle.len() < size {
             let mut next = precondition(&apply(&basis[basis.len() - 1]));

@@ -1,6 +1,6 @@
-//! The loops over one block of rows, on the calling thread: what an accelerator would replace.
+//! The loops over one block of rows, on the calling thread: the part that an accelerator would replace.
 //!
-//! A row's result never depends on how many rows are beside it.
+//! The result for a row does not depend on the other rows of its block.
 
 mod means;
 
@@ -11,7 +11,7 @@ use super::{Real, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Appends `row - about`, a number in two parts, in double precision.
+/// Appends `row - about` in double precision; `about` is the sum of two numbers.
 pub fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
     let start = out.len();
     out.resize(start + row.len(), 0.0);
@@ -22,20 +22,21 @@ pub fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<
     );
 }
 
-/// Numbers of a loop whose beginning and end do not count.
+/// Minimum length of an inner loop, above which its start and end cost little.
 const LONG: usize = 256;
 
-/// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
+/// Writes `rows - mean` into `out`, each row times the square root of its weight; rows of weight 0 are left out.
 pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
     if weights.is_some() {
         return each_centred(rows, weights, (mean, None), out, T::from_f64);
     }
     let p = mean.len();
-    // As often as whole vectors need to end with a row, and loops to be long; no more often than there are rows.
+    // Number of copies of the mean for which whole vectors end at a row boundary and the loop is long enough; at most the number of
+    // rows.
     let times = CELL >> p.trailing_zeros().min(CELL.trailing_zeros());
     let times = if p < LONG { LONG.div_ceil(p).next_multiple_of(times) } else { 1 };
     let parts = Parts::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
-    // Not cleared first: what is there is written over.
+    // Not cleared first: all of it is overwritten.
     out.resize(rows.len(), T::default());
     widest(
         #[inline(always)]
@@ -43,7 +44,7 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
     );
 }
 
-/// A mean in the type of the rows, in two parts: no number has to become one of double precision and back.
+/// A mean in the type of the rows, as the sum of two numbers, so that no conversion to double precision is needed.
 struct Parts<T> {
     near: Vec<T>,
     rest: Vec<T>,
@@ -55,7 +56,7 @@ impl<T: Real> Parts<T> {
         Self { near, rest }
     }
 
-    /// Of a mean that has two parts already.
+    /// From a mean that is the sum of two numbers already.
     fn of_both(mean: &[f64], rest: &[f64]) -> Self {
         let part = |(&m, &r): (&f64, &f64)| {
             let near = T::from_f64(m);
@@ -69,7 +70,7 @@ impl<T: Real> Parts<T> {
         Self { near: self.near.repeat(times), rest: self.rest.repeat(times) }
     }
 
-    /// `out = row - mean`, for as many rows at a time as there are means.
+    /// `out = row - mean`, for as many rows at a time as there are copies of the mean.
     #[inline(always)]
     fn subtract(&self, rows: &[T], out: &mut [T]) {
         let width = self.near.len();
@@ -81,17 +82,17 @@ impl<T: Real> Parts<T> {
     }
 }
 
-/// `x` less a mean in two parts.
+/// `x` minus a mean that is the sum of two numbers.
 #[inline(always)]
 fn less<T: Real>(x: T, near: T, rest: T) -> T {
     match T::DTYPE {
         super::Dtype::F32 => x - near - rest,
-        // Nothing is left.
+        // The second part is 0.
         super::Dtype::F64 => x - near,
     }
 }
 
-/// [`centre`] in double precision, whatever the type of the rows, about a mean in two parts where `rest` is given.
+/// [`centre`] in double precision, whatever the type of the rows; the mean is the sum of two numbers if `rest` is given.
 pub fn centre_wide<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
@@ -113,7 +114,7 @@ fn each_centred<T: Real, U: Real>(
     let nothing = if rest.is_none() { vec![0.0; p] } else { Vec::new() };
     let rest = rest.unwrap_or(&nothing);
     let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
-    // Not cleared first: what is there is written over.
+    // Not cleared first: all of it is overwritten.
     out.resize(kept * p, U::default());
     widest(
         #[inline(always)]
@@ -138,10 +139,10 @@ fn each_centred<T: Real, U: Real>(
     )
 }
 
-/// Rows as a symmetric product reads them: in panels of as many columns as a vector has numbers, one panel after the other.
+/// Packs rows for a symmetric product: in consecutive panels of as many columns as a vector has lanes.
 ///
-/// Writes `rows - (mean + rest)`, each row times the root of its weight (rows of weight 0 are left out), and `last` as one row more.
-/// Returns how many rows that are.
+/// Writes `rows - (mean + rest)`, each row times the square root of its weight (rows of weight 0 are left out), and `last` as an
+/// additional row. Returns the number of rows written.
 pub fn pack_centred<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
@@ -153,7 +154,7 @@ pub fn pack_centred<T: Real>(
     let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
     let n = kept + usize::from(last.is_some());
     let lanes = T::lanes();
-    // Not cleared first: what is there is written over.
+    // Not cleared first: all of it is overwritten.
     out.resize(p.div_ceil(lanes) * n * lanes, T::default());
     let parts = Parts::<T>::of_both(mean, rest);
     for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
@@ -196,7 +197,7 @@ fn centre_panel<T: Real, const LANES: usize>(
     }
 }
 
-/// Whole vectors, of numbers one after the other: what fills up the last panel is whatever is in the next row.
+/// Loads whole vectors of consecutive numbers: the padding of the last panel holds numbers of the next row.
 #[inline(always)]
 fn centre_whole_panel<T: Real, const LANES: usize>(
     rows: &[T],
@@ -219,7 +220,7 @@ fn centre_whole_panel<T: Real, const LANES: usize>(
     }
 }
 
-/// Writes row `i` of `n` into what [`pack_centred`] describes; `out` has room for them all, and zeros where there is no column.
+/// Writes row `i` of `n` in the layout of [`pack_centred`]; `out` has space for all rows, and zeros in the padding columns.
 pub fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
     let lanes = T::lanes();
     for (columns, panel) in row.chunks(lanes).zip(out.chunks_exact_mut(n * lanes)) {
@@ -228,16 +229,17 @@ pub fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
     }
 }
 
-/// From this width on, a symmetric product is shared out among threads: there is enough of it, and there are few shards.
+/// Minimum width from which a symmetric product is divided among threads: there is enough work, and there are few shards.
 const SHARED: usize = 512;
 
-/// Rows of the table that one thread does at a time: their part of the rows stays in its second cache.
+/// Rows of the table that one thread computes at a time: the columns of the packed rows that they need fit in the second-level
+/// cache.
 const PART: usize = 96;
 
-/// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. What stands above the diagonal means nothing.
+/// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. Entries above the diagonal are undefined.
 ///
-/// The product of the block is formed in `T`, the total in `f64`. On one of our pools, wide products are shared out among its
-/// threads: every entry is still formed by one of them, in one order.
+/// The product of the block is computed in `T`, the total in `f64`. In a thread pool of this crate, wide products are divided among
+/// its threads: every entry is still computed by one of them, in a fixed order.
 pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
     if p >= SHARED && rayon::current_thread_index().is_some() {
         use rayon::prelude::*;
@@ -253,10 +255,10 @@ pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: 
     T::multiply_rows(out, a, [p, 1], b, n, p, k);
 }
 
-/// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`. The product of the block is formed in
-/// `T`, the total in `f64`.
+/// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`. The product of the block is computed in `T`,
+/// the total in `f64`.
 pub fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usize, p: usize) {
-    /// Fewer rows of the total than this leave most of a tile idle: the library's product is up to five times faster.
+    /// With fewer rows of the total than this, most of a tile is unused: the library's product is up to five times faster.
     const FEW: usize = 8;
     if k >= FEW {
         return T::add_cross_rows(total, a, b, n, k, p);
@@ -273,7 +275,7 @@ pub fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usiz
     total.iter_mut().zip(part).for_each(|(s, x)| *s += x.to_f64());
 }
 
-/// [`add_cross`] by the library's product, which is faster where both tables are wide; `scratch` is used for the product of the block.
+/// [`add_cross`] by the library's product, which is faster if both tables are wide; `scratch` holds the product of the block.
 pub(crate) fn add_cross_wide<T: Real>(
     total: &mut [f64],
     a: &[T],
@@ -327,7 +329,7 @@ pub fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: us
     );
 }
 
-/// `out = a b`, all row-major, for `[k, n, p]`: `a` is `k x n`, `b` is `n x p`. `a` has few rows that are not samples.
+/// `out = a b`, all row-major, for `[k, n, p]`: `a` is `k x n`, `b` is `n x p`. The few rows of `a` are not samples.
 pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]) {
     let [k, n, p] = size;
     matmul(
@@ -342,7 +344,7 @@ pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]
 
 /// `total += a b'`, all row-major: `a` is `k x n`, `b` is `m x n`, for `[k, m, n]`.
 ///
-/// The product is formed in `T`, the total in `f64`; `scratch`, of `k m` numbers, is only used when they differ.
+/// The product is computed in `T`, the total in `f64`; `scratch`, of `k m` numbers, is used only if these differ.
 pub fn add_product_by_rows<T: Real>(
     total: &mut [f64],
     a: &[T],

@@ -19,13 +19,13 @@ impl<T: Real> Matrix<T> {
         Self { rows, cols, data: zeros(rows * cols) }
     }
 
-    /// From row-major numbers; `data.len()` must be `rows * cols`.
+    /// From row-major numbers; `data.len()` must equal `rows * cols`.
     pub fn from_vec(rows: usize, cols: usize, data: Vec<T>) -> Self {
         assert_eq!(data.len(), rows * cols, "a {rows} x {cols} matrix has {} entries", rows * cols);
         Self { rows, cols, data }
     }
 
-    /// Entry by entry.
+    /// From a function of the indices.
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
         let mut data = room(rows * cols);
         for i in 0..rows {
@@ -49,7 +49,7 @@ impl<T: Real> Matrix<T> {
         &self.data[i * self.cols..(i + 1) * self.cols]
     }
 
-    /// Row `i`, to write.
+    /// Row `i`, mutable.
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.data[i * self.cols..(i + 1) * self.cols]
     }
@@ -59,19 +59,19 @@ impl<T: Real> Matrix<T> {
         &self.data
     }
 
-    /// All entries, row-major, to write.
+    /// All entries, row-major, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.data
     }
 
-    /// The entries, given away.
+    /// The entries, row-major.
     pub fn into_vec(self) -> Vec<T> {
         self.data
     }
 
-    /// Rows become columns.
+    /// The transpose.
     pub fn transposed(&self) -> Self {
-        /// Squares of so many numbers a side are read and written by whole cache lines.
+        /// Side length of square tiles, which are read and written by whole cache lines.
         const SIDE: usize = 16;
         let mut out = Self::zeros(self.cols, self.rows);
         for first in (0..self.rows).step_by(SIDE) {
@@ -93,12 +93,12 @@ impl<T: Real> Matrix<T> {
         self
     }
 
-    /// The rows from `first` on.
+    /// The rows starting at `first`.
     pub fn rows_from(&self, first: usize) -> Self {
         Self { rows: self.rows - first, cols: self.cols, data: self.data[first * self.cols..].to_vec() }
     }
 
-    /// In another type.
+    /// Converted to another type.
     pub fn cast<U: Real>(&self) -> Matrix<U> {
         Matrix {
             rows: self.rows,
@@ -129,21 +129,21 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
     }
 }
 
-/// Some consecutive rows, borrowed, row-major.
+/// Consecutive rows, borrowed, row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a, T> {
     /// Number of its first row in the data.
     pub first_row: u64,
     /// Row-major numbers.
     pub data: &'a [T],
-    /// Numbers in a row.
+    /// Number of columns.
     pub n_features: usize,
-    /// Sample weights, unless all count once.
+    /// Sample weights, unless all are 1.
     pub weights: Option<&'a [f64]>,
 }
 
 impl<'a, T: Real> Block<'a, T> {
-    /// How many rows.
+    /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.data.len() / self.n_features
     }
@@ -153,8 +153,8 @@ impl<'a, T: Real> Block<'a, T> {
         self.data.chunks_exact(self.n_features)
     }
 
-    /// The rows that count less `mean`, where there is one, and the weight of each: in the block itself where nothing has to be done, else
-    /// in the buffers. Rows of weight 0 are left out, whatever they hold.
+    /// The rows of non-zero weight minus `mean`, if there is one, and the weight of each: borrowed from the block if nothing has to be
+    /// done, else in the buffers.
     pub fn counted<'b>(
         &self,
         mean: Option<&[f64]>,

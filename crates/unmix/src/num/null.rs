@@ -1,8 +1,8 @@
-//! Directions for components that the data do not determine.
+//! Canonical directions of zero variance, for components beyond the rank of the data.
 //!
-//! Below the rank every basis of the null space is as good as any other, so one is fixed: the eigenvectors of
-//! `diag(0, 1, ..., p-1)` restricted to the null space, smallest eigenvalue first. They depend on the row space alone, not
-//! on the basis that a solver happened to find for it.
+//! Any basis of the null space would do, so a unique one is defined: the eigenvectors of `diag(0, 1, ..., p-1)` restricted to the
+//! null space, in order of ascending eigenvalues. They depend on the row space alone, not on the basis in which a solver represents
+//! it.
 
 use super::Matrix;
 use super::factor::{self, Cholesky};
@@ -10,12 +10,12 @@ use super::top::{Goal, block_size, top_eigenpairs};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 
-/// Up to this many features the null space is written out in full.
+/// Maximum number of features for which a basis of the null space is computed explicitly.
 const DENSE: usize = 1024;
 
 /// The first `m` canonical directions (rows) orthogonal to the orthonormal rows of `found`.
 ///
-/// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows found, through the inverse of the restricted matrix.
+/// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows of `found`, through the inverse of the restricted matrix.
 pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     let (r, p) = (found.rows(), found.cols());
     assert!(r + m <= p, "{m} directions orthogonal to {r} do not exist in {p} dimensions");
@@ -47,14 +47,15 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
             dense(found, m)?
         }
     };
-    // Rounding of the factorisations, taken out against what was found.
+    // Removes the components along `found` that are due to rounding in the factorisations.
     let mut clean = directions;
     let part = factor::multiply_transposed(&clean, found);
     factor::subtract_product(&mut clean, &part, found);
     Ok(factor::orthonormal_rows_signed(&clean))
 }
 
-/// The axes of columns in which nothing was found, where there are as many as directions are missing: they are the canonical ones.
+/// The unit vectors of columns that are 0 in all rows of `found`, if there are exactly as many as directions are requested: they
+/// are the canonical ones.
 fn unused_columns(found: &Matrix<f64>, m: usize) -> Option<Matrix<f64>> {
     let (r, p) = (found.rows(), found.cols());
     let mut used = vec![false; p];
@@ -65,17 +66,17 @@ fn unused_columns(found: &Matrix<f64>, m: usize) -> Option<Matrix<f64>> {
     (unused.len() + r == p).then(|| Matrix::from_fn(m, p, |i, j| f64::from(u8::from(unused[i] == j))))
 }
 
-/// The basis, the same weighted, its restricted matrix and eigenvectors: squares of nearly `p`.
+/// Memory of the basis, its weighted copy, the restricted matrix and its eigenvectors: nearly `p x p` each.
 fn dense_bytes(p: usize) -> u64 {
     (p as u64).saturating_mul(p as u64).saturating_mul(8 * 4)
 }
 
-/// The basis of the search, which ends at about half of the vectors that it may take.
+/// Memory of the basis of the search, which typically ends at about half of its maximum size.
 fn inverse_bytes(p: usize, m: usize) -> u64 {
     (budget(p, m) as u64 / 2).saturating_mul(p as u64).saturating_mul(8)
 }
 
-/// The most vectors that the search holds.
+/// Maximum number of vectors of the search.
 fn budget(p: usize, m: usize) -> usize {
     (m + 64).saturating_mul(12).min(p)
 }

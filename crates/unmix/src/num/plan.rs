@@ -1,12 +1,13 @@
-//! How long blocks and shards are.
+//! Lengths of blocks and shards.
 
 /// Rows of a shard of sparse rows, unless they are very wide.
 const STORED: usize = 1 << 17;
 
-/// How rows are cut: blocks are what kernels see, shards what threads and workers take. A shard is a whole number of blocks.
+/// Division of rows into blocks, which kernels process, and shards, which threads and workers process. A shard is a whole number of
+/// blocks.
 ///
-/// The length of every shard is a power of two and divides [`Plan::alignment`] (of sparse rows, that of [`Plan::for_stored`]): rows that are dealt out to several workers in multiples
-/// of that are cut into the same shards as in one process, whatever is summed.
+/// The length of every shard is a power of two and divides [`Plan::alignment`] (for sparse rows, the shard length of [`Plan::for_stored`]):
+/// rows that are distributed to several workers in multiples of that are cut into the same shards as in one process, for every kind of sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Rows of a block, except the last.
@@ -18,9 +19,8 @@ pub struct Plan {
 impl Plan {
     /// The plan for rows of `p` numbers.
     ///
-    /// A block has 256 rows while those fit the second-level cache, fewer for wider ones: enough to reuse every number of a
-    /// product 256 times. A shard has about a million numbers, so that reading it is one large read and handing it out costs
-    /// nothing.
+    /// A block has 256 rows if those fit in the second-level cache, fewer for wider rows: enough to reuse every number of a product
+    /// 256 times. A shard has about a million numbers, so that reading it is one large read and its overhead is negligible.
     pub const fn for_width(p: usize) -> Self {
         let p = if p == 0 { 1 } else { p };
         let mut block_rows = 256;
@@ -38,8 +38,8 @@ impl Plan {
         Self { block_rows, shard_rows: block_rows * blocks }
     }
 
-    /// The plan for sums that are tables of `p x p`: blocks of up to 512 rows, and at least twice as many rows in a shard as in
-    /// the table, so that adding up tables costs little beside what is added to them.
+    /// The plan for sums that are tables of `p x p`: blocks of up to 512 rows, and at least twice as many rows in a shard as in the
+    /// table, so that merging tables costs little compared with computing them.
     pub const fn for_table(p: usize) -> Self {
         let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
         while p >= 512 && block_rows < 512 && 2 * block_rows * p <= 1 << 20 {
@@ -51,17 +51,16 @@ impl Plan {
         Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
     }
 
-    /// The plan for sums over sparse rows from their stored entries: shards of many rows, since the sum over each is a table that does not
-    /// shrink with the number of its entries. All threads work on one shard.
+    /// The plan for sums over sparse rows from their stored entries: long shards, because the sum over each is a table whose size does not
+    /// depend on the number of stored entries. All threads work on one shard.
     pub const fn for_stored(p: usize) -> Self {
         let Self { block_rows, shard_rows: dense } = Self::for_table(p);
         Self { block_rows, shard_rows: if dense > STORED { dense } else { STORED } }
     }
 
-    /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
-    /// contrasts of these in the second-level cache together. A shard has some sixty thousand numbers: a pass of a search over few rows has
-    /// enough of them for threads to end together; and at least some eight times as many rows as there are in its sums, up to the
-    /// alignment.
+    /// The plan for `k` sources of rows of `p` numbers: a block has as many rows, up to 512, as allow the rows, their sources and the
+    /// contrasts of these to fit together in the second-level cache. A shard has about sixty thousand numbers, so that the threads of a
+    /// pass over few rows end at about the same time; and at least about eight times as many rows as its sums, up to the alignment.
     pub const fn for_sources(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };
         let mut block_rows = 512;
@@ -73,8 +72,9 @@ impl Plan {
         Self::within(p, block_rows, shard_rows)
     }
 
-    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, or 1024 of wide ones, since every block's
-    /// products are added to the tables, and shards of some eight times as many rows as the tables have, up to the alignment.
+    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, or 1024 for wide
+    /// ones, because the products of every block are added to the tables, and shards of about eight times as many rows as the tables, up to
+    /// the alignment.
     pub const fn for_codes(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };
         let mut block_rows = if p >= 256 && k >= 256 { 1024 } else { 512 };
@@ -86,12 +86,12 @@ impl Plan {
         Self::within(p, block_rows, if shard_rows < block_rows { block_rows } else { shard_rows })
     }
 
-    /// A plan of these lengths for rows of `p` numbers, which shards of `shard_rows`, a power of two, must not exceed the alignment of.
+    /// A plan of these lengths for rows of `p` numbers; `shard_rows`, a power of two, is limited to the alignment.
     pub(crate) const fn within(p: usize, block_rows: usize, shard_rows: usize) -> Self {
         Self { block_rows, shard_rows }.at_most(Self::alignment(p))
     }
 
-    /// The same with shards of at most so many rows, a power of two, or of one block.
+    /// The same with shards of at most `most` rows, a power of two, or of one block.
     pub(crate) const fn at_most(self, most: usize) -> Self {
         let Self { block_rows, mut shard_rows } = self;
         if shard_rows > most {
@@ -110,7 +110,7 @@ impl Plan {
 /// The power of two nearest to `n`, by ratio: `n / sqrt(2) < power <= n sqrt(2)`.
 const fn nearest_power(n: usize) -> usize {
     let above = n.next_power_of_two();
-    // above > n sqrt(2), in whole numbers.
+    // above > n sqrt(2), in integers.
     if above * above > 2 * n * n { above / 2 } else { above }
 }
 

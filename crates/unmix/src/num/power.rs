@@ -1,4 +1,4 @@
-//! Power iteration on a matrix that is given: the textbook's algorithm, for matrices with eigenvalues of both signs too.
+//! Power iteration on an explicit symmetric matrix, which may have eigenvalues of both signs.
 
 use super::Matrix;
 use super::factor;
@@ -7,12 +7,12 @@ use super::top::Pairs;
 
 /// The `k` algebraically largest eigenpairs of a symmetric matrix, one at a time.
 ///
-/// Each direction is multiplied by `A + c I` until `||A v - theta v||` is at most `tol` times the size of the matrix, and is
-/// kept orthogonal to those before it by projecting twice. Without the shift `c`, which makes every eigenvalue at least 0,
-/// the iteration would run after the eigenvalue of largest magnitude, whatever its sign; what maximises `tr(U' A U)` are the
-/// largest with their signs. `c` is Gershgorin's bound. Errors fall by `(l_2 + c) / (l_1 + c)` in a step of `O(p^2)`: slow
-/// where a far negative eigenvalue asks for a large shift. `max_iter` bounds the steps for each direction; the residual says
-/// what was reached, as a fraction of the size.
+/// Each direction is multiplied by `A + c I` until `||A v - theta v||` is at most `tol` times the norm of the matrix, and is kept
+/// orthogonal to those before it by two projections. Without the shift `c`, which makes every eigenvalue non-negative, the
+/// iteration would converge to the eigenvalue of largest magnitude, whatever its sign; the maximisers of `tr(U' A U)` are the
+/// algebraically largest. `c` is Gershgorin's bound. Errors decrease by the factor `(l_2 + c) / (l_1 + c)` in each step of
+/// `O(p^2)`: slow if a large negative eigenvalue requires a large shift. `max_iter` bounds the steps for each direction; the
+/// residual is the final one, relative to the norm.
 pub fn power_eigenpairs(a: &Matrix<f64>, k: usize, tol: f64, max_iter: u64, seed: u64) -> Pairs {
     let p = a.rows();
     let around = |i: usize| a.row(i).iter().map(|x| x.abs()).sum::<f64>() - a[(i, i)].abs();
@@ -45,7 +45,8 @@ pub fn power_eigenpairs(a: &Matrix<f64>, k: usize, tol: f64, max_iter: u64, seed
     found
 }
 
-/// Unit length, and orthogonal to orthonormal rows: twice, because once leaves rounding errors that steps would enlarge.
+/// Orthogonalises against orthonormal rows and normalises: twice, because rounding errors of a single pass would be amplified by
+/// the iteration.
 fn orthonormalise(v: &mut Matrix<f64>, rows: &Matrix<f64>) {
     for _ in 0..2 {
         if rows.rows() > 0 {
@@ -68,7 +69,7 @@ mod tests {
         let p = 12;
         let s = Stream::new(2, 0);
         let turn = factor::orthonormal_rows(&Matrix::from_fn(p, p, |i, j| s.normal((i * p + j) as u64)));
-        // The largest in magnitude is the smallest: without a shift it would be found first.
+        // The eigenvalue of largest magnitude is the smallest: without a shift it would be found first.
         let values: Vec<f64> =
             [4.0, 2.5, 1.0, 0.5].into_iter().chain((0..8).map(|i| -0.7 * i as f64)).collect();
         let scaled = Matrix::from_fn(p, p, |i, j| turn[(i, j)] * values[i]);
@@ -80,7 +81,7 @@ mod tests {
             let along: f64 = found.vectors.row(c).iter().zip(turn.row(c)).map(|(x, y)| x * y).sum();
             assert!(1.0 - along.abs() < 1e-12, "direction {c}: {along}");
         }
-        // No frame has a larger trace: tr(U' A U) of these is the sum of the largest three.
+        // No orthonormal frame has a larger trace: tr(U' A U) of these is the sum of the largest three eigenvalues.
         let trace = |u: &Matrix<f64>| -> f64 {
             let image = factor::multiply(u, &a);
             u.as_slice().iter().zip(image.as_slice()).map(|(x, y)| x * y).sum()

@@ -1,7 +1,7 @@
-//! A counter-based generator: draw `i` of stream `s` depends on the seed, `s` and `i`, and on nothing else.
+//! A counter-based generator: draw `i` of stream `s` depends only on the seed, `s` and `i`.
 //!
-//! So adding one analysis changes no other, and who draws does not matter. The mixing function is that of SplitMix64
-//! (Steele, Lea & Flood 2014) applied twice.
+//! So an additional analysis does not change the draws of any other, and the order of the draws does not matter. The mixing
+//! function is that of SplitMix64 (Steele, Lea & Flood 2014) applied twice.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,19 +30,19 @@ impl Stream {
         mix(mix(self.key.wrapping_add(i.wrapping_mul(GOLDEN))) ^ self.key)
     }
 
-    /// Uniform in (0, 1), both ends left out.
+    /// Uniform in the open interval (0, 1).
     pub fn uniform(&self, i: u64) -> f64 {
         ((self.bits(i) >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Standard normal, by Box and Muller's method: draws `2i` and `2i + 1` make one number.
+    /// Standard normal, by the Box-Muller method: draws `2i` and `2i + 1` make one number.
     pub fn normal(&self, i: u64) -> f64 {
         let (u, v) = (self.uniform(2 * i), self.uniform(2 * i + 1));
         (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
     }
 
-    /// Puts items into a random order; takes draws `first` to `first + items.len()`. All orders are equally likely, but for a
-    /// share of `items.len() / 2^64`.
+    /// Shuffles items at random; uses draws `first` to `first + items.len()`. All permutations are equally likely, up to a fraction
+    /// `items.len() / 2^64`.
     pub fn shuffle<V>(&self, first: u64, items: &mut [V]) {
         for i in (1..items.len()).rev() {
             let other = (u128::from(self.bits(first + i as u64)) * (i as u128 + 1)) >> 64;

@@ -1,4 +1,4 @@
-//! The two types of number that rows come in.
+//! The two number types of rows.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,12 @@ impl Dtype {
         }
     }
 
-    /// The type that numpy calls so.
+    /// The type of this name in numpy.
     pub fn named(name: &str) -> Option<Self> {
         [Dtype::F32, Dtype::F64].into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// Distance from 1 to the next number.
+    /// Machine epsilon: distance from 1 to the next number.
     pub fn eps(self) -> f64 {
         match self {
             Dtype::F32 => f32::EPSILON as f64,
@@ -36,7 +36,7 @@ impl Dtype {
         }
     }
 
-    /// The smallest number with all its digits.
+    /// The smallest positive normal number.
     pub fn least(self) -> f64 {
         match self {
             Dtype::F32 => f32::MIN_POSITIVE as f64,
@@ -89,16 +89,16 @@ pub trait Real:
     const DTYPE: Dtype;
     /// The nearest number of this type.
     fn from_f64(x: f64) -> Self;
-    /// The same number in double precision.
+    /// The number in double precision.
     fn to_f64(self) -> f64;
-    /// The nearest number of this type, and the nearest to what is left: `x - a - b` for them is `x - (a + b)` in double
-    /// precision up to one rounding, because `x - a` loses nothing where they are near each other.
+    /// The nearest number of this type, and the number nearest to the remainder: `x - a - b` for them equals `x - (a + b)` in
+    /// double precision up to one rounding, because `x - a` is exact if they are close.
     #[inline(always)]
     fn parts(x: f64) -> (Self, Self) {
         let nearest = Self::from_f64(x);
         (nearest, Self::from_f64(x - nearest.to_f64()))
     }
-    /// Neither NaN nor infinite.
+    /// Whether it is neither NaN nor infinite.
     fn finite(self) -> bool;
     /// `self - other` in this type.
     fn minus(self, other: Self) -> Self;
@@ -106,17 +106,17 @@ pub trait Real:
     fn plus(self, other: Self) -> Self;
     /// The square root.
     fn root(self) -> Self;
-    /// Without its sign.
+    /// The absolute value.
     fn absolute(self) -> Self;
-    /// `self * factor + term`, rounded once.
+    /// Fused multiply-add: `self * factor + term`, rounded once.
     fn times_plus(self, factor: Self, term: Self) -> Self;
-    /// The same numbers, where they are in double precision already.
+    /// The same slice, if it is in double precision already.
     fn as_f64s(numbers: &[Self]) -> Option<&[f64]>;
-    /// Little-endian bytes, appended.
+    /// Appends the little-endian bytes.
     fn write_le(self, out: &mut Vec<u8>);
-    /// This vector as the variant of its type.
+    /// The vector as the variant of its type.
     fn into_values(values: Vec<Self>) -> super::Values;
-    /// The values of a tensor in this type: lent when they are, converted when not.
+    /// The values of a tensor in this type: borrowed if they have this type, else converted.
     fn view(values: &super::Values) -> std::borrow::Cow<'_, [Self]>;
 }
 

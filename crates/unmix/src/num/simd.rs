@@ -1,25 +1,25 @@
-//! Plain loops, compiled for the widest instructions that the processor has.
+//! Plain loops, compiled for the widest vector instructions of the processor.
 
-/// Instructions that loops are compiled for.
+/// Instruction sets for which loops are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instructions {
     /// Vectors of 64 bytes.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// Vectors of 32 bytes, and fused products.
+    /// Vectors of 32 bytes, and fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Whatever else there is.
+    /// Any other.
     Other,
 }
 
-/// Those of the current processor.
+/// The instruction set of the current processor.
 #[inline(always)]
 pub(crate) fn instructions() -> Instructions {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        // Each examines a word that the first call filled in.
+        // Each reads a cached word that the first call has filled.
         if vector_bytes() >= 64
             && has!("avx512f")
             && has!("avx512bw")
@@ -36,8 +36,8 @@ pub(crate) fn instructions() -> Instructions {
     Instructions::Other
 }
 
-/// The widest vectors that kernels may use: 32 bytes where the environment variable `UNMIX_MAX_VECTOR_BYTES` is 32, so that a processor
-/// with wider ones can be timed as one without. Read once; the bits of results depend on it, as they do on the processor.
+/// Maximum width of the vectors in kernels: 32 bytes if the environment variable `UNMIX_MAX_VECTOR_BYTES` is 32, so that timings on a
+/// processor with wider vectors can be compared with those on one without. Read once; the bits of results depend on it, as they do on the processor.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn vector_bytes() -> u8 {
@@ -56,11 +56,11 @@ fn vector_bytes() -> u8 {
     }
 }
 
-/// Runs `loops` with them. Additions and products are the same ones in the same order, so that the bits are, too: a compiler
-/// that may not reorder sums can only do several columns at once.
+/// Runs `loops` compiled for these instructions. Additions and products are the same and in the same order, so the bits are the same,
+/// too: without reordering sums, the compiler can only vectorise over columns.
 ///
-/// Closures need `#[inline(always)]`: one that is called and not inlined is compiled for the least that processors have, which makes
-/// long loops two to four times slower.
+/// Closures need `#[inline(always)]`: one that is not inlined is compiled for the baseline instruction set, which makes long loops two
+/// to four times slower.
 #[inline(always)]
 pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -71,11 +71,11 @@ pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(loops)
 }
 
-/// Numbers that a loop over arrays takes at a time: without a check for overlap, so that the compiler vectorises whole arrays of
-/// them, whichever length those have.
+/// Numbers that a loop over arrays processes at a time: arrays of a fixed length need no check for overlap and are vectorised as a
+/// whole, whatever the length of the slices.
 pub(crate) const CELL: usize = 16;
 
-/// The next of them; zeros beyond the end.
+/// The next array; zeros beyond the end.
 #[inline(always)]
 pub(crate) fn cell<T: Copy + Default>(x: &[T]) -> [T; CELL] {
     match x.first_chunk() {
@@ -88,7 +88,7 @@ pub(crate) fn cell<T: Copy + Default>(x: &[T]) -> [T; CELL] {
     }
 }
 
-/// Writes as many of them as there is room for.
+/// Writes as many of the numbers as there is space for.
 #[inline(always)]
 pub(crate) fn put<T: Copy>(cell: [T; CELL], to: &mut [T]) {
     match to.first_chunk_mut() {

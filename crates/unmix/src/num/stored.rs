@@ -1,4 +1,4 @@
-//! A shard of rows of which only some numbers are stored, and the loop behind sums over it.
+//! A shard of sparse rows, and the loop of sums over it.
 
 use super::Real;
 use super::threads::on_pool;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Tables smaller than this are filled on the calling thread.
 const SMALL: usize = 1 << 15;
 
-/// Stored entries line after line, where a line is a row or a column: their places, which ascend within a line, and their values.
+/// Entries by line, where a line is a row or a column: their indices, ascending within a line, and their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a, T> {
     starts: &'a [usize],
@@ -24,13 +24,13 @@ impl<'a, T> Lines<'a, T> {
         Self { starts, places, values }
     }
 
-    /// Where lines start, and the end of the last.
+    /// Start of each line, and the end of the last.
     #[cfg(test)]
     pub(crate) fn starts(self) -> &'a [usize] {
         self.starts
     }
 
-    /// Places of all entries.
+    /// Indices of all entries.
     #[cfg(test)]
     pub(crate) fn places(self) -> &'a [u32] {
         self.places
@@ -42,12 +42,12 @@ impl<'a, T> Lines<'a, T> {
         self.values
     }
 
-    /// How many lines.
+    /// Number of lines.
     pub(crate) fn len(self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many entries some lines have.
+    /// Number of entries of a range of lines.
     pub(crate) fn stored(self, lines: Range<usize>) -> usize {
         self.starts[lines.end] - self.starts[lines.start]
     }
@@ -59,7 +59,7 @@ impl<'a, T> Lines<'a, T> {
         (&self.places[entries.clone()], &self.values[entries])
     }
 
-    /// Entries of line `i` whose places are in `within`.
+    /// Entries of line `i` whose indices are in `within`.
     pub(crate) fn part(self, i: usize, within: Range<usize>) -> (&'a [u32], &'a [T]) {
         let (places, values) = self.line(i);
         let start = places.partition_point(|&at| (at as usize) < within.start);
@@ -71,31 +71,31 @@ impl<'a, T> Lines<'a, T> {
 /// Called with the filled fraction of a table, from 0 to 1; an error ends the work.
 pub(crate) type FillProgress<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
 
-/// A shard of sparse rows, as a part of all that are here.
+/// A shard of sparse rows, as a part of all local rows.
 pub struct Stored<'a, T> {
-    /// The number in the data of the first row that is here.
+    /// Index in the data of the first local row.
     pub(crate) first_row: u64,
     pub(crate) rows: Range<usize>,
     pub(crate) by_row: Lines<'a, T>,
     pub(crate) by_column: Lines<'a, T>,
-    /// Of all rows that are here, not of the shard alone.
+    /// Weights of all local rows, not of the shard alone.
     pub(crate) weights: Option<&'a [f64]>,
     pub(crate) threads: usize,
     pub(crate) pace: FillProgress<'a>,
 }
 
 impl<'a, T: Real> Stored<'a, T> {
-    /// The rows of the shard among those that are here.
+    /// Range of the shard among the local rows.
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
 
-    /// The number of row `i` in the data, which begin elsewhere where others hold rows before these.
+    /// Index in the data of local row `i`; rows before it may be held by other workers.
     pub fn number(&self, i: usize) -> u64 {
         self.first_row + i as u64
     }
 
-    /// Numbers in a row, stored or not.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.by_column.len()
     }
@@ -117,13 +117,13 @@ impl<'a, T: Real> Stored<'a, T> {
         self.by_column.part(j, rows)
     }
 
-    /// How often each row that is here counts, where they are not all 1.
+    /// Weight of each local row, unless all are 1.
     pub fn weights(&self) -> Option<&'a [f64]> {
         self.weights
     }
 
-    /// Calls `line` for each line of `table`, `width` numbers long, with its number: by all threads, each line by one of them. What a line
-    /// becomes must depend on its number alone.
+    /// Calls `line` for each line of `table`, `width` numbers long, with its index: in all threads, each line in one of them. The result
+    /// for a line must depend on its index alone.
     ///
     /// # Errors
     ///
@@ -138,10 +138,10 @@ impl<'a, T: Real> Stored<'a, T> {
     }
 }
 
-/// Fills the lines of a table, `width` numbers each, from `stored` entries: `line` gets the number of a line and its place.
+/// Fills the lines of a table, `width` numbers each, from `stored` entries: `line` gets the index of a line and the slice to fill.
 ///
-/// A line depends on its number alone and is added up by one thread in a fixed order, so the bits do not depend on how many threads there
-/// are, and no thread needs a table of its own.
+/// A line depends on its index alone and is summed by one thread in a fixed order, so the bits do not depend on the number of threads,
+/// and no thread needs a table of its own.
 pub(crate) fn fill<U: Real>(
     threads: usize,
     stored: usize,
@@ -154,7 +154,7 @@ pub(crate) fn fill<U: Real>(
         return Ok(());
     }
     let n_lines = table.len() / width;
-    // Enough pieces to share out evenly although lines differ, and to react to an interruption soon.
+    // Enough pieces to balance threads although lines differ in cost, and to react to an interruption soon.
     let piece = (n_lines / 512).max(1);
     let done = AtomicUsize::new(0);
     let one = |(i, lines): (usize, &mut [U])| {

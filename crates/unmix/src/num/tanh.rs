@@ -1,5 +1,5 @@
-//! tanh, log cosh and exp of many numbers: what nonlinearities are made of, without a branch, so that loops over them run on
-//! whole vectors.
+//! tanh, log cosh and exp of many numbers, the building blocks of nonlinearities, without branches, so that loops over them are
+//! vectorised.
 //!
 //! ```text
 //! e^a = 2^k e^r,   k = round(a / ln 2),   |r| <= ln 2 / 2         e^r - 1 by the best polynomial there
@@ -9,16 +9,16 @@
 //! log cosh x = log1p(f^2 / (2 (f + 1))),  f = expm1(-|x|)         from cosh x = 1 + 2 sinh^2(x/2): nothing cancels near 0
 //! ```
 //!
-//! Every operation is one of IEEE 754's, fused products included, on one number alone: a number has the same bits wherever it is in
-//! a slice, and on every processor. Largest errors, measured over all magnitudes, in units of the last place of the true value:
-//! tanh 1.4 in double precision and 1.4 in single (2.6 and 2.5 where less will do), log cosh 5.6 and 4.7, exp 1.0 and 1.0. NaN,
-//! infinities, -0 and subnormal numbers come out as they should.
+//! Only correctly rounded operations of IEEE 754 are used, fused multiply-add included, on one number at a time: the result has the
+//! same bits wherever a number is in a slice, and on every processor. Largest errors, measured over all magnitudes, in units in the
+//! last place of the true value: tanh 1.4 in double precision and 1.4 in single (2.6 and 2.5 in the faster form), log cosh 5.6 and
+//! 4.7, exp 1.0 and 1.0. NaN, infinities, -0 and subnormal numbers have the correct results.
 
 use super::widest;
 use std::ops::{Add, Div, Mul, MulAssign, Neg, Sub};
 
-/// Functions of one number, for both types. Inlined into loops that `widest` runs, they take about 1 ns for a number of
-/// double precision, a third of that in single.
+/// Functions of one number, for both types. Inlined into loops that `widest` runs, they take about 1 ns per number in double
+/// precision, a third of that in single.
 pub trait Elementary:
     Copy
     + Add<Output = Self>
@@ -30,11 +30,11 @@ pub trait Elementary:
 {
     /// Hyperbolic tangent.
     fn tanh_of(self) -> Self;
-    /// The same in half of the operations, within 2.6 units of the last place: where millions of them are added up.
+    /// The same with half of the operations and an error of up to 2.6 units in the last place: for sums over millions of numbers.
     fn tanh_about(self) -> Self;
-    /// `log(cosh(x))`; 0 at 0 and `|x| - log 2` far from it, without overflow.
+    /// `log(cosh(x))`; 0 at 0 and asymptotically `|x| - log 2`, without overflow.
     fn log_cosh_of(self) -> Self;
-    /// `e^x`; 0 far below 0 and infinity far above.
+    /// `e^x`, with underflow to 0 and overflow to infinity.
     fn exp_of(self) -> Self;
 }
 
@@ -82,8 +82,8 @@ macro_rules! elementary {
         half_sqrt $half_sqrt:literal
     ) => {
         mod $t {
-            /// What `expm1(r) = r + r^2 (...)` leaves, about `1/2! + r/3! + ...`. Found by Remez' algorithm: the largest error of tanh that
-            /// comes of it is least.
+            /// Coefficients of the polynomial in `expm1(r) = r + r^2 (...)`, about `1/2! + r/3! + ...`. Found by Remez' algorithm, which
+            /// minimises the largest error of tanh.
             const EXPM1: &[$t] = &[$($expm1),*];
             /// The same for `expm1(2r) / 2 = r + r^2 (...)`.
             const HALF: [$t; EXPM1.len()] = {
@@ -94,13 +94,13 @@ macro_rules! elementary {
                 }
                 half
             };
-            /// The last digit of such a number counts ones: what is added to it is rounded to a whole number, and its last bits are that
-            /// number as an exponent.
+            /// A constant whose unit in the last place is 1: a number added to it is rounded to an integer, whose last bits are the
+            /// exponent.
             const WHOLE: $t = $whole + $bias as $t;
             /// `2/3 + 2 s/5 + ...`: `log((1+f)/(1-f)) = 2f + f s (...)`, `s = f^2`.
             const LOG: &[$t] = &[$($log),*];
 
-            /// Numerator and denominator of what tanh takes from `x`, beside `x s`.
+            /// Numerator and denominator of the rational approximation of `(tanh x - x) / (x s)`.
             const N: &[$t] = &[$($n),*];
             const D: &[$t] = &[$($d),*];
 
@@ -118,7 +118,7 @@ macro_rules! elementary {
                 $t::from_bits(exponent << $digits)
             }
 
-            /// By Horner's rule, highest power last in `c`.
+            /// Horner's rule; coefficients in ascending powers.
             #[inline(always)]
             fn polynomial(c: &[$t], x: $t) -> $t {
                 let mut sum = c[c.len() - 1];
@@ -136,22 +136,22 @@ macro_rules! elementary {
                 (power.mul_add(p, power - 1.0), power.mul_add(p, power))
             }
 
-            /// `log(1 + x)` for `x` of 0 or more, or NaN.
+            /// `log(1 + x)` for non-negative `x`, or NaN.
             #[inline(always)]
             fn log1p(x: $t) -> $t {
                 let u = 1.0 + x;
-                // What rounding took from the sum, as a fraction of it.
+                // The rounding error of the sum, relative to it.
                 let lost = if x > 1.0 { 1.0 - (u - x) } else { x - (u - 1.0) };
-                // u = 2^k m with m about 1, between sqrt(1/2) and sqrt(2).
+                // u = 2^k m with m between sqrt(1/2) and sqrt(2).
                 let bits = u.to_bits().wrapping_sub($half_sqrt);
                 let k = (bits >> $digits) as i32 as $t;
                 let m = $t::from_bits((bits & ((1 << $digits) - 1)) + $half_sqrt);
                 let near = u < std::$t::consts::SQRT_2;
-                // Near 1 the argument itself has digits that the sum has not.
+                // Near 1 the argument has digits that the sum has lost.
                 let (k, g, lost) = if near { (0.0, x, 0.0) } else { (k, m - 1.0, lost / u) };
                 let f = g / (g + 2.0);
                 let s = f * f;
-                // log(1+g) = g - g^2/2 + f (g^2/2 + s (...)), as exact as g.
+                // log(1+g) = g - g^2/2 + f (g^2/2 + s (...)), with the relative accuracy of g.
                 let half = 0.5 * g * g;
                 let rest = f.mul_add(half + s * polynomial(LOG, s), k.mul_add($ln2_low, lost));
                 k.mul_add($ln2_high, g - (half - rest))
@@ -161,12 +161,12 @@ macro_rules! elementary {
                 #[inline(always)]
                 fn tanh_of(self) -> Self {
                     let x = self.abs();
-                    // Comparisons with NaN are false: it stays.
+                    // Comparisons with NaN are false, so NaN is preserved.
                     let a = if x > 0.5 * $largest { $largest } else { 2.0 * x };
                     let (k, p) = reduce(a);
                     let power = power_of_two(k);
                     let s = x * x;
-                    // One division serves both forms.
+                    // One division serves both branches.
                     let small = x < 0.6;
                     let first = if small { x } else { 1.0 };
                     let over = if small { x * s * polynomial(N, s) } else { -2.0 };
@@ -200,7 +200,7 @@ macro_rules! elementary {
                     let a = if self > $exp_high { $exp_high } else { self };
                     let a = if a < $exp_low { $exp_low } else { a };
                     let (k, p) = reduce(a);
-                    // In two factors: neither leaves the range, where the product may.
+                    // In two factors: neither overflows or underflows where the product may.
                     let k = k.wrapping_sub($t::to_bits(WHOLE));
                     let first = ((k as i32) >> 1) as $int;
                     let second = k.wrapping_sub(first);
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// A number of twice the digits, as the sum of two.
+    /// A number of twice the precision, as the sum of two.
     #[derive(Clone, Copy)]
     struct Wide(f64, f64);
 
@@ -297,13 +297,13 @@ mod tests {
         y.sum(Wide(2.0 * gap.0, 2.0 * gap.1))
     }
 
-    /// Distance in units of the last place of the true value, where that is a normal number.
+    /// Error in units in the last place of the true value, if that is a normal number.
     fn units(got: f64, truth: Wide, eps: f64) -> f64 {
         let place = 2f64.powi(truth.0.abs().log2().floor() as i32) * eps;
         ((got - truth.0) - truth.1).abs() / place
     }
 
-    /// Numbers of every magnitude, both signs, and many of those where functions bend.
+    /// Numbers of every magnitude and both signs, more of them where the curvature of the functions is large.
     fn of_all_magnitudes(n: u64, low: f64, high: f64) -> Vec<f64> {
         let s = Stream::new(2, 0);
         (0..n)

@@ -1,17 +1,17 @@
-//! How many threads, and the pool they live in.
+//! Number of threads, and the thread pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the number of threads for this process; 0 goes back to the default.
+/// Sets the number of threads for this process; 0 restores the default.
 pub fn set_num_threads(n: usize) {
     CHOSEN.store(n, Ordering::Relaxed);
 }
 
-/// The number of threads used unless a run sets another: what [`set_num_threads`] set, else `UNMIX_NUM_THREADS`, else all that this
-/// process may use (affinity and control groups counted).
+/// The number of threads used unless a run sets another: that of [`set_num_threads`], else `UNMIX_NUM_THREADS`, else the number
+/// that this process may use (affinity and control groups included).
 pub fn num_threads() -> usize {
     match CHOSEN.load(Ordering::Relaxed) {
         0 => std::env::var("UNMIX_NUM_THREADS")
@@ -23,13 +23,13 @@ pub fn num_threads() -> usize {
     }
 }
 
-/// Asked once: reading control groups takes as long as a small fit.
+/// Cached: reading control groups takes as long as a small fit.
 fn allowed() -> usize {
     static ALLOWED: OnceLock<usize> = OnceLock::new();
     *ALLOWED.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// A pool belongs to the process that made it: after a fork its threads are gone, so the child makes its own.
+/// A pool belongs to the process that created it: after a fork its threads do not exist in the child, which creates its own.
 struct Pool {
     process: u32,
     threads: usize,
@@ -38,7 +38,8 @@ struct Pool {
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
-/// Runs `work` on a pool of `threads` threads, kept for the next call. Work for one thread stays where it is on a thread of a pool.
+/// Runs `work` on a pool of `threads` threads, which is kept for the next call. Work for one thread runs on the calling thread if
+/// that belongs to a pool.
 pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     if threads <= 1 && rayon::current_thread_index().is_some() {
         return work();
@@ -46,14 +47,14 @@ pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) 
     on(pool(threads), work)
 }
 
-/// Runs `work` on `pool`. Without one, because the system has no more threads to give, this thread does the work alone.
+/// Runs `work` on `pool`. Without one, because the system refused to create threads, the work runs on this thread alone.
 fn on<R: Send>(pool: Option<Arc<rayon::ThreadPool>>, work: impl FnOnce() -> R + Send) -> R {
     let (mut work, mut result) = (Some(work), None);
     install(pool, &mut || result = work.take().map(|work| work()));
     result.expect("work that is installed is done once")
 }
 
-/// Compiled once for all kinds of work: entering a pool is a large part of what a small piece of work compiles to.
+/// Compiled once for all kinds of work: the code for entering a pool is a large part of the code of a small piece of work.
 fn install(pool: Option<Arc<rayon::ThreadPool>>, work: &mut (dyn FnMut() + Send)) {
     match pool {
         Some(pool) => pool.install(work),
@@ -62,8 +63,7 @@ fn install(pool: Option<Arc<rayon::ThreadPool>>, work: &mut (dyn FnMut() + Send)
 }
 
 fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
-    // A fork while another thread held this lock leaves it locked for ever in the child; a pool of one's own is slower, and
-    // safe.
+    // A fork while another thread holds this lock leaves it locked in the child for ever; a new pool is slower, and safe.
     let Ok(mut kept) = POOL.try_lock() else { return build(threads) };
     let here = std::process::id();
     if let Some(p) = kept.as_ref().filter(|p| p.process == here && p.threads == threads) {
@@ -71,20 +71,20 @@ fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
     }
     let pool = build(threads)?;
     let stale = kept.replace(Pool { process: here, threads, pool: pool.clone() });
-    // The threads of a pool that was made before a fork do not exist in the child; waiting for them to end would hang.
+    // The threads of a pool that was created before a fork do not exist in the child; waiting for them to end would deadlock.
     if let Some(stale) = stale.filter(|p| p.process != here) {
         std::mem::forget(stale.pool);
     }
     Some(pool)
 }
 
-/// Runs `work` on a thread of its own, beside others that do the same: not on the kept pool, where they would wait for each other.
+/// Runs `work` on a new thread: on the kept pool, concurrent calls would wait for each other.
 pub(crate) fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     on(build(1), work)
 }
 
-/// Runs `work` on the pool that this thread belongs to, or else on one of the default size: never on the global pool of the
-/// threading library, which is gone after a fork and has as many threads as the machine.
+/// Runs `work` on the pool of this thread, or else on one of the default size: never on rayon's global pool, whose threads do not
+/// exist after a fork and which has one thread per processor.
 pub(crate) fn on_current_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match rayon::current_thread_index() {
         Some(_) => work(),

@@ -1,20 +1,20 @@
-//! The inner loop of products: a tile of the result stays in registers while one factor streams past, a row at a time.
+//! The inner loop of products: a tile of the result stays in registers while the rows of the factors are read one at a time.
 //!
 //! ```text
 //! tile[i][j] += a(r, i) b(r, j)      for r in order,   i < ROWS,   j < COLUMNS * lanes
 //! ```
 //!
-//! Each entry is one sum, of fused products, in the order of `r`: its bits depend on its own row and column, not on the tile that
-//! it is formed in nor on what is beside it. Measured (two cores with AVX-512): 116 to 120 of 120 GF/s in double precision and 160
+//! Each entry is one sum, by fused multiply-add, in the order of `r`: its bits depend on its own row and column, not on the tile in
+//! which it is computed or on its neighbours. Measured (two cores with AVX-512): 116 to 120 of 120 GF/s in double precision and 160
 //! to 200 in single, where the library's product reaches 88 to 102 and 154 to 199 on tall narrow matrices; a symmetric product,
-//! which wastes less above the diagonal, gains half to nine tenths.
+//! which computes fewer entries above the diagonal, is 1.5 to 1.9 times as fast.
 
 mod vector;
 
 use vector::Vector;
 
-/// The same pointer, opaque to the optimiser. Rows that it sees at equal distances it reaches by adding the distance, one after the
-/// other: eight additions that wait for each other take longer than the sums of a narrow tile.
+/// The same pointer, opaque to the optimiser. For rows at equal distances the optimiser computes each address from the one before:
+/// a dependent chain of eight additions, which takes longer than the sums of a narrow tile.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read or written there.
 fn opaque<T>(mut pointer: *const T) -> *const T {
@@ -26,18 +26,18 @@ fn opaque<T>(mut pointer: *const T) -> *const T {
     pointer
 }
 
-/// How two factors lie in memory: `a` is read a number at a time, `b` a vector at a time.
+/// Strides of two factors: `a` is read a number at a time, `b` a vector at a time.
 #[derive(Clone, Copy)]
 struct Steps {
-    /// From one row of the tile to the next, in `a`.
+    /// Stride of `a` between rows of the tile.
     a_row: usize,
-    /// From one term to the next.
+    /// Stride of `a` between terms.
     a_term: usize,
     b_term: usize,
-    /// From one vector of a row of the tile to the next, in `b`.
+    /// Stride of `b` between vectors of a row of the tile.
     b_vector: usize,
     terms: usize,
-    /// Numbers in the last vector of a row of the tile, where that is not a whole one.
+    /// Numbers in the last vector of a row of the tile, if that is partial.
     last: usize,
 }
 
@@ -54,12 +54,12 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
     let mut rows = [a; ROWS];
     for (i, row) in rows.iter_mut().enumerate() {
         *row = a.wrapping_add(i * steps.a_row);
-        // Neighbours are reached from the first.
+        // Unit stride: addressed relative to the first row.
         *row = if steps.a_row == 1 { *row } else { opaque(*row) };
     }
     let mut term = 0;
     for _ in 0..steps.terms {
-        // SAFETY: the caller vouches for every number that `steps` lead to.
+        // SAFETY: the caller guarantees that every number that `steps` reach is valid.
         unsafe {
             let row: [V; COLUMNS] = std::array::from_fn(|v| match WHOLE || v + 1 < COLUMNS {
                 true => V::load(b.add(v * steps.b_vector)),
@@ -77,17 +77,18 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
     sums
 }
 
-/// Where a tile of a product belongs.
+/// Position of a tile in a product.
 struct TilePosition {
     row: usize,
-    /// Rows at its beginning that a tile before it has formed, too.
+    /// Number of its first rows that an earlier tile has computed, too.
     again: usize,
     column: usize,
-    /// Numbers of the last vector of each row that mean anything.
+    /// Numbers of the last vector of each row that are used.
     last: usize,
 }
 
-/// Vectors of the next tile, of `left` that are left. Four are two and two: a single one leaves most registers idle.
+/// Width of the next tile in vectors, of `left` remaining ones. Four are split into two and two: a single one leaves most registers
+/// unused.
 #[inline(always)]
 fn columns<T, V: Vector<T>>(left: usize) -> usize {
     match left {
@@ -96,7 +97,7 @@ fn columns<T, V: Vector<T>>(left: usize) -> usize {
     }
 }
 
-/// Runs a tile of a number of rows and vectors that is known at compile time.
+/// Runs a tile whose numbers of rows and vectors are known at compile time.
 macro_rules! tiles_of {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
         match $columns {
@@ -116,7 +117,7 @@ macro_rules! tiles_of {
     };
 }
 
-/// The same of all its rows or of one.
+/// The same for a full number of rows or for one.
 macro_rules! tiles {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
         match $rows == <$v>::ROWS {
@@ -133,23 +134,23 @@ mod panels;
 
 /// Products by tiles, for both types of number.
 ///
-/// *Panels* are columns of a matrix, [`lanes`](Tiles::lanes) at a time: the rows of the first ones, then those of the next. A tile then
-/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can distinguish. Where
-/// a matrix says so, a last panel of half as many columns may come after the whole ones.
+/// *Panels* are groups of [`lanes`](Tiles::lanes) columns of a matrix: all rows of the first group, then those of the next. A tile then
+/// reads consecutive memory, whereas the stride of wide row-major matrices may map rows to the same cache sets. Where stated, a last
+/// panel of half as many columns may follow the whole ones.
 pub trait Tiles: Sized {
     /// Numbers in a vector of the current processor: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
 
-    /// `part += x' x` in the lower triangle, for rows of the table from `first` on (a multiple of 16): `part` is some rows of a table `p` wide,
-    /// `x` has `n` rows and lies in panels, the last filled up with anything. What stands above the diagonal means nothing.
+    /// `part += x' x` in the lower triangle, for rows of the table starting at `first` (a multiple of 16): `part` holds some rows of a `p x
+    /// p` table, `x` has `n` rows in panels, the last one with arbitrary padding. Entries above the diagonal are undefined.
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
-    /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of
-    /// half the [`lanes`](Tiles::lanes), and the last panel half as wide where it is an odd one.
+    /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of half the
+    /// [`lanes`](Tiles::lanes), and the last panel has half the width if that multiple is odd.
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
-    /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`. From one row of `a` to the next it is `step[0]` numbers, from
-    /// one term to the next `step[1]`: `a` may be a transposed matrix.
+    /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`. The strides of `a` are `step[0]` between rows and `step[1]`
+    /// between terms: `a` may be a transposed matrix.
     fn multiply_rows(
         out: &mut [Self],
         a: &[Self],
@@ -160,13 +161,12 @@ pub trait Tiles: Sized {
         k: usize,
     );
 
-    /// `total += a' b`, row-major: `a` is `n x k`, `b` is `n x p` and `total` is `k x p`. The product is formed in this type, the total in
-    /// double precision.
+    /// `total += a' b`, row-major: `a` is `n x k`, `b` is `n x p` and `total` is `k x p`. The product is computed in this type, the total
+    /// in double precision.
     fn add_cross_rows(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, p: usize);
 
-    /// `total += a' b`: both are `n x k`, in panels as in [`multiply`](Tiles::multiply); `total` is `k x k`, row-major. The
-    /// product is formed in this type, the total in double precision. What fills up the last panels from column `used` on means nothing
-    /// in the total.
+    /// `total += a' b`: both are `n x k`, in panels as in [`multiply`](Tiles::multiply); `total` is `k x k`, row-major. The product is
+    /// computed in this type, the total in double precision. Columns of the total from `used` on belong to padding and are undefined.
     fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, used: usize);
 }
 
@@ -179,7 +179,7 @@ macro_rules! products {
             const LANES: usize = <$v as Vector<$t>>::LANES;
             const ROWS: usize = <$v as Vector<$t>>::ROWS;
 
-            /// Adds a row of a tile to sums in double precision, as far as these go.
+            /// Adds a row of a tile to sums in double precision, up to the end of these.
             #[inline(always)]
             fn add_to(total: &mut [f64], sums: &[$v]) {
                 for (total, sums) in total.chunks_mut(LANES).zip(sums) {
@@ -195,9 +195,10 @@ macro_rules! products {
 
             #[inline(always)]
             pub(super) fn add_gram(part: &mut [f64], first: usize, x: &[$t], n: usize, p: usize) {
-                /// Rows of the table that are worked on while their columns of `x` stay in the second cache.
+                /// Rows of the table that are computed while their columns of `x` stay in the second-level cache.
                 const NEAR: usize = 96;
-                /// Sums that keep a processor busy, which waits four cycles for each and forms two in one: a narrower tile is no faster.
+                /// Number of independent sums that hide the latency of four cycles at two multiply-adds per cycle: a narrower tile is no
+                /// faster.
                 const BUSY: usize = 8;
                 let panels = p.div_ceil(LANES);
                 let last = first + part.len() / p;
@@ -217,7 +218,7 @@ macro_rules! products {
                         let width = columns::<$t, $v>(panels - panel);
                         let at = panel * LANES;
                         for i in (start.max(at)..end).step_by(ROWS) {
-                            // What begins to the right of the tile's last row is above the diagonal.
+                            // Vectors to the right of the tile's last row are above the diagonal.
                             let width = match ROWS >= BUSY {
                                 true => width.min((i + ROWS - at).div_ceil(LANES)),
                                 false => width,
@@ -225,8 +226,8 @@ macro_rules! products {
                             let until = p.min(at + width * LANES);
                             let a = x[i / LANES * n * LANES + i % LANES..].as_ptr();
                             let b = x[at * n..].as_ptr();
-                            // SAFETY: ROWS divides LANES, so that the tile's rows lie in one panel; there are `panels`
-                            // of `n` vectors each, and `width` of them from `panel` on.
+                            // SAFETY: ROWS divides LANES, so that the tile's rows are in one panel; there are `panels` panels of
+                            // `n` vectors each, and `width` of them starting at `panel`.
                             unsafe {
                                 tiles!($t, $v, ROWS, width, true, a, b, steps, |sums| {
                                     for (i, sums) in (i..end).zip(&sums) {
@@ -242,7 +243,7 @@ macro_rules! products {
 
             panel_products!($t, $v);
 
-            /// Hands on the tiles of `a b`, `m x k`; `a` as [`multiply_rows`](Tiles::multiply_rows) has it.
+            /// Passes on the tiles of `a b`, `m x k`; `a` as in [`multiply_rows`](Tiles::multiply_rows).
             #[inline(always)]
             fn each_tile(
                 a: &[$t],
@@ -254,7 +255,7 @@ macro_rules! products {
                 if m == 0 || k == 0 {
                     return;
                 }
-                // Of no terms every sum is 0, and nothing is read: rows may all have weight 0.
+                // Without terms every sum is 0, and nothing is read: all rows may have weight 0.
                 assert!(
                     terms == 0 || a.len() > (m - 1) * step[0] + (terms - 1) * step[1] && b.len() >= terms * k
                 );
@@ -267,12 +268,12 @@ macro_rules! products {
                     let mut i = 0;
                     while i < m {
                         let rows = if m < ROWS { 1 } else { ROWS };
-                        // The last tile begins where it has all its rows: some are formed again, with the same bits.
+                        // The last tile begins where it has all its rows: some are computed again, with the same bits.
                         let row = i.min(m - rows);
                         let place = TilePosition { row, again: i - row, column: at, last };
                         let (a, b) = (a.as_ptr().wrapping_add(row * step[0]), b.as_ptr().wrapping_add(at));
-                        // SAFETY: where there are terms, the last number of the last row of `a` exists, and columns
-                        // `at..at + (width - 1) * LANES + last` of `b`.
+                        // SAFETY: if there are terms, the last number of the last row of `a` exists, and so do columns `at..at +
+                        // (width - 1) * LANES + last` of `b`.
                         unsafe {
                             match last == LANES {
                                 true => tiles!($t, $v, rows, width, true, a, b, steps, |sums| {
@@ -361,7 +362,7 @@ products!(plain_f64, f64, Plain<f64>);
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// Calls the function that is compiled for the current processor.
+/// Calls the version that is compiled for the current processor.
 macro_rules! best {
     ($plain:ident, $avx2:ident, $avx512:ident, $function:ident $arguments:tt) => {
         match super::simd::instructions() {
@@ -369,7 +370,7 @@ macro_rules! best {
             #[cfg(target_arch = "x86_64")]
             super::simd::Instructions::Avx512 => unsafe { x86::$avx512::$function $arguments },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the caller vouches for every number that `steps` lead to.
+            // SAFETY: the caller guarantees that every number that `steps` reach is valid.
             super::simd::Instructions::Avx2 => unsafe { x86::$avx2::$function $arguments },
             _ => $plain::$function $arguments,
         }

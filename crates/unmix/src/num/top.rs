@@ -1,12 +1,12 @@
-//! The largest eigenpairs of a symmetric positive semidefinite operator, to rounding level, without its whole spectrum.
+//! The largest eigenpairs of a symmetric positive semidefinite operator, to rounding errors, without its full spectrum.
 //!
 //! Block Lanczos with full re-orthogonalisation (Golub & Underwood 1977; Musco & Musco 2015 for the analysis of the block
 //! Krylov space).
 //!
-//! A Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue. Where a block costs about as much as
-//! a row (an operator that reads data), blocks are wider than the number of pairs wanted, and a repeated eigenvalue cannot
-//! hide copies of itself. Where it does not (a matrix in memory), narrow blocks reach the same pairs within less than half
-//! the basis; what they could miss is searched for before an answer counts: fresh random rows join the block.
+//! A Krylov space of block size `b` contains `min(multiplicity, b)` vectors of every eigenspace. If applying the operator to a
+//! block costs about as much as to one row (an operator that reads data), blocks are wider than the number of pairs requested, so
+//! that all copies of a repeated eigenvalue are found. Otherwise (a matrix in memory), narrow blocks reach the same pairs with less
+//! than half of the basis; missed copies are searched for before the result is accepted: new random rows are added to the block.
 
 use super::Matrix;
 use super::factor;
@@ -19,43 +19,44 @@ pub fn block_size(k: usize) -> usize {
     (k + (k / 8).max(8)).next_multiple_of(8)
 }
 
-/// Rows of a narrow block, and of what joins it to look for hidden copies.
+/// Rows of a narrow block, and number of random rows that are added to it to search for missed copies.
 const NARROW: usize = 16;
 const FRESH: usize = 8;
 
-/// Blocks for which fresh rows are watched before they count as having found nothing.
+/// Number of blocks after which added rows that have found nothing end the search.
 const WATCHED: u64 = 3;
 
-/// Whether the first `k` pairs of a `p x p` matrix in memory come faster this way, and how to look for them.
+/// Whether the first `k` pairs of a `p x p` matrix in memory are faster to compute this way, and with which options.
 ///
-/// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on directions above a sea of noise: what ends within this
-/// basis ends three to ten times sooner than the whole decomposition, and a flat spectrum is given up soon.
+/// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on a few directions above a noise floor: if the iteration
+/// ends within this basis, it is three to ten times faster than the full decomposition, and it is abandoned early for a flat
+/// spectrum.
 pub fn pays(p: usize, k: usize) -> Option<Goal> {
     let max_basis = 2 * p / 5;
     let pays = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
     pays.then_some(Goal { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
 }
 
-/// Blocks after which an iteration that restarts ends as it is: some forty fillings of the basis.
+/// Maximum number of blocks of a restarted iteration: about forty fillings of the basis.
 const MAX_STEPS: u64 = 1600;
 
-/// What to look for, and how long.
+/// Options of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
-    /// How many pairs.
+    /// Number of pairs.
     pub k: usize,
     /// The largest residual `||A v - theta v||` to accept, as a fraction of the largest eigenvalue; never less than
     /// [`rounding`].
     pub tol: f64,
-    /// Rows of a block; when fewer than [`block_size`], hidden copies are searched for.
+    /// Rows of a block; if fewer than [`block_size`], missed copies of eigenvalues are searched for.
     pub block: usize,
-    /// Vectors to keep at most; when there are so many the best of them are kept and the iteration continues.
+    /// Maximum number of vectors of the basis; when it is full, the best of them are kept and the iteration continues.
     pub max_basis: usize,
-    /// Stop as soon as it is plain that `max_basis` will not do.
+    /// Whether to stop as soon as `max_basis` is predicted to be insufficient.
     pub impatient: bool,
 }
 
-/// Eigenpairs as far as an iteration got.
+/// The eigenpairs at the end of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pairs {
     /// Descending.
@@ -64,17 +65,17 @@ pub struct Pairs {
     pub vectors: Matrix<f64>,
     /// Largest `||A v - theta v||`, as a fraction of the largest value.
     pub residual: f64,
-    /// How often the operator was applied to a block.
+    /// Number of applications of the operator to a block.
     pub steps: u64,
 }
 
-/// The residual that a full decomposition of a `p x p` matrix has too.
+/// The residual that a full decomposition of a `p x p` matrix has due to rounding.
 pub fn rounding(p: usize) -> f64 {
     8.0 * f64::EPSILON * (p as f64).sqrt()
 }
 
-/// Largest eigenpairs of the operator `apply` on `R^p`, which maps the rows of a block. `None` when `max_basis` or `p` has
-/// no room for three blocks, or when it was given up; take the whole decomposition then. Memory: `max_basis x p` numbers.
+/// Largest eigenpairs of the operator `apply` on `R^p`, which maps the rows of a block. `None` if `max_basis` or `p` is too small
+/// for three blocks, or if the search was abandoned; use the full decomposition then. Memory: `max_basis x p` numbers.
 pub fn top_eigenpairs(
     apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
     p: usize,
@@ -90,29 +91,30 @@ pub fn top_eigenpairs(
     }
 }
 
-/// An iteration as far as it has come: apply the operator to [`block`](Self::block), hand the image to [`add`](Self::add).
+/// State of the iteration: apply the operator to [`block`](Self::block), and pass the image to [`add`](Self::add).
 #[derive(Serialize, Deserialize)]
 pub struct Lanczos {
     basis: Basis,
     steps: u64,
-    /// When pairs are examined next.
+    /// Step at which pairs are examined next.
     check_at: u64,
-    /// When fresh rows joined the block; a block that is wide needs none.
+    /// Step at which random rows were added to the block; not needed for a wide block.
     joined: Option<u64>,
 }
 
-/// What the last block brought.
+/// Result of the last block.
 pub enum BlockResult {
-    /// More blocks are needed; with the residual, as a fraction of the first value, where pairs were examined.
+    /// More blocks are needed; with the residual, as a fraction of the first value, if pairs were examined.
     More(Option<f64>),
-    /// These are the pairs.
+    /// The requested pairs.
     Found(Pairs),
-    /// The basis will not do.
+    /// The basis is too small.
     GivenUp,
 }
 
 impl Lanczos {
-    /// Begins at random, or at the rows of `start` and random ones beside them; `None` where there is no room for three blocks.
+    /// Begins with random rows, or with the rows of `start` and additional random ones; `None` if there is no space for three
+    /// blocks.
     pub fn begin(p: usize, goal: Goal, start: Option<&Matrix<f64>>) -> Option<Self> {
         let Goal { k, block, max_basis, .. } = goal;
         if k.max(block) + 2 * block > max_basis.min(p) {
@@ -128,16 +130,16 @@ impl Lanczos {
         &self.basis.last
     }
 
-    /// Blocks so far.
+    /// Number of blocks so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Takes in the image of the block; `stop` ends the iteration with the pairs as they are.
+    /// Adds the image of the block; `stop` ends the iteration with the current pairs.
     ///
     /// # Errors
     ///
-    /// A factorisation that does not come to an end.
+    /// A factorisation that does not converge.
     pub fn add(&mut self, image: Matrix<f64>, goal: Goal, stop: bool) -> Result<BlockResult> {
         let Goal { k, max_basis, .. } = goal;
         let p = image.cols();
@@ -151,7 +153,7 @@ impl Lanczos {
             return Ok(BlockResult::More(None));
         }
         if m < k {
-            // Only where an iteration is ended before it has begun.
+            // Only if an iteration is stopped before it has begun.
             self.check_at = steps + 1;
             return Ok(BlockResult::More(None));
         }
@@ -162,16 +164,16 @@ impl Lanczos {
         if ended || (residual <= tol && (watched || m + width + FRESH > p)) {
             return Ok(BlockResult::Found(ritz.pairs(&basis.rows, k, steps)));
         }
-        // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one predicts when the next
-        // should succeed.
+        // A check costs as much as several steps. Residuals decrease about geometrically, or faster, so the last one predicts when
+        // the next check should succeed.
         let needed = steps as f64 * tol.ln() / residual.clamp(0.1 * tol, 0.5).ln();
-        // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
+        // Measured: if it ended within the budget, early checks had predicted up to twice the steps.
         if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
             return Ok(BlockResult::GivenUp);
         }
         if full {
-            // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
-            // any other part of the basis.
+            // A thick restart (Wu & Simon 2000): the best vectors of the basis are kept, and the next block is coupled to them as
+            // to any other part of the basis.
             let kept = (k + width).max(max_basis / 3);
             (basis.rows, basis.projected) = ritz.restarted(&basis.rows, kept);
             basis.coupled = 0;
@@ -186,16 +188,16 @@ impl Lanczos {
     }
 }
 
-/// An orthonormal basis as it grows, what the operator is on it, and the block that comes next.
+/// The orthonormal basis, the operator projected on it, and the next block.
 #[derive(Serialize, Deserialize)]
 struct Basis {
     rows: Matrix<f64>,
-    /// Rows of the projected operator, as they become known: entry (i, j) for j <= i.
+    /// Rows of the projected operator: entries (i, j) for j <= i.
     projected: Vec<Vec<f64>>,
-    /// Orthonormal rows, orthogonal to the basis; and how much of them the image of the block before them had.
+    /// The next block: orthonormal rows, orthogonal to the basis; and the coefficients of the image of the previous block on them.
     last: Matrix<f64>,
     coupling: Matrix<f64>,
-    /// From where on the basis is coupled to the next block; before that there is rounding only.
+    /// First basis vector that is coupled to the next block; the coefficients of those before are rounding errors.
     coupled: usize,
     random: Stream,
     drawn: usize,
@@ -216,7 +218,7 @@ impl Basis {
         basis
     }
 
-    /// Random orthonormal rows, orthogonal to the basis and to the block that comes next.
+    /// Random orthonormal rows, orthogonal to the basis and to the next block.
     fn fresh(&mut self, count: usize) -> Matrix<f64> {
         let p = self.rows.cols();
         let at = self.drawn;
@@ -230,23 +232,23 @@ impl Basis {
         fresh
     }
 
-    /// Widens the block that comes next by new random rows.
+    /// Adds new random rows to the next block.
     fn join_fresh(&mut self) {
         let fresh = self.fresh(FRESH);
         let (width, earlier) = (self.last.rows(), self.coupling.rows());
         let old = std::mem::replace(&mut self.coupling, Matrix::zeros(0, 0));
-        // The image of the block before has no part in them.
+        // The image of the previous block has no component along them.
         self.coupling =
             Matrix::from_fn(earlier, width + FRESH, |i, j| if j < width { old[(i, j)] } else { 0.0 });
         self.last = stacked(std::mem::replace(&mut self.last, Matrix::zeros(0, 0)), &fresh);
         self.coupled = 0;
     }
 
-    /// Takes the next block in, given what the operator makes of it.
+    /// Adds the next block to the basis, given its image under the operator.
     fn grow(&mut self, mut image: Matrix<f64>) {
         let width = self.last.rows();
         self.rows = stacked(std::mem::replace(&mut self.rows, Matrix::zeros(0, 0)), &self.last);
-        // Twice, the first time only where there is much to take away.
+        // Twice; the first time only against the vectors to which it is coupled.
         let near = self.rows.rows_from(self.coupled);
         let first = subtract_in_place(&mut image, &near);
         let mut against = subtract_in_place(&mut image, &self.rows);
@@ -261,14 +263,14 @@ impl Basis {
         let size =
             (0..width).map(|i| against.row(i).iter().map(|x| x * x).sum::<f64>()).fold(0.0, f64::max).sqrt();
         if most <= 1e-13 * size && self.rows.rows() + width <= self.rows.cols() {
-            // The basis is closed under the operator: what is left is rounding, and anything else may come next.
+            // The basis is an invariant subspace: the remainder is rounding errors, and any other block may follow.
             self.last = Matrix::zeros(0, self.rows.cols());
             self.last = self.fresh(width);
             self.coupling = Matrix::zeros(width, width);
             return;
         }
-        // Rows that nearly vanished came back as rounding noise, which need not be orthogonal to the basis: what is left of them
-        // then is noise again, of which a part is.
+        // Rows that nearly vanished are rounding errors, which need not be orthogonal to the basis: they are orthogonalised again,
+        // as long as a noticeable fraction is removed.
         let mut share = least / most.max(f64::MIN_POSITIVE);
         for _ in 0..4 {
             if share >= 1e-3 {
@@ -283,7 +285,7 @@ impl Basis {
     }
 }
 
-/// Eigenpairs of the projected operator: how the best vectors are made of the basis.
+/// Eigenpairs of the projected operator, with the coefficients of the Ritz vectors in the basis.
 struct Ritz {
     values: Vec<f64>,
     turn: Matrix<f64>,
@@ -321,7 +323,7 @@ impl Ritz {
     }
 }
 
-/// Takes out of `v` what lies along the orthonormal rows of `along`, and returns how much that was.
+/// Subtracts from `v` its projection onto the orthonormal rows of `along`, and returns the coefficients.
 fn subtract_in_place(v: &mut Matrix<f64>, along: &Matrix<f64>) -> Matrix<f64> {
     let part = factor::multiply_transposed(v, along);
     factor::subtract_product(v, &part, along);
@@ -350,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_basis_too_small_for_the_spectrum_is_restarted() {
-        // Values that fall by 1 % each: far more steps are needed than the basis has room for.
+        // Eigenvalues that decrease by 1 % each: far more steps are needed than the basis allows.
         let p = 600;
         let values: Vec<f64> = (0..p).map(|i| 0.99f64.powi(i as i32)).collect();
         let a = with_spectrum(&values);

@@ -1,26 +1,26 @@
-//! The whole spectrum of a small symmetric matrix, on the calling thread.
+//! The full spectrum of a small symmetric matrix, on the calling thread.
 //!
-//! Householder's reduction to tridiagonal form, then implicit QL steps with Wilkinson's shift (Bowdler, Martin, Reinsch & Wilkinson
-//! 1968; Golub & Van Loan 2013, sections 8.3.1 and 8.3.3), as in other implementations; the difference is where numbers lie.
-//! Everything stays in the first two caches, and every inner loop runs along contiguous rows: a product with a symmetric matrix
-//! adds up multiples of its rows, and vectors are kept as rows, so that a rotation turns two of them.
+//! Householder reduction to tridiagonal form, then implicit QL steps with Wilkinson's shift (Bowdler, Martin, Reinsch & Wilkinson
+//! 1968; Golub & Van Loan 2013, sections 8.3.1 and 8.3.3), as in other implementations; the difference is the memory layout.
+//! Everything stays in the first two cache levels, and every inner loop runs along contiguous rows: a product with a symmetric
+//! matrix sums multiples of its rows, and eigenvectors are stored as rows, so that a rotation combines two of them.
 
-/// Up to this size the loops here end before the library's blocked ones have begun; measured at 64, where they take half the time.
+/// Maximum size for which these loops are faster than the library's blocked ones; measured at 64, where they take half the time.
 pub(super) const SMALL: usize = 96;
 
-/// Steps that one eigenvalue may take; it takes two, seldom four.
+/// Maximum number of steps for one eigenvalue; two are typical, four are rare.
 const MAX_STEPS: usize = 60;
 
-/// Squares below this have no digits.
+/// Squares below this lose precision to underflow.
 const NOTHING: f64 = f64::MIN_POSITIVE / f64::EPSILON;
 
 /// Eigenvalues, ascending, and eigenvectors, as the rows of a matrix in the same order, of the symmetric `n x n` matrix in `a`
-/// (row-major, in full). `None` when an iteration does not end, as with numbers that are not finite.
+/// (row-major, both triangles). `None` if the iteration does not converge, as with numbers that are not finite.
 pub(super) fn eigh(a: &mut [f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     if n == 0 {
         return Some((vec![], vec![]));
     }
-    // In units of the largest entry, so that no square overflows or vanishes.
+    // Scaled by the largest entry, so that no square overflows or underflows.
     let largest = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     if !largest.is_finite() || a.iter().any(|x| x.is_nan()) {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn eigh(a: &mut [f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
         || {
             reduce(a, n, &mut d, &mut e);
             accumulate(a, n, &mut vectors);
-            // What is large has come first, and these steps are few where it comes last.
+            // The reduction places large entries first, and QL steps converge faster if these are last.
             d.reverse();
             e[..n - 1].reverse();
             for i in 0..n / 2 {
@@ -50,7 +50,7 @@ pub(super) fn eigh(a: &mut [f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     Some((order.iter().map(|&i| d[i] * unit).collect(), sorted))
 }
 
-/// A power of two near `x`, by which dividing is exact; 1 for 0.
+/// A power of two near `x`, so that division by it is exact; 1 for 0.
 fn power_of_two(x: f64) -> f64 {
     match x.log2().floor() {
         power if power.is_finite() => power.clamp(-1000.0, 1000.0).exp2(),
@@ -74,7 +74,7 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         let square = dot(v, v);
         let norm = square.sqrt();
         if square < NOTHING || v[1..].iter().all(|x| *x == 0.0) {
-            // Tridiagonal already, or so small beside the largest entry, which is 1 or 2, that squares are lost.
+            // Tridiagonal already, or so small relative to the largest entry, which is 1 or 2, that squares underflow.
             e[k] = v[0];
             v.fill(0.0);
             continue;
@@ -87,7 +87,7 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         v.iter_mut().for_each(|x| *x *= scale);
         let w = &mut w[..m];
         w.fill(0.0);
-        // Four rows at a time, so that the sums come and go a quarter as often.
+        // Four rows at a time, so that sums are loaded and stored a quarter as often.
         let row = |i: usize| &rest[i * n + k + 1..][..m];
         let (fours, others) = v.as_chunks::<4>();
         for (i, f) in fours.iter().enumerate() {
@@ -111,12 +111,12 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
     }
 }
 
-/// The product of the reflections, transposed: row `i` is the `i`-th vector of the basis in which the matrix is tridiagonal.
+/// The transposed product of the reflections: row `i` is the `i`-th vector of the basis in which the matrix is tridiagonal.
 #[inline(always)]
 fn accumulate(a: &[f64], n: usize, out: &mut [f64]) {
     (0..n).for_each(|i| out[i * n + i] = 1.0);
     let mut w = vec![0.0; n];
-    // From the last reflection on: what it turns are the rows and columns beyond it.
+    // Starting with the last reflection, which changes only the rows and columns beyond it.
     for k in (0..n.saturating_sub(1)).rev() {
         let v = &a[k * n + k + 1..(k + 1) * n];
         let m = v.len();
@@ -135,7 +135,7 @@ fn accumulate(a: &[f64], n: usize, out: &mut [f64]) {
     }
 }
 
-/// In eight sums, so that they can be added side by side.
+/// In eight independent sums, which are added in parallel.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
@@ -149,16 +149,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])) + rest
 }
 
-/// Diagonalises the tridiagonal matrix in place, and turns the rows of `vectors` with it.
+/// Diagonalises the tridiagonal matrix in place, and applies the rotations to the rows of `vectors`.
 #[inline(always)]
 fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()> {
     e[n - 1] = 0.0;
-    // A coupling below a fraction of the rounding errors that the reduction has left.
+    // Off-diagonal entries below a fraction of the rounding errors of the reduction are treated as 0.
     let floor = 0.25 * f64::EPSILON * d.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     for l in 0..n {
         let mut steps = 0;
         loop {
-            // The first coupling from here on that is nothing beside its neighbours.
+            // The first off-diagonal entry from here on that is negligible relative to its neighbours.
             let small = |m: usize| {
                 let e = e[m].abs();
                 e <= floor || e * e <= f64::EPSILON * f64::EPSILON * (d[m] * d[m + 1]).abs()
@@ -177,15 +177,15 @@ fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()>
     Some(())
 }
 
-/// One implicit step of the block from `l` to `m`, by rotations from its end to its beginning; it ends early where the block falls apart.
+/// One implicit step on the block from `l` to `m`, by rotations from its end to its beginning; it ends early if the block splits.
 #[inline(always)]
 fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (usize, usize)) {
     let g = (d[l + 1] - d[l]) / (2.0 * e[l]);
     let r = g.hypot(1.0);
     let mut g = d[m] - d[l] + e[l] / (g + if g >= 0.0 { r } else { -r });
     let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
-    // Rows are turned one rotation late: multiplications that are ready then fill the time in which the next root is waited for;
-    // multiplications that wait for it themselves would keep the processor from seeing what comes after them.
+    // Rows are rotated one rotation late: these multiplications are independent of the square root that is being computed and run
+    // in its latency; rotations of the same step would depend on it and stall the processor.
     let mut late = None;
     for i in (l..m).rev() {
         let (f, b) = (s * e[i], c * e[i]);
@@ -197,8 +197,8 @@ fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (us
             late.into_iter().for_each(|rotation| turn(vectors, n, rotation));
             return;
         }
-        // What the next rotation waits for is made of squares and products of sine and cosine, which need a quotient; the
-        // root, which takes longer, is only needed one rotation later.
+        // The next rotation depends on squares and products of sine and cosine, which need a quotient; the square root, which takes
+        // longer, is needed only one rotation later.
         let quotient = 1.0 / square;
         let (mixed, turned) = (f * g * quotient, (g - f) * (g + f) * quotient);
         let root = square.sqrt();
@@ -220,7 +220,7 @@ fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (us
     e[m] = 0.0;
 }
 
-/// Turns rows `i` and `i + 1`.
+/// Rotates rows `i` and `i + 1`.
 #[inline(always)]
 fn turn(vectors: &mut [f64], n: usize, (i, s, c): (usize, f64, f64)) {
     let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);

@@ -12,7 +12,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// How many.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         match self {
             Values::F32(v) => v.len(),

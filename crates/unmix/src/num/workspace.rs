@@ -1,16 +1,16 @@
-//! Memory that kernels use again.
+//! Reusable buffers of kernels.
 
-/// Buffers that a thread keeps from block to block; what they hold between two calls means nothing.
+/// Buffers that a thread keeps from block to block; their contents between two calls are undefined.
 #[derive(Default)]
 pub struct Workspace<T> {
-    /// The rows of a block in the layout that kernels need: less their mean, those of weight 0 left out, packed contiguously.
+    /// The rows of a block in the layout that kernels need: centred, without those of weight 0, packed contiguously.
     pub rows: Vec<T>,
-    /// Codes of a block, its rows times a matrix, and what is computed beside them, such as scores.
+    /// Codes of a block, its rows times a matrix, and quantities computed from them, such as scores.
     pub product: Vec<T>,
     /// The values of a nonlinearity at the codes.
     pub nonlinear: Vec<T>,
-    /// Coordinates of a block, which a gather then sees as its rows.
+    /// Coordinates of a block, which a gather of coordinates takes as its rows.
     pub coordinates: Vec<T>,
-    /// Numbers in double precision: weights of the rows that count, sums over one block.
+    /// Numbers in double precision: non-zero weights of the rows, sums over one block.
     pub wide: Vec<f64>,
 }

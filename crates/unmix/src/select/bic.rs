@@ -2,15 +2,15 @@
 
 /// The number of components, from 0, with the largest criterion (`bic_of` below); the smallest of several.
 ///
-/// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. At most `r - 1` of them
-/// for a rank of `r`: what is left estimates the noise. Where the rows leave directions empty that `n` samples of `p`
-/// features could fill, as with columns computed from each other, those directions are no noise of variance 0, which would
-/// win against everything: the model is then of the `r` directions that vary; and if of those the last is not noise either,
-/// all `r` are kept.
+/// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. At most `r - 1` components for a
+/// rank of `r`: the remaining variances estimate the noise. If the rank is less than `n` samples of `p` features could have, as
+/// with columns computed from each other, the empty directions must not count as noise of variance 0, whose likelihood is
+/// unbounded: the model is then restricted to the `r` directions that vary; and if the last of those is not noise either, all `r`
+/// are kept.
 ///
-/// For more features than samples can span the likelihood has no bound: the last directions of the samples leave ever less noise for
-/// `p - k` features. The number is then the best of those before that last rise, at most half of what samples span.
-/// `O(r)`.
+/// With more features than samples can span, the likelihood is unbounded: near full rank the residual variance for `p - k` features
+/// tends to 0. The number is then the maximiser before the final increase of the criterion, at most half of the rank that the
+/// samples can have. `O(r)`.
 pub fn bic(values: &[f64], n: f64, p: usize) -> usize {
     let (criteria, empty) = criteria(values, n, p);
     let wide = !empty && (p as f64) > n - 1.0;
@@ -20,14 +20,14 @@ pub fn bic(values: &[f64], n: f64, p: usize) -> usize {
     if empty && best + 1 == criteria.len() { criteria.len() } else { best }
 }
 
-/// Whether the criterion of more features than samples can span has no maximum before its last rise, so that [`bic`] is nothing but half of
-/// what the samples span.
+/// Whether the criterion has no maximum before its final increase, with more features than samples can span, so that [`bic`] returns half
+/// of the rank that the samples can have.
 pub(crate) fn has_no_maximum(values: &[f64], n: f64, p: usize) -> bool {
     let (criteria, empty) = criteria(values, n, p);
     !empty && p as f64 > n - 1.0 && criteria.len() > 2 && bic(values, n, p) == criteria.len() / 2
 }
 
-/// The criterion for `k = 0, 1, ...` less than the rank; and whether directions that samples could fill are empty.
+/// The criterion for `k = 0, 1, ...` below the rank; and whether the rank is less than the samples could have.
 fn criteria(values: &[f64], n: f64, p: usize) -> (Vec<f64>, bool) {
     let r = values.iter().take_while(|&&v| v > 0.0).count();
     let (values, empty) = (&values[..r], (r as f64) < (p as f64).min(n - 1.0));
@@ -42,7 +42,7 @@ fn criteria(values: &[f64], n: f64, p: usize) -> (Vec<f64>, bool) {
     (each.collect(), empty)
 }
 
-/// The largest number of components to choose where the likelihood has no bound: the one from which the criterion rises to the end, at most
+/// The largest number of components to consider if the likelihood is unbounded: the start of the final increase of the criterion, at most
 /// half of all.
 pub(crate) fn bounded(criteria: &[f64]) -> usize {
     let half = criteria.len() / 2;
@@ -56,7 +56,7 @@ pub(crate) fn bounded(criteria: &[f64]) -> usize {
 /// -n/2 [p ln 2pi + sum_{i<=k} ln l_i + (p-k) ln v_k + p] - 1/2 ln n [p k - k(k-1)/2 + 1 + p],     v_k = sum_{i>k} l_i / (p-k)
 /// ```
 ///
-/// `values` are all variances that are not 0, descending, of `n` samples with `p` features; the total is theirs. G. Schwarz
+/// `values` are all non-zero variances, descending, of `n` samples with `p` features; the total variance is their sum. G. Schwarz
 /// (1978), Ann. Stat. 6:461; M. Tipping & C. Bishop (1999), J. R. Stat. Soc. B 61:611, equation 8.
 #[cfg(test)]
 pub(crate) fn bic_of(values: &[f64], k: usize, n: f64, p: usize) -> f64 {
@@ -65,14 +65,14 @@ pub(crate) fn bic_of(values: &[f64], k: usize, n: f64, p: usize) -> f64 {
     criterion(log_kept, tails(values)[k], k, n, p) - 0.5 * n * constant
 }
 
-/// Up to what is the same for every `k`; variances are shares of the first.
+/// The criterion up to a constant that does not depend on `k`; variances are relative to the first.
 fn criterion(log_kept: f64, tail: f64, k: usize, n: f64, p: usize) -> f64 {
     let (p, k) = (p as f64, k as f64);
     let parameters = p * k - k * (k - 1.0) / 2.0 + 1.0 + p;
     -0.5 * n * (log_kept + (p - k) * (tail / (p - k)).ln()) - 0.5 * n.ln() * parameters
 }
 
-/// Sums of all but the first `k` variances, as shares of the first; added from the small end.
+/// Sums of all but the first `k` variances, relative to the first; added from the smallest.
 fn tails(values: &[f64]) -> Vec<f64> {
     let first = values.first().copied().unwrap_or(1.0);
     let mut out: Vec<f64> = values.iter().map(|v| v / first).collect();
@@ -92,11 +92,11 @@ mod tests {
         let (values, n, p) = ([7.0, 3.0, 1.2, 0.9, 0.4], 40.0, 5usize);
         for k in 0..5 {
             let v = values[k..].iter().sum::<f64>() / (p - k) as f64;
-            // The Gaussian with the first k variances as they are and v for the rest: ln det, and a trace of p.
+            // The Gaussian with the first k variances and v for the others: ln det, and a trace of p.
             let log_det = values[..k].iter().map(|x: &f64| x.ln()).sum::<f64>() + (p - k) as f64 * v.ln();
             let trace: f64 = k as f64 + values[k..].iter().map(|x| x / v).sum::<f64>();
             let log_likelihood = -0.5 * n * (p as f64 * (2.0 * std::f64::consts::PI).ln() + log_det + trace);
-            // A k-frame in p dimensions, k variances, a noise and a mean.
+            // Parameters of an orthonormal k-frame in p dimensions, k variances, a noise variance and a mean.
             let frame = (p * k) as f64 - (k * (k + 1)) as f64 / 2.0;
             let want = log_likelihood - 0.5 * n.ln() * (frame + k as f64 + 1.0 + p as f64);
             let found = bic_of(&values, k, n, p);
@@ -121,12 +121,12 @@ mod tests {
     fn directions_left_empty_do_not_win() {
         let noise = [1.05, 1.04, 1.03, 1.02, 1.01, 1.0, 0.99, 0.98, 0.97];
         let signal: Vec<f64> = [50.0, 20.0].into_iter().chain(noise).collect();
-        // Eleven directions vary; four columns more were computed from others.
+        // Eleven directions vary; four more columns were computed from others.
         assert_eq!(bic(&signal, 500.0, 15), 2);
         // Three directions and no noise: all three.
         assert_eq!(bic(&[9.0, 4.0, 1.0], 500.0, 10), 3);
         assert_eq!((bic(&[], 500.0, 10), bic(&[4.0], 500.0, 10)), (0, 1));
-        // Wide data have a rank of n - 1 and that is no emptiness.
+        // Data with more columns than rows have rank n - 1, which counts as full rank.
         let wide: Vec<f64> =
             [400.0, 300.0].into_iter().chain((0..37).map(|i| 5.0 - 0.01 * i as f64)).collect();
         assert_eq!(bic(&wide, 40.0, 200), 2);
@@ -147,11 +147,11 @@ mod tests {
             let values: Vec<f64> = values[..n - 1].iter().map(|v| v / (n - 1) as f64).collect();
             assert_eq!(bic(&values, n as f64, p), k, "{n} x {p}");
             assert!(!has_no_maximum(&values, n as f64, p));
-            // What made it wrong: the last number has the largest criterion of all.
+            // Without the bound, the last number has the largest criterion.
             let last = bic_of(&values, n - 2, n as f64, p);
             assert!(n == p || last > bic_of(&values, k, n as f64, p), "{n} x {p}");
         }
-        // A spectrum that falls by the same factor all along has no number of components.
+        // A geometric spectrum does not determine a number of components.
         let even: Vec<f64> = (0..29).map(|i| 0.8f64.powi(i)).collect();
         assert!(has_no_maximum(&even, 30.0, 500) && bic(&even, 30.0, 500) == 14);
     }

@@ -1,14 +1,14 @@
-//! Held-out cells: how likely cells that a fit did not see are, given the others of their rows.
+//! Held-out cells: the predictive density of cells that were not in the fit, given the other cells of their rows.
 //!
-//! Every cell is in one of five folds, at random. For two of the folds the model is fitted to the rows without the cells of the fold, which
-//! are missing cells to it, and each of these is judged by its density given the cells that its row has left:
+//! Every cell is in one of five folds, at random. For each of two folds the model is fitted to the rows with the cells of the fold missing,
+//! and each of these cells is scored by its conditional density given the other observed cells of its row:
 //!
 //! ```text
 //! log N(x_j; mean_j + w_j' E[z | x_o], w_j' V w_j + psi_j)
 //! ```
 //!
-//! The number of components with the largest mean is the one that predicts best. Unlike bi-cross-validation, which sees half of the rows and
-//! columns at a time, a fit has four fifths of the cells. I. Wold (1978), Technometrics 20:397, holds out cells in this way.
+//! The number of components with the largest mean has the best predictions. Unlike bi-cross-validation, which uses half of the rows and
+//! columns at a time, a fit uses four fifths of the cells. I. Wold (1978), Technometrics 20:397, holds out cells in this way.
 
 use crate::data::{Forward, RandomAccess, Rows, Sink, Source, Stream, Workspace};
 use crate::error::{Error, Result};
@@ -19,31 +19,32 @@ use crate::run::Run;
 use crate::stats::gaps::{Conditional, GatherObserved, LinearGaussian, symmetric_product};
 use std::ops::Range;
 
-/// Folds that cells are dealt to.
+/// Number of folds of the cells.
 const FOLDS: u64 = 5;
 
 /// Folds that are held out, one after the other.
 const HELD_OUT: u64 = 2;
 
-/// Columns of fewer cells than these keep them all: a fold could hold every one of them.
+/// Columns with fewer observed cells than this are not held out: a fold could contain all of them.
 const FEWEST: f64 = 20.0;
 
-/// Iterations of a fit to rows with held-out cells: the estimates of cells settle long before the likelihood does.
+/// Maximum number of iterations of a fit to rows with held-out cells: predictions of cells converge long before the likelihood
+/// does.
 pub(crate) const ITERATIONS: u64 = 60;
 
-/// Numbers of components in a row that improve on nothing, after which no more are tried.
+/// Number of successive values without an improvement after which the search ends.
 pub(crate) const PATIENCE: usize = 3;
 
-/// Share of a standard error by which more components must raise the density of held-out cells: they are not chosen for differences that
-/// depend on which cells were held out.
+/// Minimum increase of the density of held-out cells for more components, in standard errors: smaller differences depend on which cells
+/// were held out.
 const LEAST_RISE: f64 = 0.01;
 
-/// The number of components, from 0 to `most`, of the largest mean log density of held-out cells; the smallest of several. Ends where
-/// three more have not raised it.
+/// The number of components, from 0 to `most`, of the largest mean log density of held-out cells; the smallest of several. The search
+/// ends after three successive numbers without an improvement.
 ///
 /// # Errors
 ///
-/// Those of `judge`.
+/// Errors of `judge`.
 pub(crate) fn best_by_cells(most: usize, mut judge: impl FnMut(usize) -> Result<HeldOut>) -> Result<usize> {
     let mut best: Option<(HeldOut, usize)> = None;
     for k in 0..=most {
@@ -66,25 +67,25 @@ pub(crate) fn best_by_cells(most: usize, mut judge: impl FnMut(usize) -> Result<
 pub struct HeldOut {
     /// Mean over the cells.
     pub mean: f64,
-    /// Its standard error, from sums over the cells of each row, which share their factors.
+    /// Its standard error, from the sums over the cells of each row: cells of one row depend on the same factors.
     pub standard_error: f64,
-    /// Cells, each as often as its row counts.
+    /// Number of cells, weighted.
     pub n_cells: f64,
 }
 
 impl HeldOut {
-    /// Whether more components predict better than fewer did, `before`.
+    /// Whether it is a sufficient improvement on `before`, the value for fewer components.
     pub(crate) fn improves_on(&self, before: &HeldOut) -> bool {
         self.mean > before.mean + LEAST_RISE * self.standard_error
     }
 }
 
-/// Which cells are held out: a rule, not a table.
+/// The mask of held-out cells, as a function of row and column.
 #[derive(Clone, Debug)]
 pub(crate) struct CellMask {
     seed: u64,
     fold: u64,
-    /// Which columns have cells to spare.
+    /// Whether cells of each column are held out.
     columns: Vec<bool>,
 }
 
@@ -93,7 +94,7 @@ impl CellMask {
     ///
     /// # Errors
     ///
-    /// Rows that are sparse or elsewhere; those of the source; interruption.
+    /// Rows that are sparse or remote; errors of the source; interruption.
     pub(crate) fn new<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         rows.here("the rule 'cells'")?;
         if rows.is_sparse() {
@@ -109,20 +110,21 @@ impl CellMask {
         Ok(Self { seed: run.seed, fold: 0, columns })
     }
 
-    /// Whether a cell is: the same whatever the order in which cells are read.
+    /// Whether a cell is held out: independent of the order in which cells are read.
     fn is(&self, row: u64, j: usize) -> bool {
-        // A byte for each of 8 neighbouring columns: folds have 52 or 51 of 256 cells.
+        // One random byte for each of 8 neighbouring columns: folds have 52 or 51 of 256 cells.
         let words = self.columns.len().div_ceil(8) as u64;
         let at = row.wrapping_mul(words).wrapping_add(j as u64 / 8);
         let word = Draws::new(self.seed, 0x6365_6c6c).bits(at);
         self.columns[j] && (((word >> (8 * (j % 8))) & 0xff) * FOLDS) >> 8 == self.fold
     }
 
-    /// The log density of held-out cells of `rows`, those that this was made for, under what `fit` makes of the other cells.
+    /// The log density of the held-out cells of `rows`, from which this mask was made, under the model that `fit` returns for the
+    /// other cells.
     ///
     /// # Errors
     ///
-    /// Those of the fits; a model without a distribution of codes; interruption.
+    /// Errors of the fits; a model without a distribution of codes; interruption.
     pub(crate) fn judge<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -130,7 +132,7 @@ impl CellMask {
         mut fit: impl FnMut(Rows<'_, T>, &Run<'_>) -> Result<Model>,
     ) -> Result<HeldOut> {
         let mut sums = Sums::new(rows.weights());
-        // What these fits find is not what a checkpoint of the fit holds.
+        // These fits must not use the checkpoint or the initial values of the main fit.
         let run = Run { checkpoint: None, init: None, ..*run };
         for fold in 0..HELD_OUT {
             let hidden = Self { fold, ..self.clone() };
@@ -178,7 +180,7 @@ fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T
     }
 }
 
-/// Of cell `(j, x)` given the factors' posterior.
+/// Log density of cell `(j, x)` given the posterior of the factors.
 fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], turned: &mut [f64]) -> f64 {
     let w = &of.loadings[j * z.len()..(j + 1) * z.len()];
     symmetric_product(v, w, turned);
@@ -187,14 +189,14 @@ fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], 
     -0.5 * ((2.0 * std::f64::consts::PI).ln() + variance.ln() + rest * rest / variance)
 }
 
-/// Sums over rows of what their held-out cells have, in the order of the rows.
+/// Sums over rows of the log densities of their held-out cells, in the order of the rows.
 struct Sums<'a> {
     weights: Option<&'a [f64]>,
     next_row: usize,
-    /// The density of a cell that sums are taken about.
+    /// Offset that is subtracted from log densities before they are summed, against cancellation.
     centre: Option<f64>,
     cells: f64,
-    /// Of `s`, `s²`, `s m` and `m²` of each row, `s` the sum of the densities less the centre, and `m` the number of cells.
+    /// Sums over rows of `s`, `s²`, `s m` and `m²`, where `s` is the sum of the offset log densities, and `m` the number of cells.
     sums: [f64; 4],
 }
 
@@ -234,7 +236,7 @@ impl Sink<f64> for Sums<'_> {
     }
 }
 
-/// Rows without some of their cells.
+/// Rows without their held-out cells.
 struct Masked<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     p: usize,

@@ -1,4 +1,4 @@
-//! Bi-cross-validation: how well each block of the data is predicted from the others by a low-rank matrix.
+//! Bi-cross-validation: the error of predicting each block of the data from the others by a low-rank matrix.
 
 use super::FittedRows;
 use crate::error::Result;
@@ -8,20 +8,20 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
-/// The number of components, from 0, whose prediction of held-out blocks errs least; the smallest of several.
+/// The number of components, from 0, with the smallest prediction error of held-out blocks; the smallest of several.
 ///
-/// Rows and columns are each cut into two random halves. A block `A` of `[A B; C D]` is predicted by `B D_k^+ C`, with the
-/// pseudo-inverse of the best rank-`k` approximation of the block that shares neither rows nor columns with it; errors of the
-/// four blocks are added. Holding out whole rows instead would choose all components: their error only ever falls.
-/// Only half of the rows and columns are seen at a time, so weak components are missed, and there are never more than
+/// Rows and columns are each split into two random halves. A block `A` of `[A B; C D]` is predicted by `B D_k^+ C`, with the
+/// pseudo-inverse of the best rank-`k` approximation of the block that shares neither rows nor columns with it; errors of the four
+/// blocks are added. Holding out whole rows instead would select all components, because their reconstruction error never increases
+/// with `k`. Only half of the rows and columns are used at a time, so weak components are missed, and there are never more than
 /// `min(n, p) / 2`. A. Owen & P. Perry (2009), Ann. Appl. Stat. 3:564.
 ///
-/// One singular value decomposition for each block serves all `k`: `O(n p min(n, p))` in all. Holds the rows in memory five
-/// times. The same seed gives the same bits.
+/// One singular value decomposition of each block serves all `k`: `O(n p min(n, p))` in total. Memory: five copies of the rows. The
+/// same seed gives the same bits.
 ///
 /// # Errors
 ///
-/// Too little memory; weights that are not whole numbers; those of the source; interruption.
+/// Insufficient memory; weights that are not integers; errors of the source; interruption.
 pub fn cv<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
     let columns = seen.columns(run, "cv", 5)?;
     let errors = on_pool(run.threads, || errors(&columns, run))?;
@@ -57,7 +57,7 @@ fn errors(columns: &Matrix<f64>, run: &Run<'_>) -> Result<Vec<f64>> {
             let (left, right) =
                 factors(&block(kept.0, kept.1), &block(out.0, kept.1), &block(kept.0, out.1), most)?;
             let found = residuals(block(out.0, out.1), &left, &right);
-            // Beyond the rank of a block nothing more is predicted.
+            // The prediction does not change beyond the rank of a block.
             let each = (0..=most).map(|k| found[k.min(found.len() - 1)]);
             total.iter_mut().zip(each).for_each(|(t, e)| *t += e);
         }
@@ -65,8 +65,8 @@ fn errors(columns: &Matrix<f64>, run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(total)
 }
 
-/// `P` and `Q` with `B D_k^+ C = P_k Q_k`, where `P_k` is the first `k` columns of the one and `Q_k` the first `k` rows of the
-/// other. Directions in which `D` is 0 to rounding are left out.
+/// `P` and `Q` with `B D_k^+ C = P_k Q_k`, where `P_k` are the first `k` columns of `P` and `Q_k` the first `k` rows of `Q`.
+/// Directions in which `D` is 0 up to rounding are left out.
 fn factors(
     d: &Matrix<f64>,
     b: &Matrix<f64>,
@@ -95,11 +95,11 @@ fn factors(
     Ok((factor::multiply_transposed(b, &right), q))
 }
 
-/// Squared errors of `a` less the first 0, 1, ... terms of the product: each row is taken through all of them while it is
-/// near, so that no error is the difference of two large sums.
+/// Squared errors of `a` minus the first 0, 1, ... terms of the product: all of them are computed for each row while it is in
+/// cache, so that no error is the difference of two large sums.
 fn residuals(mut a: Matrix<f64>, p: &Matrix<f64>, q: &Matrix<f64>) -> Vec<f64> {
     let (terms, width) = (q.rows(), a.cols());
-    // Chunks of a fixed size, added up in their order: the same bits for any number of threads.
+    // Chunks of a fixed size, summed in order: the same bits for any number of threads.
     const CHUNK: usize = 64;
     let chunks = a.as_mut_slice().par_chunks_mut((CHUNK * width).max(1)).enumerate().map(|(chunk, rows)| {
         let mut errors = vec![0.0; terms + 1];
@@ -147,7 +147,7 @@ mod tests {
         for (rows, cols) in [(7, 4), (4, 7)] {
             let (d, b, c) = (random(rows, cols, 0), random(5, cols, 100), random(rows, 3, 200));
             let (p, q) = factors(&d, &b, &c, 4).unwrap();
-            // All four terms: B D^+ C by the normal equations of the smaller side.
+            // All four terms: B D^+ C by the normal equations of the smaller dimension.
             let gram = match rows > cols {
                 true => factor::multiply(&d.transposed(), &d),
                 false => factor::multiply(&d, &d.transposed()),

@@ -1,17 +1,17 @@
-//! The eigen-gap: where neighbouring variances differ most.
+//! The eigengap: the largest relative difference of successive variances.
 
-/// Gaps beyond this many components are not examined: far down a long spectrum some neighbours always differ a lot.
+/// Maximum number of components: far down a long spectrum there is always some large ratio of successive variances.
 const MOST: usize = 20;
 
-/// The number of components before the largest ratio of neighbouring variances; the first of several.
+/// The number of components before the largest ratio of successive variances; the first of several.
 ///
-/// `values` are descending and above rounding errors. One variance is one component, none is none.
+/// `values` are descending and above rounding errors. The result is 1 for one variance, 0 for none.
 pub fn gap(values: &[f64]) -> usize {
     // Logarithms, so that no ratio overflows.
     largest(values, |a, b| a.ln() - b.ln())
 }
 
-/// As [`gap`], with differences in place of ratios: moved by what is large, where ratios are moved by what is small.
+/// As [`gap`], with differences in place of ratios: differences depend on the large variances, ratios on the small ones.
 pub(crate) fn gap_difference(values: &[f64]) -> usize {
     largest(values, |a, b| a - b)
 }
@@ -38,11 +38,11 @@ mod tests {
 
     #[test]
     fn zeros_and_ties_are_no_gap() {
-        assert_eq!(gap(&[3.0, 2.9, 0.0, 0.0]), 1, "the fall to rounding errors does not count");
+        assert_eq!(gap(&[3.0, 2.9, 0.0, 0.0]), 1, "the decrease to rounding errors is not a gap");
         assert_eq!(gap(&[2.0, 2.0, 2.0]), 1);
         assert_eq!((gap(&[]), gap(&[0.0]), gap(&[5.0])), (0, 0, 1));
         let mut far = vec![1.0; 40];
         (30..40).for_each(|i| far[i] = 0.1);
-        assert_eq!(gap(&far), 1, "component 30 is beyond what is looked at");
+        assert_eq!(gap(&far), 1, "component 30 is beyond the maximum");
     }
 }

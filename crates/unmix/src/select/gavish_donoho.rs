@@ -1,16 +1,16 @@
-//! Singular values of a low-rank matrix in white noise: which to keep, and how far to shrink them.
+//! Singular values of a low-rank matrix in white noise: hard thresholding and shrinkage.
 //!
-//! M. Gavish & D. Donoho (2014), "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Trans. Inf. Theory
-//! 60:5040; the same (2017), "Optimal shrinkage of singular values", IEEE Trans. Inf. Theory 63:2137. Both minimise the error
-//! of the denoised matrix; neither estimates its rank, and weak components are dropped on purpose.
+//! M. Gavish & D. Donoho (2014), "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Trans. Inf. Theory 60:5040;
+//! the same (2017), "Optimal shrinkage of singular values", IEEE Trans. Inf. Theory 63:2137. Both minimise the squared error of the
+//! denoised matrix; neither estimates its rank, and weak components are dropped because they would increase the error.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Singular values above the threshold for unknown noise.
+/// The number of singular values above the optimal hard threshold for unknown noise.
 ///
-/// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. Centring leaves `n - 1`
-/// samples' worth of noise, so the matrix counts as `(n - 1) x p`. The level of the noise is read off the median singular
-/// value, those that are 0 included; so it is too high where the rank is a large share of `p`.
+/// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. Centring leaves `n - 1` degrees
+/// of freedom, so the matrix counts as `(n - 1) x p`. The noise level is estimated from the median singular value, zeros included;
+/// so it is overestimated if the rank is a large fraction of `p`.
 pub fn gavish_donoho(values: &[f64], n: f64, p: usize) -> usize {
     let (short, long) = ((n - 1.0).min(p as f64), (n - 1.0).max(p as f64));
     if short < 1.0 || values.is_empty() {
@@ -23,15 +23,15 @@ pub fn gavish_donoho(values: &[f64], n: f64, p: usize) -> usize {
     values.iter().take_while(|v| v.sqrt() > threshold).count()
 }
 
-/// The best threshold, in units of `sqrt(long side) * sigma`, for noise of known standard deviation `sigma`:
-/// `sqrt(2(b+1) + 8b / (b + 1 + sqrt(b^2 + 14b + 1)))`, `b` in (0, 1] being the short side over the long one.
+/// The optimal threshold in units of `sqrt(larger dimension) * sigma`, for noise of known standard deviation `sigma`: `sqrt(2(b+1)
+/// + 8b / (b + 1 + sqrt(b^2 + 14b + 1)))`, with `b` in (0, 1] the smaller dimension over the larger one.
 ///
 /// Gavish & Donoho (2014), equation 11.
 pub fn hard_threshold(beta: f64) -> f64 {
     (2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + (beta * beta + 14.0 * beta + 1.0).sqrt())).sqrt()
 }
 
-/// The best threshold in units of the median singular value, for noise of unknown level.
+/// The optimal threshold in units of the median singular value, for unknown noise level.
 ///
 /// Gavish & Donoho (2014), equation 5.
 pub fn unknown_noise_threshold(beta: f64) -> f64 {
@@ -40,10 +40,10 @@ pub fn unknown_noise_threshold(beta: f64) -> f64 {
 
 /// The median of the Marchenko-Pastur distribution of aspect ratio `beta` in (0, 1] and unit variance.
 ///
-/// The density is `sqrt((hi - x)(x - lo)) / (2 pi beta x)` from `lo = (1 - sqrt(beta))^2` to `hi = (1 + sqrt(beta))^2`. With
-/// `x = lo + (hi - lo) sin^2 t` its integral is elementary; the root is bisected to the last digit.
+/// The density is `sqrt((hi - x)(x - lo)) / (2 pi beta x)` from `lo = (1 - sqrt(beta))^2` to `hi = (1 + sqrt(beta))^2`. With `x =
+/// lo + (hi - lo) sin^2 t` its integral is elementary; the root is found by bisection to full precision.
 pub fn marchenko_pastur_median(beta: f64) -> f64 {
-    // Below this the median differs from 1 by less than rounding makes of the integral.
+    // Below this, the median differs from 1 by less than the rounding error of the integral.
     let beta = beta.clamp(1e-9, 1.0);
     let root = beta.sqrt();
     let (lo, hi, width) = ((1.0 - root).powi(2), (1.0 + root).powi(2), 4.0 * root);
@@ -60,10 +60,9 @@ pub fn marchenko_pastur_median(beta: f64) -> f64 {
     lo + width * a.sin().powi(2)
 }
 
-/// The singular value of the denoised matrix with the least squared error: `sqrt((y^2 - b - 1)^2 - 4b) / y` for
-/// `y > 1 + sqrt(b)`, else 0.
+/// The optimal shrinkage of a singular value for squared error: `sqrt((y^2 - b - 1)^2 - 4b) / y` for `y > 1 + sqrt(b)`, else 0.
 ///
-/// `y` is the singular value found, in units of `sqrt(long side) * sigma`; so is the result. Gavish & Donoho (2017),
+/// `y` is the observed singular value, in units of `sqrt(larger dimension) * sigma`; so is the result. Gavish & Donoho (2017),
 /// equation 7.
 pub fn shrunk(y: f64, beta: f64) -> f64 {
     if y <= 1.0 + beta.sqrt() {
@@ -87,7 +86,7 @@ mod tests {
         for beta in [1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1.0] {
             let (root, median) = (f64::sqrt(beta), marchenko_pastur_median(beta));
             let (lo, hi) = ((1.0 - root).powi(2), (1.0 + root).powi(2));
-            // Midpoints of x = lo + (hi - lo) t^2, which takes the root at the lower end away.
+            // Midpoints of x = lo + (hi - lo) t^2, which removes the square root at the lower end.
             let steps = 400_000;
             let end = ((median - lo) / (hi - lo)).sqrt();
             let density = |x: f64| ((hi - x) * (x - lo)).max(0.0).sqrt() / (2.0 * PI * beta * x);
@@ -99,7 +98,7 @@ mod tests {
                 .sum();
             assert!((below - 0.5).abs() < 1e-7, "beta {beta}: {below} lies below {median}");
         }
-        // So it is 1 for a matrix much longer than wide.
+        // So it tends to 1 for a matrix with many more rows than columns.
         assert!((marchenko_pastur_median(1e-12) - 1.0).abs() < 1e-8);
     }
 

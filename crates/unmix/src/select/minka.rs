@@ -2,19 +2,20 @@
 
 use std::f64::consts::{LN_2, PI};
 
-/// Variances below this share of the first count as 0: they cannot be components.
+/// Variances below this fraction of the first are treated as 0: they cannot be components.
 const TINY: f64 = 1e-15;
-/// What a term of two equal variances counts as, so that its logarithm is finite.
+/// Value of a term of two equal variances, so that its logarithm is finite.
 const TIE: f64 = 1e-300;
 
 /// The number of components, from 1, with the largest evidence; the smallest of several.
 ///
-/// `values` are all variances, descending, of `n` samples with `p` features; for fewer samples than features those that samples can
-/// span. Where two variances are equal their term counts as `1e-300`. T. Minka (2000), "Automatic choice of dimensionality for
-/// PCA", NIPS 13, equation 77. Each pair of variances is examined once: `O(d^2)` time, `O(d)` memory.
+/// `values` are all variances, descending, of `n` samples with `p` features; with fewer samples than features, those of the
+/// directions that the samples can span. The term of two equal variances is taken as `1e-300`. T. Minka (2000), "Automatic choice
+/// of dimensionality for PCA", NIPS 13, equation 77. Each pair of variances is used once: `O(d^2)` time, `O(d)` memory.
 pub fn minka(values: &[f64], n: f64, p: usize) -> usize {
     let d = if n >= p as f64 { p } else { values.len() };
-    // As shares of the first, so that what counts as 0 does not depend on units: those add the same to every evidence.
+    // Relative to the first variance, so that the threshold for 0 does not depend on units: the same constant is added to every
+    // evidence.
     let first = values.first().copied().filter(|v| *v > 0.0).unwrap_or(1.0);
     let values: Vec<f64> = values.iter().map(|v| v / first).collect();
     let evidence = evidence(&values, n, d);
@@ -47,7 +48,7 @@ fn evidence(values: &[f64], n: f64, d: usize) -> Vec<f64> {
     out
 }
 
-/// Mean of what is left after `k` components: sums from the small end.
+/// Mean of the variances after the first `k`: summed from the smallest.
 fn noise(values: &[f64], d: usize) -> Vec<f64> {
     let (mut tail, mut out) = (0.0, vec![TINY; values.len()]);
     for k in (1..values.len()).rev() {
@@ -57,10 +58,11 @@ fn noise(values: &[f64], d: usize) -> Vec<f64> {
     out
 }
 
-/// `sum_{i < k} sum_{j > i} ln[(1/h_j - 1/h_i)(l_i - l_j)]`, `h_j` being `l_j` for `j < k` and the noise beyond, for every `k`.
+/// `sum_{i < k} sum_{j > i} ln[(1/h_j - 1/h_i)(l_i - l_j)]` for every `k`, where `h_j` is `l_j` for `j < k` and the noise variance
+/// otherwise.
 ///
-/// Pairs within the first `k` do not depend on `k`, so they are a running sum. Of the others, row by row, the first factor is
-/// one number and the second a sum over the rows beyond `k`, which grows as `k` falls: nothing is ever taken off a sum.
+/// Pairs within the first `k` do not depend on `k`, so they form a running sum. For the others, row by row, the first factor is one
+/// number and the second a sum over the indices beyond `k`, which grows as `k` decreases: nothing is ever subtracted from a sum.
 struct Pairs {
     log_determinant: Vec<f64>,
 }
@@ -69,9 +71,9 @@ impl Pairs {
     fn new(values: &[f64], d: usize) -> Self {
         let (r, noise) = (values.len(), noise(values, d));
         let log = |x: f64| x.max(TIE).ln();
-        // Of each row, what lies beyond k: the sum of ln(l_i - l_j) over different ones, and how many are equal.
+        // For each row, the terms beyond k: the sum of ln(l_i - l_j) over different ones, and the number of equal ones.
         let (mut apart, mut equal) = (vec![0.0; r], vec![0usize; r]);
-        // Of each column, the terms above it.
+        // For each column, the terms above the diagonal.
         let (mut within, mut across) = (vec![0.0; r], vec![0.0; r]);
         let components = values.iter().take_while(|&&v| v >= TINY).count();
         for k in (1..r).rev() {

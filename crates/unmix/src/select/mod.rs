@@ -1,8 +1,8 @@
-//! Rules for the number of components: from the variances, two from the rows, and a table of all of them; for
-//! methods with a likelihood, a table over the number of components.
+//! Rules for the number of components: rules based on the variances, two based on the rows, and a table of all of them; for methods
+//! with a likelihood, a table over the number of components.
 //!
-//! Variances are given in descending order, without those that are rounding errors; no rule depends on units.
-//! `n` is a number of samples, which need not be whole: with frequency weights it is their sum.
+//! Variances are given in descending order, without those at the level of rounding errors; no rule depends on units. `n` is the
+//! number of samples, which need not be an integer: it is the sum of the sample weights.
 
 mod bic;
 mod cells;
@@ -35,25 +35,25 @@ pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;
 
-/// The variances that rules are computed from.
+/// The variances on which the rules are based.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     /// All `min(n_rows, n_features)` variances, descending; exactly 0 from `rank` on.
     pub values: Vec<f64>,
-    /// Variance of all columns together.
+    /// Total variance.
     pub total: f64,
-    /// Directions along which the rows vary.
+    /// Number of directions along which the rows vary.
     pub rank: usize,
-    /// Samples.
+    /// Number of samples.
     pub n: f64,
-    /// Features.
+    /// Number of features.
     pub p: usize,
     /// Number of constant features.
     pub n_constant: usize,
 }
 
 impl Spectrum {
-    /// For `p` features, with the complete spectrum.
+    /// From a complete decomposition, for `p` features.
     pub fn of(found: &Decomposition, p: usize) -> Self {
         let mut values = found.values.clone();
         let rank = found.rank.unwrap_or(values.len());
@@ -61,12 +61,12 @@ impl Spectrum {
         Self { values, total: found.total, rank, n: found.n, p, n_constant: found.n_constant }
     }
 
-    /// The variances that are not 0.
+    /// The non-zero variances.
     fn varying(&self) -> &[f64] {
         &self.values[..self.rank]
     }
 
-    /// The fewest components that explain more than `share` of the variance.
+    /// The smallest number of components that explain more than the fraction `share` of the variance.
     pub fn by_share(&self, share: f64) -> usize {
         by_share(&self.values, self.total, share).clamp(1, self.values.len().max(1))
     }
@@ -79,12 +79,12 @@ impl Spectrum {
         }
     }
 
-    /// By [`bic`], for the features that vary.
+    /// By [`bic`], for the features that are not constant.
     pub fn bic(&self) -> usize {
         bic(self.varying(), self.n, self.p - self.n_constant)
     }
 
-    /// A warning where the number by [`bic`] is not at a maximum of the criterion.
+    /// A warning if the number by [`bic`] is not at a maximum of the criterion.
     pub(crate) fn warning_of_bic(&self) -> Option<String> {
         bic::has_no_maximum(self.varying(), self.n, self.p - self.n_constant).then(|| {
             format!(
@@ -97,12 +97,12 @@ impl Spectrum {
         })
     }
 
-    /// By [`gavish_donoho`], for the features that vary.
+    /// By [`gavish_donoho`], for the features that are not constant.
     pub fn gavish_donoho(&self) -> usize {
         gavish_donoho(self.varying(), self.n, self.p - self.n_constant)
     }
 
-    /// By the ratios of neighbouring values ([`gap`]) and by their differences.
+    /// By the ratios of successive variances ([`gap`]) and by their differences.
     pub fn gaps(&self) -> (usize, usize) {
         (gap(self.varying()), gap::gap_difference(self.varying()))
     }

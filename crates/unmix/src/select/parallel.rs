@@ -1,4 +1,4 @@
-//! Parallel analysis: components that are stronger than in data of the same columns without correlation.
+//! Parallel analysis: components with larger variance than in data whose columns are permuted independently.
 
 use super::FittedRows;
 use crate::error::Result;
@@ -8,24 +8,24 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
-/// Permuted copies of the data.
+/// Number of permuted copies of the data.
 const COPIES: u64 = 20;
-/// Of their singular values, the quantile that one of the data has to exceed.
+/// Quantile of the singular values of the copies that a singular value of the data must exceed.
 const QUANTILE: f64 = 0.95;
-/// What two singular values may differ by and count as equal: where a permutation changes nothing, as with two rows or one
-/// column, rounding must not decide.
+/// Relative tolerance for equal singular values: if a permutation changes nothing, as with two rows or one column, rounding must
+/// not decide.
 const EQUAL: f64 = 1e-9;
 
-/// The number of leading singular values of rows about their mean that are each above 95 % of those in 20 copies in which every
-/// column is permuted alone; counting stops at the first that is not.
+/// The number of leading singular values of the centred rows that are each above the 95 % quantile of those of 20 copies in which
+/// every column is permuted independently; counting stops at the first that is not.
 ///
 /// J. Horn (1965), Psychometrika 30:179, with permutations in place of normal draws (A. Buja & N. Eyuboglu 1992, Multivar. Behav.
-/// Res. 27:509). Each column keeps its own distribution, so nothing is assumed of the noise but independence between columns. Costs
-/// 21 spectra of the data, `O(n p min(n, p))` each, and holds the rows in memory three times. The same seed gives the same bits.
+/// Res. 27:509). Each column keeps its marginal distribution, so the null hypothesis assumes only independence between columns.
+/// Cost: 21 spectra of the data, `O(n p min(n, p))` each. Memory: three copies of the rows. The same seed gives the same bits.
 ///
 /// # Errors
 ///
-/// Too little memory; weights that are not whole numbers; those of the source; interruption.
+/// Insufficient memory; weights that are not integers; errors of the source; interruption.
 pub fn parallel<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
     let columns = seen.columns(run, "parallel", 3)?;
     on_pool(run.threads, || stronger_than_permuted(&columns, run))
@@ -47,17 +47,17 @@ fn stronger_than_permuted(columns: &Matrix<f64>, run: &Run<'_>) -> Result<usize>
     Ok((0..found.len()).take_while(above).count())
 }
 
-/// Every column of `from` in an order of its own.
+/// Permutes every column of `from` independently.
 fn permute(from: &Matrix<f64>, to: &mut Matrix<f64>, stream: &Stream) {
     let n = from.cols();
     to.as_mut_slice().copy_from_slice(from.as_slice());
-    // Draws are numbered, so it does not matter which thread takes which column.
+    // Draws are indexed, so the result does not depend on which thread permutes which column.
     let each = to.as_mut_slice().par_chunks_mut(n.max(1)).enumerate();
     each.for_each(|(j, column)| stream.shuffle((j * n) as u64, column));
 }
 
-/// Singular values of a table of columns, descending: roots of the eigenvalues of its smaller Gram matrix. Those below `1e-8`
-/// of the first are lost; they are no components.
+/// Singular values of a matrix of columns, descending: square roots of the eigenvalues of its smaller Gram matrix. Those below
+/// `1e-8` of the first are inaccurate; they are not components.
 fn singular_values(columns: &Matrix<f64>) -> Result<Vec<f64>> {
     let (p, n) = (columns.rows(), columns.cols());
     let gram = match p <= n {
@@ -70,7 +70,7 @@ fn singular_values(columns: &Matrix<f64>) -> Result<Vec<f64>> {
     Ok(factor::eigenvalues(&gram)?.iter().map(|v| v.max(0.0).sqrt()).collect())
 }
 
-/// With linear interpolation between neighbours.
+/// A quantile with linear interpolation between neighbours.
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = share * (values.len() - 1) as f64;

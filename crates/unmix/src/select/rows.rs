@@ -1,4 +1,4 @@
-//! Rows in memory, for rules that need them and not only their variances.
+//! Rows in memory, for rules that need the rows and not only their variances.
 
 use crate::data::{Rows, VecSink};
 use crate::error::{Error, Result};
@@ -6,21 +6,20 @@ use crate::machine::check_memory;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// Settled rows, as a fit saw them.
+/// Settled rows, as used by the fit.
 pub struct FittedRows<'a, 'b, T: Real> {
     /// The rows.
     pub rows: &'a Rows<'b, T>,
     /// Centre of the columns: their mean, or zeros.
     pub mean: &'a [f64],
-    /// Scale that columns are then divided by, if any.
+    /// Divisors of the centred columns, if any.
     pub scale: Option<&'a [f64]>,
 }
 
 impl<T: Real> FittedRows<'_, '_, T> {
-    /// The columns that are not 0 throughout: one row of the result for each of them. A row that counts several times is there
-    /// so often.
+    /// The columns that are not 0 throughout, as rows of the result. A row of integer weight is repeated that number of times.
     ///
-    /// `copies` returns how many tables of this size the rule needs beside each other.
+    /// `copies` is the number of tables of this size that the rule needs at the same time.
     pub(super) fn columns(&self, run: &Run<'_>, rule: &str, copies: u64) -> Result<Matrix<f64>> {
         let (rows, p) = (self.rows, self.rows.n_features());
         self.check_weights(rule)?;
@@ -62,7 +61,7 @@ impl<T: Real> FittedRows<'_, '_, T> {
         Ok(Matrix::from_vec(out.len() / n.max(1), n, out))
     }
 
-    /// A row that counts half a time can be neither permuted nor held out.
+    /// Refuses fractional weights, with which rows can be neither permuted nor held out.
     fn check_weights(&self, rule: &str) -> Result<()> {
         let broken = |w: &[f64]| w.iter().position(|w| w.fract() != 0.0);
         match self.rows.weights().and_then(|w| Some((broken(w)?, w))) {

@@ -8,27 +8,27 @@ use crate::run::Run;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// How a number of components is chosen from the table.
+/// A criterion that selects a number of components from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SizeRule {
-    /// The least Akaike information criterion.
+    /// The smallest Akaike information criterion.
     Aic,
-    /// The least Bayesian information criterion.
+    /// The smallest Bayesian information criterion.
     Bic,
     /// The largest mean log density of held-out cells.
     Cells,
 }
 
 impl SizeRule {
-    /// All of them, in the order of the table.
+    /// All criteria, in the order of the table.
     pub const ALL: [SizeRule; 3] = [SizeRule::Aic, SizeRule::Bic, SizeRule::Cells];
 
-    /// From a list of names; an empty one stands for all.
+    /// From a list of names; an empty list means all.
     ///
     /// # Errors
     ///
-    /// A name that no rule has, with the nearest.
+    /// An unknown name, with the nearest known one.
     pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<SizeRule>> {
         let mut out = Vec::new();
         for name in names.iter().map(|name| name.as_ref().trim()) {
@@ -62,7 +62,7 @@ impl fmt::Display for SizeRule {
     }
 }
 
-/// A line of the table: the fit with `k` components.
+/// A line of the table: results of the fit with `k` components.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Size {
@@ -74,18 +74,19 @@ pub struct Size {
     pub aic: f64,
     /// The Bayesian information criterion.
     pub bic: f64,
-    /// Log density of held-out cells, where they were asked for.
+    /// Log density of held-out cells, if requested.
     pub cells: Option<HeldOut>,
 }
 
-/// What is asked of the table.
+/// Options of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRequest<'a> {
-    /// Settings of the method; `n_components` is the table's own.
+    /// Settings of the method, without `n_components`.
     pub settings: &'a Map<String, Value>,
-    /// Which rules; cells are held out only where [`SizeRule::Cells`] is one of them.
+    /// Criteria; cells are held out only if [`SizeRule::Cells`] is one of them.
     pub rules: &'a [SizeRule],
-    /// The largest number of components; `None` to end where three more have improved neither BIC nor held-out cells.
+    /// The largest number of components; with `None`, the table ends after three successive numbers that improve neither BIC nor
+    /// held-out cells.
     pub most: Option<usize>,
 }
 
@@ -95,22 +96,22 @@ pub struct SizeRequest<'a> {
 pub struct Sizes {
     /// Key of the method.
     pub method: &'static str,
-    /// Samples that have a cell.
+    /// Number of samples with at least one observed cell.
     pub n: f64,
-    /// Features.
+    /// Number of features.
     pub p: usize,
-    /// A line for each number of components, rising.
+    /// A line for each number of components, in ascending order.
     pub lines: Vec<Size>,
-    /// The rules, in the order requested.
+    /// The criteria, in the order requested.
     pub rules: Vec<SizeRule>,
-    /// Notes for the user before taking a number.
+    /// Notes for the user on how to interpret the table.
     pub warnings: Vec<String>,
     /// Seed of the folds of cells.
     pub seed: u64,
 }
 
 impl Sizes {
-    /// The number of components by `rule`: the smallest where several are equal; `None` where the rule was not requested.
+    /// The number of components by `rule`: the smallest if several are equal; `None` if the rule was not requested.
     pub fn get(&self, rule: SizeRule) -> Option<usize> {
         if !self.rules.contains(&rule) {
             return None;
@@ -133,12 +134,12 @@ impl Sizes {
         .map(|(_, k)| k)
     }
 
-    /// The number to begin with: that of the held-out cells where it is there, else that of the first rule.
+    /// The suggested number: that of the held-out cells if requested, else that of the first criterion.
     pub fn suggested(&self) -> Option<usize> {
         self.get(SizeRule::Cells).or(self.rules.first().and_then(|rule| self.get(*rule)))
     }
 
-    /// As the command line prints it for scripts.
+    /// As JSON, in the form that the command line prints for scripts.
     pub fn to_json(&self) -> Value {
         let line = |line: &Size| {
             json!({
@@ -164,13 +165,13 @@ impl Sizes {
     }
 }
 
-/// Fits `method` with 0 (or its least number), 1, 2, ... components, and compares. Rows may have missing cells where the method takes them. For `cells` every number is
-/// fitted twice more, to rows without a fifth of their cells; these fits end after 60 iterations.
+/// Fits `method` with 0 (or its minimum), 1, 2, ... components, and compares the fits. Rows may have missing cells if the method accepts
+/// them. For `cells`, every number is fitted twice more, to rows without a fifth of their cells; these fits end after 60 iterations.
 ///
 /// # Errors
 ///
-/// A method without a likelihood, or that takes no missing cells where cells are to be held out; `n_components` among the settings; those of
-/// the first fit. A number of components that cannot be fitted ends the table.
+/// A method without a likelihood, or that does not accept missing cells if cells are to be held out; `n_components` among the settings;
+/// errors of the first fit. A number of components that cannot be fitted ends the table.
 pub fn compare_sizes(
     method: &'static Method,
     rows: &mut AnyRows<'_>,
@@ -222,12 +223,12 @@ pub fn compare_sizes(
     Ok(table)
 }
 
-/// What [`compare_sizes`] refuses whatever the rows are.
+/// The checks of [`compare_sizes`] that do not depend on the rows.
 ///
 /// # Errors
 ///
-/// A method without a likelihood, or that takes no missing cells where cells are to be held out; settings that the method refuses,
-/// `n_components` among them.
+/// A method without a likelihood, or that does not accept missing cells if cells are to be held out; settings that the method
+/// refuses, `n_components` among them.
 pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
     if request.settings.contains_key("n_components") {
         return Err(Error::setting(
@@ -250,7 +251,7 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
     (method.spec)(request.settings).map(|_| ())
 }
 
-/// The fit with `k` components, and the rows that count in it.
+/// The line of the fit with `k` components, and the number of rows in its likelihood.
 fn line(
     method: &'static Method,
     k: usize,
@@ -289,7 +290,7 @@ fn no_likelihood(method: &Method) -> Error {
     }
 }
 
-/// A sentence where BIC and held-out cells are far apart.
+/// A sentence if BIC and held-out cells differ much.
 fn ambiguous(table: &Sizes) -> Option<String> {
     let (bic, cells) = (table.get(SizeRule::Bic)?, table.get(SizeRule::Cells)?);
     (bic.abs_diff(cells) > 1).then(|| {

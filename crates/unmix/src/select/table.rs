@@ -1,4 +1,4 @@
-//! A table of the rules.
+//! A table of the rules for the number of components.
 
 use super::{FittedRows, Spectrum, cv, parallel};
 use crate::data::Rows;
@@ -14,28 +14,28 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The fewest components that explain more than this fraction of the variance.
+    /// The smallest number of components that explain more than this fraction of the variance.
     Share(f64),
-    /// The largest ratio of neighbouring variances.
+    /// The largest ratio of successive variances.
     Gap,
-    /// The largest difference of neighbouring variances.
+    /// The largest difference of successive variances.
     GapDifference,
     /// The Bayesian information criterion of probabilistic PCA.
     Bic,
-    /// Laplace's approximation of the evidence.
+    /// Minka's Laplace approximation of the evidence.
     Minka,
-    /// The best hard threshold for singular values, the noise unknown.
+    /// The optimal hard threshold for singular values with unknown noise.
     GavishDonoho,
-    /// Parallel analysis by permutation. Looks at the rows.
+    /// Parallel analysis by permutation. Needs the rows.
     Parallel,
-    /// Bi-cross-validation. Looks at the rows.
+    /// Bi-cross-validation. Needs the rows.
     Cv,
 }
 
-/// Shares that are examined unless others are named.
+/// Default fractions of the variance.
 const SHARES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
-/// Rules without a number of their own, by name.
+/// Rules without a parameter, by name.
 const NAMED: [(&str, Criterion); 8] = [
     ("minka", Criterion::Minka),
     ("mle", Criterion::Minka),
@@ -48,18 +48,18 @@ const NAMED: [(&str, Criterion); 8] = [
 ];
 
 impl Criterion {
-    /// Those that need the variances only.
+    /// Rules that need the variances only.
     pub fn cheap() -> Vec<Criterion> {
         use Criterion::{Bic, Gap, GapDifference, GavishDonoho, Minka, Share};
         [Minka, Bic, GavishDonoho, Gap, GapDifference].into_iter().chain(SHARES.map(Share)).collect()
     }
 
-    /// From a list of names: `share` stands for the usual shares, `share-0.9` or `0.9` for one, `mle` for `minka`. Of a rule
-    /// that is named twice the first counts; an empty list is [`cheap`](Self::cheap).
+    /// From a list of names: `share` means the default fractions, `share-0.9` or `0.9` one of them, `mle` means `minka`. Duplicates
+    /// are removed; an empty list is [`cheap`](Self::cheap).
     ///
     /// # Errors
     ///
-    /// A name that no rule has, with the nearest; a share that is not between 0 and 1.
+    /// An unknown name, with the nearest known one; a fraction that is not between 0 and 1.
     pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<Criterion>> {
         let mut out: Vec<Criterion> = Vec::new();
         for name in names.iter().map(|name| name.as_ref().trim()) {
@@ -140,27 +140,26 @@ pub struct Choice {
 pub struct Table {
     /// The variances.
     pub spectrum: Spectrum,
-    /// In the order requested.
+    /// The choices, in the order requested.
     pub choices: Vec<Choice>,
-    /// Notes for the user before taking one of them.
+    /// Notes for the user on how to interpret the table.
     pub warnings: Vec<String>,
     /// Seed of `parallel` and `cv`.
     pub seed: u64,
 }
 
 impl Table {
-    /// The number of components by `rule`, where it was requested.
+    /// The number of components by `rule`, if it was requested.
     pub fn get(&self, rule: Criterion) -> Option<usize> {
         self.choices.iter().find(|c| c.rule == rule).map(|c| c.k)
     }
 
-    /// The number to begin with: Minka's rule where it is there, which hits most often where the truth is known; else that of
-    /// the first rule.
+    /// The suggested number: by Minka's rule if requested, which is correct most often on simulated data; else by the first rule.
     pub fn suggested(&self) -> Option<usize> {
         self.get(Criterion::Minka).or(self.choices.first().map(|c| c.k))
     }
 
-    /// As the command line prints it for scripts.
+    /// As JSON, in the form that the command line prints for scripts.
     pub fn to_json(&self) -> Value {
         let s = &self.spectrum;
         let choice =
@@ -179,15 +178,15 @@ impl Table {
     }
 }
 
-/// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv` hold
-/// the rows in memory besides. Rows that can be read only once, forward are settled first.
+/// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv`
+/// additionally load the rows into memory. Rows that can be read only once, in order, are settled first.
 ///
-/// A table warns when [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not decide
-/// the number of components.
+/// A warning is added if [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not
+/// determine the number of components.
 ///
 /// # Errors
 ///
-/// Those of a fit of [`Pca`](crate::Pca) that keeps all components; too little memory for `parallel` or `cv`.
+/// Errors of a fit of [`Pca`](crate::Pca) that keeps all components; insufficient memory for `parallel` or `cv`.
 pub fn select_components<T: Real>(
     rows: &mut Rows<'_, T>,
     rules: &[Criterion],
@@ -244,7 +243,7 @@ mod tests {
         assert_eq!(parse(&["share"]).unwrap().len(), 4);
         for rule in Criterion::cheap().into_iter().chain([Criterion::Parallel, Criterion::Cv]) {
             assert_eq!(parse(&[rule.to_string()].each_ref().map(String::as_str)).unwrap(), [rule]);
-            // Room for a name, a number and this in 80 columns.
+            // Space for a name, a number and this text in 80 columns.
             assert!(rule.estimates().len() <= 56, "{}", rule.estimates());
         }
         let slip = parse(&["paralel"]).unwrap_err().to_string();

@@ -1,13 +1,13 @@
-//! Means of columns and of single rows, to more digits than one number holds.
+//! Means of columns and of single rows, with more precision than one number has.
 
 use crate::num::{Real, widest};
 
-/// Column means of `rows` (row-major, `p` wide), taken about the first row: a constant column has exactly its constant
-/// as its mean, and the size of the mean costs no digits. Returns how many rows that were, or the sum of their weights; rows of
-/// weight 0 are as if they were not there.
+/// Column means of `rows` (row-major, `p` columns), computed from the differences to the first row: the mean of a constant column
+/// is exact, and a mean that is large relative to the deviations loses no precision. Returns the number of rows, or the sum of
+/// their weights; rows of weight 0 are ignored.
 ///
-/// A mean is written as the nearest number, to `out`, and what that leaves of it, to `rest`: where it is large beside the deviations from it,
-/// the difference of two means has only the digits that both parts have.
+/// A mean is written as the sum of two numbers: the nearest number to `out`, and the remainder to `rest`. The difference of two means that
+/// are large relative to their deviations needs the precision of both.
 pub fn means<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
@@ -24,7 +24,7 @@ pub fn means<T: Real>(
     )
 }
 
-/// `a + b` as the nearest number and what that leaves of it (Knuth 1969, volume 2, theorem 4.2.2 B).
+/// `a + b` as the nearest number and the remainder (Knuth 1969, volume 2, theorem 4.2.2 B).
 #[inline(always)]
 pub fn two_parts(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -32,8 +32,8 @@ pub fn two_parts(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// The mean of two parts of `n1` and `n2` rows, `share = n2 / (n1 + n2)`, over that of the first; and how far the second lies from the
-/// first. Means are two numbers each.
+/// Replaces the mean of a part of `n1` rows by that of the union with another of `n2` rows, `share = n2 / (n1 + n2)`; returns the
+/// difference of the two means. Means are sums of two numbers each.
 #[inline(always)]
 pub fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), share: f64) -> f64 {
     let apart = (other.0 - *mean) + (other.1 - *rest);
@@ -44,7 +44,7 @@ pub fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), share: f64)
 
 #[inline(always)]
 fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64], rest: &mut [f64]) -> f64 {
-    /// Rows that are added before a sum goes back to memory.
+    /// Rows that are added in registers before a sum is written to memory.
     const TOGETHER: usize = 4;
     let n = (rows.len() / p) as f64;
     let first: Vec<f64> = rows[..p].iter().map(|x| x.to_f64()).collect();
@@ -89,7 +89,8 @@ fn weighted_means<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f64
     total
 }
 
-/// Mean of one row about its first entry, in two parts; see [`means`]. In as many partial sums as fill a few registers.
+/// Mean of one row, from the differences to its first entry, as the sum of two numbers; see [`means`]. In as many partial sums as
+/// fill several registers.
 pub fn mean_of<T: Real>(row: &[T]) -> (f64, f64) {
     const SUMS: usize = 32;
     widest(

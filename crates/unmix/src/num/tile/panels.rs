@@ -1,5 +1,5 @@
-//! Products of matrices in panels, of which the last may be half as wide: its rows share vectors two by two, where one alone would
-//! leave half of each idle.
+//! Products of matrices in panels, of which the last may have half the width: two of its rows share a vector, because one alone
+//! would leave half of each vector unused.
 
 use super::{Steps, Vector, opaque};
 
@@ -9,10 +9,10 @@ pub(super) struct WithHalf<V, const ROWS: usize, const COLUMNS: usize, const PAI
     pub halves: [V; PAIRS],
 }
 
-/// A tile of whole vectors from `b` with half a vector from `half` beside them, which goes from one term to the next by its own length.
+/// A tile of whole vectors from `b` next to half a vector from `half`, which has its own stride between terms.
 ///
 /// # Safety
-/// That of a tile; half a vector lies at `half` for every term.
+/// As for a tile; half a vector is valid at `half` for every term.
 #[inline(always)]
 pub(super) unsafe fn tile_and_half<
     T: Copy,
@@ -35,7 +35,7 @@ pub(super) unsafe fn tile_and_half<
     }
     let mut term = 0;
     for _ in 0..steps.terms {
-        // SAFETY: the caller vouches for every number that is reached.
+        // SAFETY: the caller guarantees that every number that is read is valid.
         unsafe {
             let row: [V; COLUMNS] = std::array::from_fn(|v| V::load(b.add(v * steps.b_vector)));
             let twice = V::load_half_twice(half);
@@ -54,7 +54,8 @@ pub(super) unsafe fn tile_and_half<
     WithHalf { sums, halves }
 }
 
-/// Vectors of the next tile, of `left` that are left, where half a one comes last: the tile that takes it has two at most.
+/// Width of the next tile in vectors, of `left` remaining ones, if half a vector follows: the tile that includes it has at most
+/// two.
 #[inline(always)]
 pub(super) fn columns_before_half<T, V: Vector<T>>(left: usize) -> usize {
     match left {
@@ -64,7 +65,7 @@ pub(super) fn columns_before_half<T, V: Vector<T>>(left: usize) -> usize {
     }
 }
 
-/// Runs a tile with half a vector, of a number of rows and vectors that is known at compile time.
+/// Runs a tile with half a vector, whose numbers of rows and vectors are known at compile time.
 macro_rules! tiles_and_half {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $a:expr, $b:expr, $half:expr, $steps:expr, |$tile:ident| $then:expr) => {
         match $columns {
@@ -87,12 +88,12 @@ macro_rules! tiles_and_half {
     };
 }
 
-/// The two products, for one kind of vector: inside of a module with `LANES`, `ROWS` and `add_to`.
+/// The two products, for one kind of vector: used in a module with `LANES`, `ROWS` and `add_to`.
 macro_rules! panel_products {
     ($t:ty, $v:ty) => {
         const HALF: usize = LANES / 2;
 
-        /// What of `k` columns lies in whole panels, and whether half a one comes after them.
+        /// Number of columns in whole panels, of `k`, and whether half a panel follows.
         #[inline(always)]
         fn wholes(k: usize) -> (usize, bool) {
             assert!(k % HALF == 0, "{k} columns are not a multiple of half a vector");
@@ -136,7 +137,7 @@ macro_rules! panel_products {
             }
         }
 
-        /// The panels from column `at` on, two at most, and the half one after column `whole`.
+        /// The panels from column `at` on, two at most, and the half panel at column `whole`.
         #[inline(always)]
         fn multiply_with_half(out: &mut [$t], a: &[$t], b: &[$t], [n, p, at, whole]: [usize; 4]) {
             let width = (whole - at) / LANES;
@@ -145,8 +146,8 @@ macro_rules! panel_products {
             let mut i = 0;
             while i < n {
                 let rows = if n >= ROWS { ROWS } else { 2 };
-                // The last tile begins where it has all its rows: some are formed again, with the same bits. A single row is its own
-                // neighbour.
+                // The last tile begins where it has all its rows: some are computed again, with the same bits. A single row is
+                // paired with itself.
                 let first = i.min(n.saturating_sub(rows));
                 if n == 1 {
                     steps.a_row = 0;
@@ -178,7 +179,7 @@ macro_rules! panel_products {
             halves: &[$v],
             [n, first, at, whole]: [usize; 4],
         ) {
-            // SAFETY: the caller vouches for the places that are written.
+            // SAFETY: the caller guarantees that the entries are writable.
             unsafe {
                 for (row, sums) in (first..).zip(sums) {
                     for (v, sum) in sums.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Numbers four at a time, for processors whose vectors are not known here.
+//! Four numbers at a time, for processors whose vector instructions are not used here.
 
 use super::Vector;
 
-/// What a processor without vectors, or one whose vectors are not known here, gets.
+/// The vector type for processors whose vector instructions are not used here.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<T>([T; 4]);
 
@@ -23,7 +23,7 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
-                // SAFETY: the caller vouches for the memory.
+                // SAFETY: the caller guarantees that the memory is valid.
                 Self(unsafe { from.cast::<[$t; 4]>().read() })
             }
             #[inline(always)]
@@ -33,7 +33,7 @@ macro_rules! plain {
             #[inline(always)]
             unsafe fn times_plus(self, b: Self, c: Self) -> Self {
                 Self(std::array::from_fn(|i| {
-                    // A fused product is a call where the processor has none.
+                    // Fused multiply-add is a function call if the processor does not have it.
                     match cfg!(target_arch = "aarch64") {
                         true => self.0[i].mul_add(b.0[i], c.0[i]),
                         false => self.0[i] * b.0[i] + c.0[i],
@@ -42,12 +42,12 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
-                // SAFETY: the caller vouches for the memory.
+                // SAFETY: the caller guarantees that the memory is valid.
                 unsafe { to.cast::<[$t; 4]>().write(self.0) }
             }
             #[inline(always)]
             unsafe fn load_half_twice(from: *const $t) -> Self {
-                // SAFETY: the caller vouches for the memory.
+                // SAFETY: the caller guarantees that the memory is valid.
                 let [x, y] = unsafe { from.cast::<[$t; 2]>().read() };
                 Self([x, y, x, y])
             }
@@ -57,12 +57,12 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn load_some(from: *const $t, some: usize) -> Self {
-                // SAFETY: the caller vouches for the memory.
+                // SAFETY: the caller guarantees that the memory is valid.
                 Self(std::array::from_fn(|i| if i < some { unsafe { *from.add(i) } } else { 0.0 }))
             }
             #[inline(always)]
             unsafe fn store_some(self, to: *mut $t, some: usize) {
-                // SAFETY: the caller vouches for the memory.
+                // SAFETY: the caller guarantees that the memory is valid.
                 unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), some) }
             }
         }

@@ -1,39 +1,39 @@
-//! The vector operations that tiles need.
+//! Vector operations of the tiles.
 
-/// Numbers that one instruction works on.
+/// A vector register.
 pub(super) trait Vector<T>: Copy {
-    /// How many.
+    /// Number of lanes.
     const LANES: usize;
-    /// Rows of a tile, and its greatest width in vectors: as the registers have room.
+    /// Maximum number of rows of a tile, and its maximum width in vectors: limited by the registers.
     const ROWS: usize;
     const COLUMNS: usize;
-    /// Which numbers of a vector are meant.
+    /// A mask that selects lanes.
     type Some: Copy;
     fn zero() -> Self;
-    /// The first `n` of a vector.
+    /// The mask of the first `n` lanes.
     fn first(n: usize) -> Self::Some;
     /// # Safety
-    /// `LANES` numbers lie at `from`; the processor has these instructions (true of every function here).
+    /// `LANES` numbers are valid at `from`; the processor has these instructions (required by every function here).
     unsafe fn load(from: *const T) -> Self;
     unsafe fn splat(x: T) -> Self;
     unsafe fn times_plus(self, b: Self, c: Self) -> Self;
     /// # Safety
-    /// There is room for `LANES` numbers at `to`.
+    /// `LANES` numbers are writable at `to`.
     unsafe fn store(self, to: *mut T);
     /// # Safety
-    /// Half a vector lies at `from`: it fills both halves.
+    /// Half a vector is valid at `from`: it fills both halves.
     unsafe fn load_half_twice(from: *const T) -> Self;
     /// The first half of `a` and the second of `b`.
     ///
     /// # Safety
-    /// None but that of all.
+    /// None besides the common one.
     unsafe fn halves(a: Self, b: Self) -> Self;
-    /// Zeros where numbers are not meant, which need not be there.
+    /// Loads the selected lanes and sets the others to zero; memory of the others is not read.
     ///
     /// # Safety
-    /// Those that are meant lie at `from`.
+    /// The selected numbers are valid at `from`.
     unsafe fn load_some(from: *const T, some: Self::Some) -> Self;
     /// # Safety
-    /// There is room for those that are meant at `to`.
+    /// The selected numbers are writable at `to`.
     unsafe fn store_some(self, to: *mut T, some: Self::Some);
 }

@@ -1,4 +1,4 @@
-//! The vectors of processors of Intel's and AMD's, and the products compiled for them.
+//! Vectors of x86 processors, and the products compiled for them.
 
 use super::{Steps, TilePosition, Vector, columns, panels, tile};
 use std::arch::x86_64::*;
@@ -13,7 +13,7 @@ macro_rules! vector {
             type Some = $some;
             #[inline(always)]
             fn zero() -> Self {
-                // SAFETY: only reached where the processor has the instruction.
+                // SAFETY: only reached if the processor has the instruction.
                 unsafe { $zero() }
             }
             #[inline(always)]
@@ -22,42 +22,42 @@ macro_rules! vector {
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $load(from) }
             }
             #[inline(always)]
             unsafe fn splat(x: $t) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $splat(x) }
             }
             #[inline(always)]
             unsafe fn times_plus(self, b: Self, c: Self) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $fused(self, b, c) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $store(to, self) }
             }
             #[inline(always)]
             unsafe fn load_half_twice(from: *const $t) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $twice(from) }
             }
             #[inline(always)]
             unsafe fn halves(a: Self, b: Self) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $halves(a, b) }
             }
             #[inline(always)]
             unsafe fn load_some(from: *const $t, some: $some) -> Self {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $load_some(some, from) }
             }
             #[inline(always)]
             unsafe fn store_some(self, to: *mut $t, some: $some) {
-                // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+                // SAFETY: the caller guarantees valid memory and the instructions of the processor.
                 unsafe { $store_some(to, some, self) }
             }
         }
@@ -86,12 +86,12 @@ macro_rules! signs {
 
 #[inline(always)]
 unsafe fn some_pd(some: __m256i, from: *const f64) -> __m256d {
-    // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+    // SAFETY: the caller guarantees valid memory and the instructions of the processor.
     unsafe { _mm256_maskload_pd(from, some) }
 }
 #[inline(always)]
 unsafe fn some_ps(some: __m256i, from: *const f32) -> __m256 {
-    // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+    // SAFETY: the caller guarantees valid memory and the instructions of the processor.
     unsafe { _mm256_maskload_ps(from, some) }
 }
 
@@ -99,12 +99,12 @@ macro_rules! halves {
     ($t:ty, $v:ty, $twice:ident, |$from:ident| $load:expr, $halves:ident, |$a:ident, $b:ident| $join:expr) => {
         #[inline(always)]
         unsafe fn $twice($from: *const $t) -> $v {
-            // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+            // SAFETY: the caller guarantees valid memory and the instructions of the processor.
             unsafe { $load }
         }
         #[inline(always)]
         unsafe fn $halves($a: $v, $b: $v) -> $v {
-            // SAFETY: the caller vouches for the memory and for the instructions of the processor.
+            // SAFETY: the caller guarantees valid memory and the instructions of the processor.
             unsafe { $join }
         }
     };
