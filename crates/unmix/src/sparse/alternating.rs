@@ -1,8 +1,8 @@
-//! Blocks of steps on all codes and then on all atoms, rows and codes in memory: the alternating scheme, and PALM (Bolte, Sabach & Teboulle
-//! 2014), which is that with one step each, with inertia (Pock & Sabach 2016) or without.
+//! Alternating minimisation over all codes and all atoms, with rows and codes in memory: the alternating scheme, and PALM (Bolte, Sabach &
+//! Teboulle 2014), which makes one step of each, with inertia (Pock & Sabach 2016) or without.
 //!
-//! The objective never increases: steps are no longer than that allows, a step with inertia that raises it is taken back and repeated without,
-//! and iterations end where rounding errors would raise it.
+//! The objective never increases: step lengths are bounded accordingly, a step with inertia that increases it is rejected and repeated
+//! without inertia, and iterations end when rounding errors would increase it.
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
@@ -15,45 +15,45 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Blocks without use after which an atom is replaced.
+/// Number of successive blocks in which an atom is unused, after which it is replaced.
 const UNUSED: u64 = 20;
-/// Blocks over which the change of the objective is examined, and what it is multiplied by to be compared with the tolerance.
+/// Number of blocks over which the change of the objective is measured, and the factor for its comparison with the tolerance.
 const OVER: usize = 10;
 const COARSER: f64 = 100.0;
 
-/// How blocks are made.
+/// Options of a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternating {
     pub(crate) set: AtomSet,
     pub(crate) dead: DeadUnit,
-    /// Steps on codes, and on atoms, in a block.
+    /// Steps on the codes, and on the atoms, in a block.
     pub(crate) code_steps: u64,
     pub(crate) atom_steps: u64,
-    /// Codes begin where they ended; else at 0.
+    /// Whether codes start from their last values; else from 0.
     pub(crate) warm: bool,
     pub(crate) inertial: bool,
-    /// Whether atoms and step of every block are kept, as the layers of an encoder.
+    /// Whether the atoms and the step length of every block are kept, as the layers of an encoder.
     pub(crate) layers: bool,
     pub(crate) limits: (f64, u64),
     pub(crate) seed: u64,
 }
 
-/// Where blocks have come to.
+/// State after a block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct Blocks<T: Real> {
     pub(crate) atoms: Matrix<f64>,
-    /// `n x m`.
+    /// Codes, `n x m`.
     pub(crate) codes: Vec<T>,
-    /// Those before, for inertia, and blocks since it began.
+    /// The previous atoms and codes, for inertia, and the number of blocks since it was restarted.
     before: Option<(Matrix<f64>, Vec<T>)>,
     since: u64,
-    /// Blocks in which each atom has had no use.
+    /// Number of successive blocks in which each atom was unused.
     unused: Vec<u64>,
     pub(crate) replaced: u64,
     objective: Option<f64>,
     residual: f64,
-    /// Atoms, one block after the other, and steps.
+    /// Atoms and step lengths of the blocks, one after the other.
     pub(crate) layers: Vec<f64>,
     pub(crate) steps: Vec<f64>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct AlternatingResult<T: Real> {
 }
 
 impl Alternating {
-    /// From `atoms` and codes of 0.
+    /// Starts from `atoms` and codes of 0.
     pub(crate) fn solve<T: Real>(
         &self,
         problem: &Problem<T>,
@@ -100,7 +100,7 @@ impl Alternating {
             }
             let done = steps.n_iter();
             let Some(value) = self.block(problem, &mut at)? else {
-                // Rounding errors would raise the objective from here on.
+                // Rounding errors would increase the objective from here on.
                 break if at.residual <= COARSER * tol { Outcome::Converged } else { Outcome::Stalled };
             };
             at.residual = at.residual.max(self.change(steps.objective(), value / n));
@@ -117,7 +117,7 @@ impl Alternating {
         })
     }
 
-    /// The change of the objective over some blocks, relatively, in units of the residual.
+    /// The relative change of the objective over several blocks, in units of the residual.
     fn change(&self, objective: &[f64], value: f64) -> f64 {
         match objective.len().checked_sub(OVER) {
             Some(first) if value > 0.0 => COARSER * (objective[first] - value).abs() / value,
@@ -126,7 +126,7 @@ impl Alternating {
         }
     }
 
-    /// One block; the objective after it, or nothing where it would rise: everything is then as it was.
+    /// One block; returns the objective after it, or `None` if it would increase: the state is then unchanged.
     fn block<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>) -> Result<Option<f64>> {
         let m = at.atoms.rows();
         let kept = (at.atoms.clone(), at.codes.clone());
@@ -158,7 +158,7 @@ impl Alternating {
             if at.since == 0 {
                 return Ok(None);
             }
-            // Inertia led too far: the step is repeated without it.
+            // The step with inertia increased the objective: it is repeated without.
             at.since = 0;
             return self.block(problem, at);
         }
@@ -177,7 +177,7 @@ impl Alternating {
         Ok(Some(value))
     }
 
-    /// Replaces atoms that have been without use for some time, but for the last fifth of all blocks.
+    /// Replaces atoms that have been unused for some blocks, except in the last fifth of all blocks.
     fn look<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>, done: u64) {
         let m = at.atoms.rows();
         let dead: Vec<usize> = (0..m).filter(|j| at.unused[*j] >= UNUSED).collect();
@@ -219,7 +219,7 @@ fn row<T>(all: &[T], width: usize, i: usize) -> &[T] {
     &all[i * width..(i + 1) * width]
 }
 
-/// `||x - z A||²`.
+/// Squared error `||x - z A||²`.
 fn left<T: Real>(x: &[T], z: &[T], atoms: &Matrix<f64>) -> f64 {
     let mut rest: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
     for (j, z) in z.iter().enumerate().filter(|(_, z)| **z != T::default()) {

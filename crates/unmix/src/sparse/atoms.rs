@@ -1,4 +1,4 @@
-//! A dictionary, made ready for coding rows.
+//! A dictionary, prepared for coding rows.
 
 use crate::num::simd::CELL;
 use crate::num::{Matrix, Real, factor, kernel};
@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// The most atoms for which inner products of all pairs are kept.
+/// Maximum number of atoms for which the Gram matrix is stored.
 const MOST_PAIRS: usize = 4096;
 
-/// Atoms as rows, their norms, and inner products of all pairs where these are at most 4096².
+/// Atoms as rows, their norms, and their Gram matrix if it has at most 4096² entries.
 #[derive(Clone, Debug)]
 pub struct Atoms<T> {
-    /// `n_atoms x n_features`, in double precision.
+    /// Atoms, `n_atoms x n_features`, in double precision.
     pub(super) wide: Matrix<f64>,
     /// The same in the type of the rows.
     pub(super) narrow: Matrix<T>,
@@ -20,14 +20,14 @@ pub struct Atoms<T> {
     pub(super) across: Vec<T>,
     /// The transpose in double precision.
     pub(super) across_wide: Vec<f64>,
-    /// `||a||²` of each atom, and `1 / ||a||²`: 0 for an atom of zeros and for one that equals an atom before it, whose codes are 0.
+    /// `||a||²` of each atom, and `1 / ||a||²`: 0 for an atom of zeros and for a duplicate of an earlier atom, whose codes are 0.
     pub(super) square: Vec<T>,
     pub(super) inverse: Vec<T>,
-    /// `1 / ||a||`, or 0; as many as a row of `gram` has.
+    /// `1 / ||a||`, or 0; padded to the length of a row of `gram`.
     pub(super) inverse_norm: Vec<T>,
-    /// `n_atoms x stride`, zeros at the end of each row.
+    /// Gram matrix, `n_atoms x stride`, padded with zeros.
     pub(super) gram: Option<Vec<T>>,
-    /// The same in double precision, for pursuit.
+    /// The same in double precision, for matching pursuit.
     pub(super) gram_wide: Option<Vec<f64>>,
     pub(super) stride: usize,
     n_twins: usize,
@@ -35,18 +35,18 @@ pub struct Atoms<T> {
 }
 
 impl<T: Real> Atoms<T> {
-    /// Of `atoms`, `n_atoms x n_features`. `O(n_atoms² n_features)`; the inner products are formed in double precision.
+    /// Prepares `atoms`, `n_atoms x n_features`. `O(n_atoms² n_features)`; the Gram matrix is computed in double precision.
     pub fn new(atoms: &Matrix<f64>) -> Self {
         Self::made(atoms, atoms.rows() <= MOST_PAIRS)
     }
 
-    /// Without inner products of pairs, whatever the number of atoms: for a dictionary that few rows are coded by.
+    /// Without the Gram matrix, whatever the number of atoms: for a dictionary with which few rows are coded.
     pub fn without_pairs(atoms: &Matrix<f64>) -> Self {
         Self::made(atoms, false)
     }
 
     fn made(atoms: &Matrix<f64>, pairs: bool) -> Self {
-        // What a row meets are atoms in its own type.
+        // Rows are coded with the atoms rounded to their type.
         let narrow: Matrix<T> = atoms.cast();
         let wide: Matrix<f64> = narrow.cast();
         let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(CELL));
@@ -83,13 +83,13 @@ impl<T: Real> Atoms<T> {
         }
     }
 
-    /// The dictionary of some columns alone: of the cells that a row has. Without inner products of pairs.
-    pub fn seen(&self, columns: &[usize]) -> Self {
+    /// The dictionary restricted to some columns: the observed cells of a row. Without the Gram matrix.
+    pub fn restricted(&self, columns: &[usize]) -> Self {
         let wide = &self.wide;
         Self::without_pairs(&Matrix::from_fn(wide.rows(), columns.len(), |j, c| wide[(j, columns[c])]))
     }
 
-    /// Inner products of atom `j` with all of them in double precision, with zeros at the end.
+    /// Inner products of atom `j` with all atoms in double precision, padded with zeros.
     pub(super) fn gram_row(&self, j: usize) -> Cow<'_, [f64]> {
         if let Some(gram) = &self.gram_wide {
             return gram[j * self.stride..(j + 1) * self.stride].into();
@@ -108,7 +108,7 @@ impl<T: Real> Atoms<T> {
         }
     }
 
-    /// Inner products of atom `j` with all of them in the type of the rows, with zeros at the end.
+    /// Inner products of atom `j` with all atoms in the type of the rows, padded with zeros.
     pub(super) fn gram_row_of(&self, j: usize) -> Cow<'_, [T]> {
         if let Some(gram) = &self.gram {
             return gram[j * self.stride..(j + 1) * self.stride].into();
@@ -118,7 +118,8 @@ impl<T: Real> Atoms<T> {
         out.into()
     }
 
-    /// At least the largest eigenvalue of `A A'`: exact to rounding where a side is at most 512, else the Frobenius norm of `A' A` or `A A'`.
+    /// An upper bound on the largest eigenvalue of `A A'`: exact up to rounding if a dimension is at most 512, else the Frobenius norm of
+    /// `A' A` or `A A'`.
     pub fn lipschitz(&self) -> f64 {
         const SMALL: usize = 512;
         *self.lipschitz.get_or_init(|| {
@@ -142,33 +143,33 @@ impl<T: Real> Atoms<T> {
         self.wide.rows()
     }
 
-    /// Numbers in an atom.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.wide.cols()
     }
 
-    /// The atoms in double precision, `n_atoms x n_features`, as rows of type `T` meet them.
+    /// The atoms, rounded to type `T`, in double precision, `n_atoms x n_features`.
     pub fn matrix(&self) -> &Matrix<f64> {
         &self.wide
     }
 
-    /// Number of atoms of zeros.
+    /// Number of zero atoms.
     pub fn n_zero(&self) -> usize {
         (0..self.n_atoms()).filter(|&j| self.wide.row(j).iter().all(|x| *x == 0.0)).count()
     }
 
-    /// Whether each atom is zero, or equals one before it: its code is 0.
+    /// Whether each atom is zero, or a duplicate of an earlier one: its code is 0.
     pub(crate) fn unused(&self) -> Vec<bool> {
         self.inverse.iter().map(|inverse| *inverse == T::default()).collect()
     }
 
-    /// Number of atoms that equal one before them: their codes are 0.
+    /// Number of duplicates of earlier atoms: their codes are 0.
     pub fn n_twins(&self) -> usize {
         self.n_twins
     }
 }
 
-/// Whether each atom equals one before it and is not zero.
+/// Whether each atom is a duplicate of an earlier one and not zero.
 fn twins<T: Real>(atoms: &Matrix<T>) -> Vec<bool> {
     let mut seen = HashSet::new();
     let bits = |j: usize| atoms.row(j).iter().map(|x| (x.to_f64() + 0.0).to_bits()).collect::<Vec<u64>>();

@@ -1,9 +1,9 @@
-//! Atoms of a dictionary: the set in which they stay, block coordinate descent over them, and how alike they are.
+//! Constraint set of the atoms of a dictionary, block coordinate descent over the atoms, and their coherence.
 
 use crate::num::{Matrix, factor, kernel};
 use serde::{Deserialize, Serialize};
 
-/// The norm of an atom.
+/// Constraint on the norm of an atom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -15,23 +15,22 @@ pub enum AtomNorm {
     Sphere,
 }
 
-/// The set in which every atom stays.
+/// The constraint set of every atom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AtomSet {
     pub(crate) norm: AtomNorm,
-    /// No entry is negative.
+    /// Whether entries must be non-negative.
     pub(crate) positive: bool,
 }
 
-/// Atoms that are updated between two products with all others.
+/// Number of atoms that are updated between two products with all atoms.
 const BLOCK: usize = 32;
 
-/// An atom is updated where its share of the mean square of all codes is above this: below it the quotient is rounding errors.
+/// An atom is updated if its fraction of the mean square of all codes exceeds this: below it the quotient is rounding errors.
 const LEAST_USE: f64 = 1e-10;
 
 impl AtomSet {
-    /// Replaces a vector by the nearest atom of the set; false where there is no nearest one, because nothing of the vector is left to be
-    /// scaled to norm 1.
+    /// Projects a vector onto the set; false if there is no projection, because the vector is zero and cannot be scaled to norm 1.
     pub(crate) fn project(self, atom: &mut [f64]) -> bool {
         if self.positive {
             atom.iter_mut().for_each(|x| *x = x.max(0.0));
@@ -47,7 +46,7 @@ impl AtomSet {
         }
     }
 
-    /// Every row, [projected](Self::project).
+    /// [Projects](Self::project) every row.
     pub(crate) fn project_all(self, atoms: &mut Matrix<f64>) {
         for i in 0..atoms.rows() {
             let mut atom = atoms.row(i).to_vec();
@@ -58,8 +57,8 @@ impl AtomSet {
     }
 
     /// One sweep of block coordinate descent over `½ tr(A' P A) - tr(A' Q)`: `a_j <- project(a_j + (q_j - P_j A) / P_jj)`, one atom after
-    /// the other (Mairal et al. 2009, algorithm 2). `atoms` is `m x p`, `p` the second moments of codes (`m x m`), `q` those of codes with
-    /// rows (`m x p`). Atoms of no use stay as they are. `O(m² p)`.
+    /// the other (Mairal et al. 2009, algorithm 2). `atoms` is `m x p`, `p` the second moments of codes (`m x m`), `q` the cross moments
+    /// of codes and rows (`m x p`). Unused atoms are unchanged. `O(m² p)`.
     pub(crate) fn sweep(self, atoms: &mut Matrix<f64>, p: &Matrix<f64>, q: &Matrix<f64>) {
         let (m, width) = (atoms.rows(), atoms.cols());
         let trace: f64 = (0..m).map(|j| p[(j, j)]).sum();
@@ -69,7 +68,7 @@ impl AtomSet {
         for first in (0..m).step_by(BLOCK) {
             let end = m.min(first + BLOCK);
             let n = end - first;
-            // What the atoms of the block leave of their part of Q, before any of them is updated.
+            // The residuals of Q for the atoms of the block, before any of them is updated.
             kernel::product(
                 &mut rest[..n * width],
                 &p.as_slice()[first * m..end * m],
@@ -106,7 +105,7 @@ impl AtomSet {
     }
 }
 
-/// The length of a vector; divided by its largest entry first, so that squares neither overflow nor vanish.
+/// Euclidean norm of a vector; computed relative to its largest entry, so that squares neither overflow nor underflow.
 pub(crate) fn norm(x: &[f64]) -> f64 {
     let most = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     if most == 0.0 || !most.is_finite() {
@@ -115,7 +114,7 @@ pub(crate) fn norm(x: &[f64]) -> f64 {
     most * x.iter().map(|x| (x / most) * (x / most)).sum::<f64>().sqrt()
 }
 
-/// The largest absolute cosine between two atoms, and the pairs above .99. Atoms of zeros have none. `O(m² p)`.
+/// The largest absolute cosine between two atoms, and the number of pairs above .99. Zero atoms are ignored. `O(m² p)`.
 pub(crate) fn coherence(atoms: &Matrix<f64>) -> (f64, usize) {
     let mut unit = atoms.clone();
     for i in 0..unit.rows() {
@@ -146,7 +145,7 @@ mod tests {
         Matrix::from_fn(rows, cols, |i, j| draws.normal((i * cols + j) as u64))
     }
 
-    /// One atom after the other, as the formula is written.
+    /// One atom after the other, by the formula as written.
     fn plain(set: AtomSet, atoms: &mut Matrix<f64>, p: &Matrix<f64>, q: &Matrix<f64>) {
         for j in 0..atoms.rows() {
             let mut next: Vec<f64> = (0..atoms.cols())

@@ -1,40 +1,40 @@
-//! Atoms that no code uses, and what they are replaced by.
+//! Unused ("dead") atoms and their replacement.
 
 use super::constraint::{AtomSet, norm};
 use crate::num::Matrix;
 use crate::num::random::Stream;
 use serde::{Deserialize, Serialize};
 
-/// What replaces an atom that no code has used for an epoch.
+/// Replacement of an atom that no code has used for an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DeadUnit {
-    /// The row that was represented worst, scaled to norm 1; each row once.
+    /// The row with the largest reconstruction error, scaled to norm 1; each row is used once.
     #[default]
     Residual,
     /// A random row, scaled to norm 1.
     Data,
-    /// Nothing: it stays.
+    /// The atom is kept.
     Keep,
 }
 
-/// A row and how badly it was represented.
+/// A row and its reconstruction error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WorstRow {
-    /// The squared norm of what its code leaves.
+    /// The squared norm of its residual.
     pub(crate) square: f64,
-    /// Its number.
+    /// Row number.
     pub(crate) row: u64,
     pub(crate) x: Vec<f64>,
 }
 
-/// The rows that were represented worst, worst first; of equal ones those that come first in the data.
+/// The rows with the largest reconstruction errors, in descending order; ties in the order of the data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Worst(pub(crate) Vec<WorstRow>);
 
 impl Worst {
-    /// Notes a row, where it is among the `room` worst so far.
+    /// Records a row if its error is among the `room` largest so far.
     pub(crate) fn record(&mut self, room: usize, square: f64, row: u64, x: impl FnOnce() -> Vec<f64>) {
         let before = |poor: &WorstRow| poor.square > square || (poor.square == square && poor.row < row);
         if square.is_nan() || square <= 0.0 || (self.0.len() >= room && self.0.last().is_none_or(before)) {
@@ -45,13 +45,13 @@ impl Worst {
         self.0.truncate(room);
     }
 
-    /// Directions for dead atoms, worst first, each given away once.
+    /// Directions for dead atoms, in descending order of the error, each used once.
     pub(crate) fn directions(self, set: AtomSet) -> impl Iterator<Item = Vec<f64>> {
         self.0.into_iter().filter_map(move |poor| direction(poor.x, set))
     }
 }
 
-/// A row as an atom of norm 1, where one can be made of it.
+/// A row as an atom of norm 1, if it can be projected onto the set.
 pub(crate) fn direction(mut x: Vec<f64>, set: AtomSet) -> Option<Vec<f64>> {
     if set.positive {
         x.iter_mut().for_each(|x| *x = x.max(0.0));
@@ -64,14 +64,14 @@ pub(crate) fn direction(mut x: Vec<f64>, set: AtomSet) -> Option<Vec<f64>> {
     Some(x)
 }
 
-/// `n` rows of `x`, `p` numbers each, as atoms, in an order determined by `draws`.
+/// Rows of `x`, `p` numbers each, as atoms, in an order determined by `draws`.
 pub(crate) fn random_directions(x: Vec<Vec<f64>>, set: AtomSet, draws: Stream) -> Vec<Vec<f64>> {
     let mut all: Vec<Vec<f64>> = x.into_iter().filter_map(|row| direction(row, set)).collect();
     draws.shuffle(0, &mut all);
     all
 }
 
-/// Puts `with` in the place of the atoms `dead`, as far as there are as many; returns the atoms that were replaced.
+/// Replaces the atoms `dead` by `with`, as far as there are enough; returns the atoms that were replaced.
 pub(crate) fn replace(
     atoms: &mut Matrix<f64>,
     dead: &[usize],

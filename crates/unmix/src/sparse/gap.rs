@@ -1,38 +1,38 @@
-//! Certificates of codes: the duality gap of the lasso, from a fresh residual in double precision.
+//! Certificates of codes: the duality gap of the lasso, from a recomputed residual in double precision.
 //!
 //! ```text
 //! r = x - z A,   c = A r,   s = clip(x·r / ||r||², ± alpha / max|c|)
 //! gap = 1/2 (1 - s)² ||r||² + sum_j (alpha |z_j| - s z_j c_j)  >=  P(z) - min P
 //! ```
 //!
-//! Every term is at least 0, because `s r` is feasible: nothing cancels between them.
+//! Every term is non-negative, because `s r` is feasible: there is no cancellation between terms.
 
 use super::Atoms;
 use crate::num::{Matrix, Real, kernel, widest};
 
-/// What is known of one code.
+/// Quality of one code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measure {
     /// `P = 1/2 ||x - z A||² + alpha ||z||_1`.
     pub objective: f64,
-    /// Duality gap: `P` is at most this above the least that there is.
+    /// Duality gap: an upper bound on `P` minus its minimum.
     pub gap: f64,
     /// Number of codes that are not 0.
     pub n_nonzero: usize,
-    /// `||x - z A||²`, over the cells that the row has.
+    /// Squared error `||x - z A||²`, over the observed cells of the row.
     pub squared_error: f64,
-    /// `||x||²`, over the same cells.
+    /// `||x||²`, over the observed cells.
     pub squared_norm: f64,
 }
 
 impl Measure {
-    /// The gap as a part of `||x||² / 2`, which is what tolerances bound; 0 for a row of zeros with a code of zeros.
+    /// The gap relative to `||x||² / 2`, which tolerances bound; 0 for a row of zeros with a code of zeros.
     pub fn relative_gap(&self) -> f64 {
         if self.gap == 0.0 { 0.0 } else { self.gap / (0.5 * self.squared_norm) }
     }
 }
 
-/// What the dual point is scaled by: at most `alpha / most`, at least `-alpha / most`.
+/// Scale of the dual point: `wanted`, clipped to the interval from `-alpha / most` to `alpha / most`.
 #[inline(always)]
 pub(super) fn dual_scale(alpha: f64, most: f64, wanted: f64) -> f64 {
     if most <= 0.0 {
@@ -53,8 +53,8 @@ pub struct Checked {
 /// Rows that are measured at a time.
 const BLOCK: usize = 64;
 
-/// Measures `codes` (`n x n_atoms`) of `rows` (`n x n_features`, NaN where a cell is missing) into `out`, one for each, for `penalty`
-/// `(alpha, positive)`. `O(n_atoms n_features)` a row, in double precision.
+/// Writes a measure for each of `codes` (`n x n_atoms`) of `rows` (`n x n_features`, NaN for missing cells) into `out`, for `penalty`
+/// `(alpha, positive)`. `O(n_atoms n_features)` for each row, in double precision.
 pub fn measure<T: Real>(
     atoms: &Atoms<T>,
     penalty: (f64, bool),
@@ -77,7 +77,7 @@ pub fn measure<T: Real>(
     }
 }
 
-/// The gap of every code of `codes` (`n x n_atoms`) of rows `rows` (`n x n_features`), whoever found it.
+/// The gap of every code of `codes` (`n x n_atoms`) of rows `rows` (`n x n_features`), however they were computed.
 pub fn lasso_gap(rows: &[f64], codes: &[f64], atoms: &Matrix<f64>, penalty: (f64, bool)) -> Vec<f64> {
     let mut out = vec![Measure::default(); rows.len() / atoms.cols().max(1)];
     measure(&Atoms::without_pairs(atoms), penalty, rows, codes, &mut out, &mut Checked::default());
@@ -85,7 +85,7 @@ pub fn lasso_gap(rows: &[f64], codes: &[f64], atoms: &Matrix<f64>, penalty: (f64
 }
 
 impl Checked {
-    /// Rows in double precision, and `x - z A`; zeros where cells are missing.
+    /// Rows in double precision, and residuals `x - z A`; zeros for missing cells.
     fn residuals<T: Real>(&mut self, atoms: &Atoms<T>, rows: &[T], codes: &[T]) {
         let (m, p) = (atoms.n_atoms(), atoms.n_features());
         let (zero, x, residual) = (T::default(), &mut self.x, &mut self.residual);
@@ -110,14 +110,14 @@ impl Checked {
     }
 }
 
-/// Of one row, its residual, its correlations and its code.
+/// Measure of one row, from its residual, its correlations and its code.
 fn of_row<T: Real>((alpha, positive): (f64, bool), x: &[f64], r: &[f64], c: &[f64], code: &[T]) -> Measure {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let (norm, error) = (dot(x, x), dot(r, r));
     let size = |c: &f64| if positive { *c } else { c.abs() };
     let most = c.iter().map(size).fold(0.0, f64::max);
     let s = if error > 0.0 { dual_scale(alpha, most, dot(x, r) / error) } else { 0.0 };
-    // A positive code has no lower end of the dual scale but 0.
+    // For positive codes the lower bound of the dual scale is 0.
     let s = if positive { s.max(0.0) } else { s };
     let (mut size, mut gap, mut n_nonzero) = (0.0, 0.5 * (1.0 - s) * (1.0 - s) * error, 0);
     for (z, c) in code.iter().zip(c).filter(|(z, _)| **z != T::default()) {
@@ -126,7 +126,7 @@ fn of_row<T: Real>((alpha, positive): (f64, bool), x: &[f64], r: &[f64], c: &[f6
             (size, gap) = (f64::INFINITY, f64::INFINITY);
         }
         size += z.abs();
-        // At least 0 but for its rounding.
+        // Non-negative up to rounding.
         gap += (alpha * z.abs() - s * z * c).max(0.0);
         n_nonzero += 1;
     }

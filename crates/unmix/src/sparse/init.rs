@@ -1,4 +1,4 @@
-//! Where a dictionary begins: at rows of the data, at rows far from each other, at cosines, at random.
+//! Initial dictionaries: random rows of the data, rows far from each other, cosines, or random numbers.
 
 use super::constraint::{AtomSet, norm};
 use super::dead::direction;
@@ -15,25 +15,25 @@ pub enum Init {
     /// Random rows, scaled to norm 1, no two of them parallel.
     #[default]
     Data,
-    /// Rows whose directions are far from each other: each drawn with a probability in proportion to `1 - cos²` of its angle to the nearest
-    /// one before it (Arthur & Vassilvitskii 2007).
+    /// Rows whose directions are far from each other: each is drawn with a probability proportional to `1 - cos²` of its angle to the
+    /// nearest earlier one (Arthur & Vassilvitskii 2007).
     #[serde(rename = "k-means++")]
     KMeansPlusPlus,
-    /// Cosines, overcomplete where there are more atoms than columns; of rows that are pictures their products.
+    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures, products of cosines.
     Dct,
     /// Gaussian numbers of variance `1/p`, projected on the ball.
     Random,
 }
 
-/// Cosine of two rows from which on they count as parallel.
+/// Cosine above which two rows are treated as parallel.
 const PARALLEL: f64 = 1.0 - 1e-9;
 
-/// `count` of the numbers below `n`, each subset equally likely, in rising order.
+/// `count` of the numbers below `n`, each subset with equal probability, in ascending order.
 pub(crate) fn chosen(n: u64, count: u64, draws: Stream) -> Vec<u64> {
     if count >= n {
         return (0..n).collect();
     }
-    // Floyd's algorithm: as many draws as numbers.
+    // Floyd's algorithm: one draw for each number.
     let mut out = BTreeSet::new();
     for (i, last) in (n - count..n).enumerate() {
         let drawn = ((u128::from(draws.bits(i as u64)) * (u128::from(last) + 1)) >> 64) as u64;
@@ -44,22 +44,22 @@ pub(crate) fn chosen(n: u64, count: u64, draws: Stream) -> Vec<u64> {
     out.into_iter().collect()
 }
 
-/// What initial atoms are made from.
+/// Data for initial atoms.
 pub(crate) struct InitSource<'a> {
     pub(crate) how: Init,
     pub(crate) set: AtomSet,
-    /// Atoms.
+    /// Number of atoms.
     pub(crate) m: usize,
     /// Rows of the data in double precision, `p` numbers each.
     pub(crate) rows: &'a [f64],
     pub(crate) p: usize,
-    /// Shape of a row, where it is a picture.
+    /// Shape of a row, if it is a picture.
     pub(crate) shape: Option<&'a [usize]>,
     pub(crate) seed: u64,
 }
 
 impl InitSource<'_> {
-    /// `m x p` atoms. Where rows do not suffice, the others are random.
+    /// `m x p` atoms. If there are not enough rows, the others are random.
     pub(crate) fn atoms(&self) -> Matrix<f64> {
         let found = match self.how {
             Init::Data => self.of_rows(),
@@ -135,11 +135,11 @@ impl InitSource<'_> {
         out
     }
 
-    /// Products of cosines, those of the lowest frequencies first.
+    /// Products of cosines in order of ascending frequency.
     fn cosines(&self) -> Vec<Vec<f64>> {
         let axes: Vec<usize> = match self.shape {
             Some(shape) if shape.len() == 2 && shape.iter().all(|d| *d > 1) => shape.to_vec(),
-            // Colours, or whatever comes last, are copied: each channel has its own atoms.
+            // The last axis, such as colour, is not transformed: each channel has its own atoms.
             _ => vec![self.p],
         };
         let root = (self.m as f64).powf(1.0 / axes.len() as f64).ceil() as usize;
@@ -164,7 +164,7 @@ impl InitSource<'_> {
     }
 }
 
-/// `count` cosines along `d` numbers, the first constant and the others of mean 0.
+/// `count` cosines of length `d`, the first constant and the others of mean 0.
 fn waves(d: usize, count: usize) -> Vec<Vec<f64>> {
     let wave = |k: usize| {
         let mut wave: Vec<f64> = (0..d)

@@ -1,8 +1,9 @@
-//! K-SVD (Aharon, Elad & Bruckstein 2006): codes by matching pursuit, then every atom with its codes by the best rank-1 fit of what the others
-//! leave of the rows that use it.
+//! K-SVD (Aharon, Elad & Bruckstein 2006): codes by orthogonal matching pursuit, then a rank-1 update of every atom together with its
+//! codes, fitted to the residuals without this atom of the rows that use it.
 //!
-//! The fit is by steps of the power method from the last atom (Rubinstein et al. 2008). Codes are kept as compressed sparse rows. Atoms that are
-//! not used, and one of each pair with a cosine above .99, are replaced by the row represented worst.
+//! The rank-1 approximation is computed by steps of the power method, starting at the last atom (Rubinstein et al. 2008). Codes are stored
+//! as compressed sparse rows. Unused atoms, and one of each pair with a cosine above .99, are replaced by the row with the largest
+//! reconstruction error.
 
 use super::constraint::{AtomSet, norm};
 use super::dead::{DeadUnit, Worst, random_directions};
@@ -19,13 +20,13 @@ use serde::{Deserialize, Serialize};
 const POWER: usize = 3;
 /// Rows that are coded at a time.
 const CHUNK: usize = 1024;
-/// Cosine from which on two atoms count as one.
+/// Cosine above which two atoms are treated as duplicates.
 const ALIKE: f64 = 0.99;
-/// Iterations over which the change of the objective is examined, and what it is multiplied by to be compared with the tolerance.
+/// Number of iterations over which the change of the objective is measured, and the factor for its comparison with the tolerance.
 const OVER: usize = 10;
 const COARSER: f64 = 100.0;
 
-/// How atoms are learned.
+/// Options of the algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Ksvd {
     pub(crate) set: AtomSet,
@@ -43,7 +44,7 @@ pub(crate) struct Codes {
     pub(crate) values: Vec<f64>,
 }
 
-/// Where iterations have come to.
+/// State after an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) atoms: Matrix<f64>,
@@ -62,7 +63,7 @@ pub(crate) struct KsvdResult {
 }
 
 impl Codes {
-    /// Codes of all rows by pursuit, on the threads of this pool.
+    /// Codes of all rows by orthogonal matching pursuit, on the threads of this pool.
     fn of<T: Real>(omp: Omp, atoms: &Matrix<f64>, x: &[T]) -> Self {
         let (m, p) = (atoms.rows(), atoms.cols());
         let ready = Atoms::<T>::new(atoms);
@@ -87,7 +88,7 @@ impl Codes {
         self.starts[i]..self.starts[i + 1]
     }
 
-    /// For each atom the rows that use it, and where the code is.
+    /// For each atom, the rows that use it, and the positions of these codes.
     fn users(&self, m: usize) -> Vec<Vec<(usize, usize)>> {
         let mut out = vec![Vec::new(); m];
         for i in 0..self.starts.len() - 1 {
@@ -98,7 +99,7 @@ impl Codes {
 }
 
 impl Ksvd {
-    /// From `atoms`. `x` are rows, row-major, in memory.
+    /// Starts from `atoms`. `x` are rows, row-major, in memory.
     pub(crate) fn solve<T: Real>(&self, x: &[T], atoms: Matrix<f64>, run: &Run<'_>) -> Result<KsvdResult> {
         let (tol, max_iter) = self.limits;
         let p = atoms.cols();
@@ -126,7 +127,7 @@ impl Ksvd {
         Ok(KsvdResult { n_iter: steps.n_iter(), outcome, residual, objective: steps.into_objective(), at })
     }
 
-    /// Codes, then every atom in random order; half of the squared error after it.
+    /// Updates the codes, then every atom in random order; returns half of the squared error.
     fn iterate<T: Real>(&self, x: &[T], at: &mut State, number: u64, late: bool) -> f64 {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         at.codes = Codes::of(Omp::of_atoms(self.n_nonzero), &at.atoms, x);
@@ -144,7 +145,7 @@ impl Ksvd {
         0.5 * rest.iter().map(|r| r * r).sum::<f64>()
     }
 
-    /// The best rank-1 fit of what the others leave of the rows that use atom `j`, from the atom and its codes.
+    /// The rank-1 update of atom `j` and its codes, on the residuals without this atom of the rows that use it.
     fn fit_atom(&self, at: &mut State, j: usize, users: &[(usize, usize)], rest: &mut [f64]) {
         let p = at.atoms.cols();
         if users.is_empty() {
@@ -182,7 +183,7 @@ impl Ksvd {
         }
     }
 
-    /// Replaces atoms without use, and of each pair that is alike the one with less.
+    /// Replaces unused atoms, and in each pair of duplicates the atom that is used less.
     fn replace<T: Real>(
         &self,
         x: &[T],

@@ -1,30 +1,30 @@
-//! The lasso by its homotopy in alpha (Osborne, Presnell & Turlach 2000; LARS of Efron et al. 2004): from the largest useful weight down, code
-//! and correlations are linear between breakpoints, where an atom comes in or a code falls to 0.
+//! The lasso by homotopy in alpha (Osborne, Presnell & Turlach 2000; LARS of Efron et al. 2004): as alpha decreases from the smallest value
+//! for which all codes are 0, code and correlations are piecewise linear, with breakpoints where an atom enters or a code becomes 0.
 //!
 //! ```text
 //! dz_S / d(-alpha) = G_SS^-1 sign(c_S),     dc / d(-alpha) = -G_:S G_SS^-1 sign(c_S)
 //! ```
 //!
-//! In double precision whatever the type of the rows.
+//! In double precision, whatever the type of the rows.
 
 use super::Atoms;
 use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
 use crate::num::{Matrix, Real, factor};
 
-/// The homotopy down to `alpha`.
+/// The homotopy from the largest useful alpha down to `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Lars {
     /// Weight of the penalty, above 0.
     pub alpha: f64,
-    /// Codes are at least 0.
+    /// Whether codes must be non-negative.
     pub positive: bool,
-    /// The most breakpoints.
+    /// Maximum number of breakpoints.
     pub max_steps: usize,
 }
 
-/// What happens at a breakpoint.
+/// Event at a breakpoint.
 enum Event {
     End,
     In(usize),
@@ -38,7 +38,7 @@ struct Path<'a, T> {
     active: Vec<usize>,
     sign: Vec<f64>,
     z: Vec<f64>,
-    /// Atoms that are no longer or not yet looked at: of zeros, dependent on others, or just left out.
+    /// Atoms that are excluded: zero atoms, linearly dependent ones, and the one that was just removed.
     shut: Vec<bool>,
     c: Vec<f64>,
 }
@@ -49,12 +49,12 @@ impl Lars {
         Self { alpha, positive: false, max_steps: 1000 }
     }
 
-    /// Codes `rows` into `codes`. Returns the most breakpoints of a row. `O(n_atoms n_nonzero)` a breakpoint.
+    /// Codes `rows` into `codes`. Returns the maximum number of breakpoints of a row. `O(n_atoms n_nonzero)` for each breakpoint.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
         rows::blocks(atoms, rows, codes, work, |row, code, work| self.follow(atoms, row, code, work))
     }
 
-    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
     pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
         rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
@@ -124,7 +124,7 @@ impl<T: Real> Path<'_, T> {
         if self.positive { c } else { c.abs() }
     }
 
-    /// The atom of the largest correlation, the first of equal ones.
+    /// The atom of the largest correlation, the first in case of ties.
     fn largest(&self) -> Option<(usize, f64)> {
         let open = (0..self.atoms.n_atoms()).filter(|&j| !self.shut[j]).map(|j| (j, self.size(self.c[j])));
         open.filter(|(_, c)| *c > 0.0).reduce(|best, next| if next.1 > best.1 { next } else { best })
@@ -136,7 +136,7 @@ impl<T: Real> Path<'_, T> {
         self.z.push(0.0);
     }
 
-    /// `G_SS^-1 sign`. An atom that came in last and depends on the others is left out for good.
+    /// `G_SS^-1 sign`. The last atom that entered is excluded permanently if it depends linearly on the others.
     fn direction(&mut self) -> Option<Vec<f64>> {
         loop {
             let n = self.active.len();
@@ -148,7 +148,7 @@ impl<T: Real> Path<'_, T> {
             let gram = Matrix::from_fn(n, n, |i, j| self.atoms.pair(self.active[i], self.active[j]));
             let sign = Matrix::from_vec(1, n, self.sign.clone());
             let solved = factor::Cholesky::new(&gram).map(|of| of.solve_rows(&sign).into_vec());
-            // A dependent atom makes a direction that is mostly rounding.
+            // A linearly dependent atom gives a direction that is mostly rounding errors.
             let bound = 1e10 / gram.as_slice().iter().fold(f64::MIN_POSITIVE, |a: f64, g| a.max(*g));
             match solved {
                 Some(d) if d.iter().all(|d| d.abs() < bound) => return Some(d),
@@ -171,7 +171,7 @@ impl<T: Real> Path<'_, T> {
         out
     }
 
-    /// `c = b - G z`, from the code alone.
+    /// `c = b - G z`, recomputed from the code.
     fn correlate(&mut self) {
         self.c.copy_from_slice(self.b);
         for (z, &j) in self.z.iter().zip(&self.active) {
@@ -179,7 +179,7 @@ impl<T: Real> Path<'_, T> {
         }
     }
 
-    /// How far alpha falls to the next event, at most by `left`.
+    /// The decrease of alpha to the next event, at most `left`.
     fn next(
         &self,
         d: &[f64],
@@ -196,7 +196,7 @@ impl<T: Real> Path<'_, T> {
             for sign in signs {
                 let closes = 1.0 - sign * slope[j];
                 if closes > 1e-10 {
-                    // Where several atoms come in at once, the others follow at a distance of rounding.
+                    // If several atoms enter at once, the others follow within rounding errors.
                     let at = ((alpha - sign * self.c[j]) / closes).max(0.0);
                     if at < by {
                         (by, event) = (at, Event::In(j));

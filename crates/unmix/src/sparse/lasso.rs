@@ -8,8 +8,8 @@
 //!     c = A x - G z, from the code alone
 //! ```
 //!
-//! An atom is screened where `|s c_j| + ||a_j|| sqrt(2 gap) < alpha`: no solution uses it (Ndiaye et al. 2017). Where no inner products of all
-//! pairs are kept, atoms that are screened are not visited again.
+//! An atom is screened if `|s c_j| + ||a_j|| sqrt(2 gap) < alpha`: no solution uses it (Ndiaye et al. 2017). If the Gram matrix is not
+//! stored, screened atoms are not visited again.
 
 use super::Atoms;
 use super::gap::dual_scale;
@@ -18,29 +18,29 @@ use super::set::{Set, Threshold};
 use crate::num::simd::CELL;
 use crate::num::{Real, widest};
 
-/// The problem `min 1/2 ||x - z A||² + alpha ||z||_1`, and how far each row is solved.
+/// The problem `min 1/2 ||x - z A||² + alpha ||z||_1`, and its stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Lasso {
     /// Weight of the penalty, above 0.
     pub alpha: f64,
-    /// Codes are at least 0.
+    /// Whether codes must be non-negative.
     pub positive: bool,
-    /// When a row is done.
+    /// Stopping rule for a row.
     pub effort: Effort,
 }
 
-/// When a row is done.
+/// Stopping rule for a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
-    /// Where the duality gap is at most `tol ||x||² / 2`, or after `max_passes` passes over the working set.
+    /// Stops when the duality gap is at most `tol ||x||² / 2`, or after `max_passes` passes over the working set.
     UpTo {
-        /// Bound of the relative gap.
+        /// Tolerance on the relative gap.
         tol: f64,
-        /// Bound of the passes.
+        /// Maximum number of passes.
         max_passes: usize,
     },
-    /// After so many passes over all atoms.
+    /// Stops after this number of passes over all atoms.
     Passes(usize),
 }
 
@@ -51,20 +51,20 @@ impl Default for Lasso {
 }
 
 impl Lasso {
-    /// Of this alpha, with the defaults of the others.
+    /// With this alpha, and the defaults of the other options.
     pub fn of(alpha: f64) -> Self {
         Self { alpha, ..Self::default() }
     }
 
-    /// Codes `rows` (`n x n_features`, finite) from the start in `codes` (`n x n_atoms`), which it replaces, on this thread.
-    /// Returns the most passes that a row took.
+    /// Codes `rows` (`n x n_features`, finite) on this thread; `codes` (`n x n_atoms`) holds the initial codes, which are
+    /// overwritten. Returns the maximum number of passes of a row.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
         rows::blocks(
             atoms,
             rows,
             codes,
             work,
-            // Without it the loops are compiled for the least that processors have. Measured: five times slower.
+            // Without this, the loops are compiled for the baseline instruction set. Measured: five times slower.
             #[inline(always)]
             |row, code, work| match self.effort {
                 Effort::UpTo { tol, max_passes } => self.solve(atoms, row, code, (tol, max_passes), work),
@@ -73,7 +73,7 @@ impl Lasso {
         )
     }
 
-    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
     pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
         rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
@@ -100,7 +100,7 @@ impl Lasso {
     }
 }
 
-/// One row to be coded: its numbers, its correlations with the atoms (zeros at the end), and `||x||²`.
+/// One row to be coded: its numbers, its correlations with the atoms (padded with zeros), and `||x||²`.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a, T> {
     pub(super) x: &'a [T],
@@ -108,7 +108,7 @@ pub(super) struct Row<'a, T> {
     pub(super) norm: f64,
 }
 
-/// How correlations come about.
+/// Computation of correlations.
 pub(super) trait Correlations<T> {
     /// Inner product of two atoms.
     fn pair(&self, i: usize, j: usize) -> T;
@@ -116,18 +116,18 @@ pub(super) trait Correlations<T> {
     fn with_row(&self, j: usize) -> T;
     /// Correlations of the residual with all atoms that are not screened, from the code `z` on `atoms`.
     fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]);
-    /// Leaves out the atoms that no solution uses, for a dual point `s r`: those with `|s c_j| + ||a_j|| radius < alpha`.
+    /// Screens atoms that no solution uses, for a dual point `s r`: those with `|s c_j| + ||a_j|| radius < alpha`.
     fn screen(&mut self, c: &mut [T], weight: &mut [T], bound: (f64, f64, f64));
 }
 
-/// From inner products of all pairs.
+/// From the Gram matrix.
 pub(super) struct Paired<'a, T> {
     pub(super) atoms: &'a Atoms<T>,
     pub(super) gram: &'a [T],
     pub(super) b: &'a [T],
 }
 
-/// Cells whose correlations stay in registers.
+/// Number of cells whose correlations stay in registers.
 const WIDE: usize = 4;
 
 impl<T: Real> Correlations<T> for Paired<'_, T> {
@@ -169,12 +169,12 @@ impl<T: Real> Correlations<T> for Paired<'_, T> {
     fn screen(&mut self, _: &mut [T], _: &mut [T], _: (f64, f64, f64)) {}
 }
 
-/// From the atoms themselves, those alone that are not screened.
+/// From the atoms themselves, without the Gram matrix; only for atoms that are not screened.
 pub(super) struct Plain<'a, T> {
     atoms: &'a Atoms<T>,
     row: Row<'a, T>,
     residual: Vec<T>,
-    /// Atoms that a solution may use.
+    /// Atoms that are not screened.
     left: Vec<usize>,
 }
 
@@ -186,7 +186,7 @@ impl<'a, T: Real> Plain<'a, T> {
     }
 }
 
-/// Inner product, in cells that are added up at the end.
+/// Inner product, in independent partial sums.
 #[inline(always)]
 pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [[T::default(); CELL]; 2];
@@ -233,7 +233,7 @@ impl<T: Real> Correlations<T> for Plain<'_, T> {
         let square = &self.atoms.square;
         self.left.retain(|&j| {
             let size = (s * c[j].to_f64()).abs() + square[j].to_f64().sqrt() * radius;
-            // Rounding of the correlations is far below this part. What is in the set has no weight.
+            // Rounding errors of the correlations are far below this tolerance. Atoms in the set have weight 0.
             let stays = size >= alpha * (1.0 - 1e-6) || weight[j] == zero;
             if !stays {
                 (c[j], weight[j]) = (zero, zero);
@@ -243,11 +243,11 @@ impl<T: Real> Correlations<T> for Plain<'_, T> {
     }
 }
 
-/// What one look at all correlations finds.
+/// Result of a scan of all correlations.
 struct CorrelationScan {
-    /// The largest correlation, of either sign unless codes are positive.
+    /// The largest correlation; in absolute value unless codes are positive.
     most: f64,
-    /// The largest excess over `alpha`, divided by the length of its atom, among atoms outside the set.
+    /// The largest excess over `alpha`, divided by the norm of its atom, among atoms outside the set.
     worst: f64,
 }
 
@@ -267,15 +267,15 @@ fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool)
     CorrelationScan { most: top(most), worst: top(worst) }
 }
 
-/// Atoms that a round adds at most, where the set has fewer.
+/// Maximum number of atoms that are added in a round, if the set has fewer.
 const FIRST: usize = 8;
-/// Atoms are added whose excess is at least this part of the largest.
+/// Atoms are added whose excess is at least this fraction of the largest.
 const SHARE: f64 = 0.5;
-/// How far a set is solved: this part of the gap of the row.
+/// Tolerance for the problem on the set, as a fraction of the gap of the row.
 const INNER: f64 = 0.3;
-/// Of a set with more atoms than this a step on the signs of the code comes after several passes.
+/// In sets with more atoms than this, a step on the signs of the code follows only after several passes.
 const NEWTON: usize = 48;
-/// Rounding of the gap as the set sees it stays below the rest.
+/// Safety margin for rounding errors of the gap on the set.
 const MARGIN: f64 = 0.9;
 
 #[inline(always)]
@@ -297,7 +297,7 @@ fn solve<T: Real>(
     weight.extend_from_slice(&atoms.inverse_norm);
     set.clear();
     for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
-        // An atom of zeros has the code 0; a start may be of another problem.
+        // A zero atom has code 0; the initial code may violate the constraint.
         if weight[j] != zero && !(lasso.positive && *z < zero) {
             weight[j] = zero;
             let size = (atoms.square[j], atoms.inverse[j]);
@@ -334,7 +334,7 @@ fn solve<T: Real>(
             if solved(lasso, set, norm, inner) {
                 break;
             }
-            // A step costs as much as so many passes.
+            // A step costs as much as this number of passes.
             if passes % (1 + set.len() / NEWTON) == 0
                 && newton.step(set, threshold)
                 && solved(lasso, set, norm, inner)
@@ -347,13 +347,13 @@ fn solve<T: Real>(
     passes as u64
 }
 
-/// Whether the gap of a code among the atoms of the set is at most this.
+/// Whether the duality gap on the atoms of the set is at most this.
 #[inline(always)]
 fn solved<T: Real>(lasso: &Lasso, set: &Set<T>, norm: f64, least: f64) -> bool {
     set.gap(lasso.alpha, norm, set.most(lasso.positive)) <= least
 }
 
-/// Adds the atoms that exceed the threshold most, the first ones where there are many.
+/// Adds the atoms with the largest excess over the threshold, the first ones if there are too many.
 #[inline(always)]
 fn add<T: Real>(
     set: &mut Set<T>,

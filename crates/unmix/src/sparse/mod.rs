@@ -17,15 +17,15 @@
 //!
 //! * [`Lasso::code`] codes a block of rows on the calling thread; [`Lasso::code_all`] does so on the threads of the pool that it is
 //!   called on. Both read the start from `codes`, and a row has the same bits in any block and for any number of threads.
-//! * [`Effort::UpTo`] stops at the tolerance, [`Effort::Passes`] makes a given number of passes over all atoms, in their order, from the
+//! * [`Effort::UpTo`] stops at the tolerance; [`Effort::Passes`] makes a given number of passes over all atoms, in their order, from the
 //!   given start: each decreases `P`.
-//! * [`Omp::code`] and [`Omp::code_all`] are orthogonal matching pursuit, to a number of atoms or a squared error.
-//! * [`Proximal`] is ISTA and FISTA (steps from a start, as many as are wanted), [`Lars`] the homotopy in alpha.
+//! * [`Omp::code`] and [`Omp::code_all`] are orthogonal matching pursuit, up to a number of atoms or down to a squared error.
+//! * [`Proximal`] is ISTA and FISTA (a given number of steps from a start), [`Lars`] the homotopy in alpha.
 //! * [`measure`] certifies any codes: the gap is computed from a recomputed residual in double precision.
 //!
-//! Atoms may have any length, zero among them (their code is 0), and keep their order and signs; of equal
-//! atoms the first has the code. Rows with missing cells use [`Atoms::seen`], the dictionary restricted to
-//! the observed cells of a row. Buffers are in [`Work`], one for each thread.
+//! Atoms may have any norm, including zero (their code is 0), and keep their order and signs; of duplicates, only the first has a
+//! non-zero code. Rows with missing cells use [`Atoms::restricted`], the dictionary restricted to the observed cells of a row. Buffers
+//! are in [`Work`], one for each thread.
 
 mod alternating;
 mod atoms;

@@ -1,12 +1,12 @@
-//! The minimum over the atoms of a code with the signs that they have (the step of feature-sign search, Lee, Battle, Raina & Ng 2007).
+//! The minimum over the active atoms of a code with its signs fixed (the step of feature-sign search, Lee, Battle, Raina & Ng 2007).
 //!
 //! ```text
 //! G_SS y = b_S - alpha sign(z_S)
 //! z <- z + t (y - z),  t = 1, or where the first code reaches 0, which then leaves S; until t = 1
 //! ```
 //!
-//! Along the way the objective falls, because it is quadratic where no sign changes. Where atoms depend on each other, so that a pivot is
-//! lost, nothing is done: coordinate descent goes on.
+//! The objective decreases along each step, because it is quadratic while no sign changes. If atoms are linearly dependent, so that a
+//! pivot vanishes, no step is made, and coordinate descent continues.
 
 use super::set::{Set, Threshold};
 use crate::num::Real;
@@ -15,15 +15,15 @@ use crate::num::simd::CELL;
 /// Buffers of the step.
 #[derive(Default)]
 pub(super) struct Newton<T> {
-    /// Indices of the atoms of the code in the set.
+    /// Indices in the set of the active atoms.
     support: Vec<usize>,
-    /// `G_SS`, eliminated, with the right side as the last column; zeros at the end of each row.
+    /// `G_SS` during elimination, with the right-hand side as the last column; padded with zeros.
     rows: Vec<T>,
     y: Vec<T>,
 }
 
 impl<T: Real> Newton<T> {
-    /// The step on `set`; false where it was not possible.
+    /// The step on `set`; false if it was not possible.
     #[inline(always)]
     pub(super) fn step(&mut self, set: &mut Set<T>, threshold: Threshold<T>) -> bool {
         let zero = T::default();
@@ -40,7 +40,7 @@ impl<T: Real> Newton<T> {
             };
             for (&i, y) in self.support.iter().zip(&self.y) {
                 let (before, next) = (set.z[i], t.times_plus(*y - set.z[i], set.z[i]));
-                // What rounding takes across 0 ends there, too.
+                // Codes that change sign through rounding are set to 0, too.
                 set.z[i] = if (next > zero) == (before > zero) { next } else { zero };
             }
             set.z[leaves] = zero;
@@ -50,7 +50,7 @@ impl<T: Real> Newton<T> {
         true
     }
 
-    /// How far codes go before the first of them reaches 0, and which that is.
+    /// The step length at which the first code becomes 0, and its index.
     #[inline(always)]
     fn first_crossing(&self, z: &[T]) -> Option<(T, usize)> {
         let zero = T::default();
@@ -73,7 +73,7 @@ impl<T: Real> Newton<T> {
     fn solve(&mut self, set: &Set<T>, threshold: Threshold<T>) -> bool {
         let (n, zero) = (self.support.len(), T::default());
         let width = (n + 1).next_multiple_of(CELL);
-        // An atom is lost where less than this part of its square is outside the span of those before it.
+        // A pivot is treated as 0 if less than this fraction of the atom's square is outside the span of the atoms before it.
         let least = T::from_f64(100.0 * T::DTYPE.eps());
         self.rows.clear();
         self.rows.resize(n * width, zero);

@@ -1,4 +1,5 @@
-//! Orthogonal matching pursuit from inner products (Batch-OMP, Rubinstein, Zibulevsky & Elad 2008), with a Cholesky factor that grows.
+//! Orthogonal matching pursuit from inner products (Batch-OMP, Rubinstein, Zibulevsky & Elad 2008), with incremental Cholesky
+//! factorisation.
 //!
 //! ```text
 //! repeat:  j = argmax |c_j| / ||a_j||  outside S        c = A r
@@ -9,8 +10,8 @@
 //! z_S = L^-T q
 //! ```
 //!
-//! Factor and code are in double precision, whatever the type of the rows: an atom that depends on the others is found by its pivot. `c` and `V`,
-//! which only choose the atoms, are of the type of the rows.
+//! Factor and code are in double precision, whatever the type of the rows: an atom that depends linearly on the others is detected by its
+//! pivot. `c` and `V`, which only select atoms, are in the type of the rows.
 
 use super::Atoms;
 use super::lasso::Row;
@@ -18,47 +19,47 @@ use super::rows::{self, RowWork, Work};
 use crate::num::simd::CELL;
 use crate::num::{Dtype, Real};
 
-/// When the pursuit of a row ends: with so many atoms, or at a squared error, whichever is first.
+/// Stopping rule of the pursuit of a row: a number of atoms or a squared error, whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Omp {
-    /// The most atoms that a code uses.
+    /// Maximum number of atoms of a code.
     pub n_nonzero: usize,
-    /// The pursuit ends where `||x - z A||²` is at most this.
+    /// The pursuit stops when `||x - z A||²` is at most this.
     pub max_squared_error: f64,
 }
 
-/// What is kept of the atoms that were taken.
+/// State of the pursuit of a row.
 #[derive(Default)]
 pub(super) struct Pursuit<T> {
     taken: Vec<usize>,
-    /// Rows of the Cholesky factor, one after the other, `i + 1` numbers each; in place of a pivot its inverse.
+    /// Rows of the Cholesky factor, consecutive, `i + 1` numbers each; the last is the inverse of the pivot.
     factor: Vec<f64>,
     q: Vec<f64>,
     z: Vec<f64>,
-    /// `V`, a row of all atoms for each that was taken.
+    /// `V`, one row over all atoms for each selected atom.
     v: Vec<T>,
     /// The last row of the factor, without its pivot.
     w: Vec<T>,
     /// Correlations of the residual with the atoms.
     c: Vec<T>,
-    /// `1 / ||a||` of the atoms that may be taken, else 0.
+    /// `1 / ||a||` of the atoms that may be selected, else 0.
     free: Vec<T>,
 }
 
 impl Omp {
-    /// To at most `n_nonzero` atoms.
+    /// With at most `n_nonzero` atoms.
     pub fn of_atoms(n_nonzero: usize) -> Self {
         Self { n_nonzero, max_squared_error: 0.0 }
     }
 
-    /// To a squared error, with at most `n_nonzero` atoms.
+    /// Down to a squared error, with at most `n_nonzero` atoms.
     pub fn to_error(max_squared_error: f64, n_nonzero: usize) -> Self {
         Self { n_nonzero, max_squared_error }
     }
 
-    /// Codes `rows` (`n x n_features`, finite) into `codes` (`n x n_atoms`), on this thread. Returns the most atoms that a row took.
-    /// `O(n_atoms (n_features + n_nonzero²))` a row.
+    /// Codes `rows` (`n x n_features`, finite) into `codes` (`n x n_atoms`), on this thread. Returns the maximum number of atoms of
+    /// a row. `O(n_atoms (n_features + n_nonzero²))` for each row.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
         rows::blocks(
             atoms,
@@ -70,7 +71,7 @@ impl Omp {
         )
     }
 
-    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
     pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
         rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
@@ -86,11 +87,11 @@ impl Omp {
         let pursuit = &mut work.pursuit;
         code.fill(T::default());
         pursuit.begin(atoms, row.b);
-        // Below this the square of the residual is what is left of rounding; correlations are no less rounded than rows are.
+        // Below this the squared residual consists of rounding errors; correlations are no more accurate than rows.
         let rounding = row.norm * (100.0 * T::DTYPE.eps()).powi(2);
         let cancels = row.norm * if T::DTYPE == Dtype::F32 { 1e-5 } else { 1e-8 };
         let goal = self.max_squared_error.max(rounding);
-        // No more atoms than features are independent.
+        // At most as many atoms as features can be linearly independent.
         let most = self.n_nonzero.min(atoms.n_atoms()).min(atoms.n_features());
         let mut error = row.norm;
         if most == 0 || error <= goal {
@@ -103,7 +104,7 @@ impl Omp {
                 continue;
             };
             error -= q * q;
-            // What cancels is formed again, from the residual itself.
+            // After cancellation it is recomputed from the residual.
             if error < cancels {
                 error = pursuit.squared_error(atoms, row.x);
             }
@@ -118,7 +119,7 @@ impl Omp {
     }
 }
 
-/// Cells of `V` and `c` that stay in registers.
+/// Number of cells of `V` and `c` that stay in registers.
 const WIDE: usize = 4;
 
 impl<T: Real> Pursuit<T> {
@@ -133,7 +134,7 @@ impl<T: Real> Pursuit<T> {
         self.free.extend_from_slice(&atoms.inverse_norm);
     }
 
-    /// The atom of the largest correlation for its length among those that are free, the first of equal ones.
+    /// The atom of the largest normalised correlation among those that may be selected, the first in case of ties.
     #[inline(always)]
     fn best(&self) -> Option<usize> {
         let mut best = Best::default();
@@ -143,7 +144,7 @@ impl<T: Real> Pursuit<T> {
         best.atom()
     }
 
-    /// Takes atom `j`, whose correlation with the row is `b`: `q`, unless the atom depends on those that were taken.
+    /// Selects atom `j`, whose correlation with the row is `b`; returns `q`, unless the atom depends linearly on the selected ones.
     #[inline(always)]
     fn take(&mut self, atoms: &Atoms<T>, j: usize, b: f64) -> Option<f64> {
         self.free[j] = T::default();
@@ -172,7 +173,8 @@ impl<T: Real> Pursuit<T> {
         Some(q)
     }
 
-    /// Projects the residual on the complement of atom `j`, which was taken last: `V`, the correlations, and the next atom.
+    /// Projects the residual onto the orthogonal complement of atom `j`, the last selected: updates `V` and the correlations, and
+    /// returns the next atom.
     #[inline(always)]
     fn project(&mut self, atoms: &Atoms<T>, j: usize, q: f64) -> Option<usize> {
         let (n, stride) = (self.w.len(), atoms.stride);
@@ -220,7 +222,7 @@ impl<T: Real> Pursuit<T> {
     }
 }
 
-/// `L w = w`, in place.
+/// Forward substitution with `L`, in place.
 #[inline(always)]
 fn substitute(factor: &[f64], w: &mut [f64]) {
     let mut at = 0;
@@ -233,7 +235,8 @@ fn substitute(factor: &[f64], w: &mut [f64]) {
     }
 }
 
-/// Numbers of `N` cells: `V` from the Gram matrix and what there is of it, the correlations, and what is largest among them. Returns how many numbers.
+/// Computes `N` cells: `V` from the Gram matrix and its earlier rows, the correlations, and the largest of them. Returns the number of
+/// entries.
 #[inline(always)]
 fn cells<T: Real, const N: usize>(
     (gram, new, done): (&[T], &mut [T], &[T]),
@@ -245,7 +248,7 @@ fn cells<T: Real, const N: usize>(
     best: &mut Best<T>,
 ) -> usize {
     let mut sums = [[T::default(); CELL]; N];
-    // One loop over all numbers of arrays of a known length: it is the one that the compiler makes whole vectors of.
+    // One loop over arrays of constant length, which the compiler vectorises completely.
     let flat = sums.as_flattened_mut();
     flat.copy_from_slice(&gram[..N * CELL]);
     for (i, w) in w.iter().enumerate() {
@@ -269,11 +272,11 @@ fn cells<T: Real, const N: usize>(
     N * CELL
 }
 
-/// The largest number so far at each place of a cell, and in which cell it was.
+/// The largest number so far in each lane, and the index of its cell.
 struct Best<T> {
     most: [T; CELL],
     cell: [T; CELL],
-    /// Cells that were seen: a number of the same type, so that it is chosen by the same mask.
+    /// Number of cells processed: a number of the same type, so that it is selected by the same mask.
     seen: T,
 }
 
@@ -287,7 +290,7 @@ impl<T: Real> Default for Best<T> {
 impl<T: Real> Best<T> {
     #[inline(always)]
     fn update_best(&mut self, c: &[T; CELL], free: &[T; CELL]) {
-        // Values, not places, are selected between: otherwise the compiler selects addresses, one by one.
+        // Values, not indices, are selected: otherwise the compiler selects addresses one by one.
         let (most, cell, seen) = (self.most, self.cell, self.seen);
         for l in 0..CELL {
             let (before, size) = (most[l], c[l].absolute() * free[l]);
@@ -299,7 +302,7 @@ impl<T: Real> Best<T> {
         self.seen = seen.plus(T::from_f64(1.0));
     }
 
-    /// The first atom of the largest number; none where all are 0.
+    /// The first atom with the largest number; none if all are 0.
     #[inline(always)]
     fn atom(&self) -> Option<usize> {
         let top = self.most.iter().fold(T::default(), |a, b| if *b > a { *b } else { a });

@@ -6,8 +6,8 @@
 //! a_j   = project(a_j + (q_j - P_j A) / P_jj)                           one atom after the other
 //! ```
 //!
-//! `rho` (forgetting) weighs batches: those learned with atoms of long ago count less. Everything that changes from one batch to the next is
-//! [`OnlineState`], which goes with the model, so that a stream is continued where it ended.
+//! `rho` (forgetting) weights batches: those that were coded with earlier atoms have less weight. Everything that changes from one batch to
+//! the next is in [`OnlineState`], which is stored with the model, so that a stream can be continued.
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
@@ -21,39 +21,39 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Batches of a stream between two searches for atoms that no code uses; of a fit they are made after each epoch.
+/// Batches of a stream between two searches for unused atoms; in a fit they are made after each epoch.
 pub(crate) const PERIOD: u64 = 100;
 
-/// All that changes while atoms are learned. The order of the atoms is that in which they are updated, and stays.
+/// Everything that changes during learning. Atoms are updated in their order, which does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OnlineState {
-    /// `m x p`.
+    /// Atoms, `m x p`.
     pub(crate) atoms: Matrix<f64>,
     /// Weighted second moments of codes, `m x m`.
     pub(crate) codes: Matrix<f64>,
     /// Weighted products of codes and rows, `m x p`.
     pub(crate) rows: Matrix<f64>,
-    /// Batches learned from, over the whole life.
+    /// Number of batches so far.
     pub(crate) t: u64,
-    /// Batches since atoms without use were last searched for, and how often each was used in these.
+    /// Number of batches since the last search for unused atoms, and how many codes have used each atom since.
     pub(crate) since: u64,
     pub(crate) recent: Vec<u64>,
-    /// Share of the codes that use each atom and their mean absolute value, weighted as the sums are, times `weight`.
+    /// Fraction of the codes that use each atom, and their mean absolute value, with the same weights as the sums, times `weight`.
     pub(crate) share: Vec<f64>,
     pub(crate) size: Vec<f64>,
     pub(crate) weight: f64,
-    /// Rows that were represented worst since then.
+    /// Rows with the largest reconstruction errors since then.
     pub(crate) worst: Worst,
-    /// Atoms that were without use when last searched for, and are still there.
+    /// Atoms that were unused at the last search and have not been replaced.
     pub(crate) dead: u64,
-    /// Atoms that were replaced.
+    /// Number of atoms that were replaced.
     pub(crate) replaced: u64,
     /// The largest `|a x|` in batches whose codes were all 0.
     pub(crate) largest: f64,
 }
 
 impl OnlineState {
-    /// Before the first batch.
+    /// The state before the first batch.
     pub(crate) fn new(atoms: Matrix<f64>) -> Self {
         let (m, p) = (atoms.rows(), atoms.cols());
         Self {
@@ -73,7 +73,7 @@ impl OnlineState {
         }
     }
 
-    /// Atoms that no code used when last searched for, or so far where that was never.
+    /// Number of atoms unused at the last search, or so far if there was none.
     pub(crate) fn dead_now(&self) -> u64 {
         match self.since == self.t {
             true => self.recent.iter().filter(|n| **n == 0).count() as u64,
@@ -86,14 +86,14 @@ impl OnlineState {
         self.size.iter().all(|s| *s == 0.0)
     }
 
-    /// Sums fade as batches come.
+    /// Multiplies the sums by the forgetting factor.
     fn decay(&mut self, by: f64) {
         let tables = [self.codes.as_mut_slice(), self.rows.as_mut_slice(), &mut self.share, &mut self.size];
         tables.into_iter().flatten().for_each(|x| *x *= by);
         self.weight *= by;
     }
 
-    /// Adds the code of row `number`, whose entries that are not 0 are listed, a part `by` of its batch.
+    /// Adds the code of row `number`, given by its non-zero entries, with weight `by`.
     fn add<T: Real>(&mut self, active: &[(usize, f64)], row: &[T], number: u64, by: f64, rest: &mut [f64]) {
         rest.iter_mut().zip(row).for_each(|(r, x)| *r = x.to_f64());
         for &(j, z) in active {
@@ -111,10 +111,10 @@ impl OnlineState {
     }
 }
 
-/// How atoms are learned.
+/// Options of the algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Online {
-    /// Codes of a batch.
+    /// Coding of a batch.
     pub(crate) lasso: Lasso,
     pub(crate) set: AtomSet,
     pub(crate) forgetting: f64,
@@ -131,7 +131,7 @@ pub(crate) struct Epochs {
 }
 
 impl Online {
-    /// One batch: rows `x`, row-major, which have these numbers.
+    /// One batch: rows `x`, row-major, with these row numbers.
     pub(crate) fn step<T: Real>(&self, at: &mut OnlineState, x: &[T], numbers: &[u64]) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let atoms = Atoms::<T>::new(&at.atoms);
@@ -156,7 +156,7 @@ impl Online {
         }
     }
 
-    /// Looks for atoms without use since the last time, and replaces them where that `may` be done and there is use for any atom.
+    /// Searches for atoms that were unused since the last search, and replaces them if it `may`, and if any atom is used.
     pub(crate) fn look<T: Real>(&self, at: &mut OnlineState, may: bool, batch: &[T]) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let dead: Vec<usize> = (0..m).filter(|j| at.recent[*j] == 0).collect();
@@ -184,7 +184,8 @@ impl Online {
         at.since = 0;
     }
 
-    /// Learns from batches in random order for so many epochs, from `first` on. `sample` are rows on which the objective is computed.
+    /// Learns from batches in random order until `epochs` epochs have ended, starting at `first`. `sample` are rows on which the
+    /// objective is computed.
     pub(crate) fn learn<T: Real>(
         &self,
         batches: &Batches<'_, T>,
@@ -198,11 +199,11 @@ impl Online {
         let (mut steps, (from, mut objective, mut learnt)) =
             Steps::begin::<(Position, Vec<f64>, OnlineState)>(run, "dictionary", limits, begun)?;
         let mut outcome = Outcome::Completed;
-        // Rows of a batch are coded by all threads, so none of them reads ahead.
+        // Rows of a batch are coded by all threads, so no thread reads ahead.
         let mut each = |batch: &Batch<'_, T>| {
             self.step(&mut learnt, batch.x, batch.rows);
             if batch.ends_epoch() {
-                // Not in the last fifth: what is put in late is not learned any more.
+                // Not in the last fifth, where too little training would be left for them.
                 let may = 5 * batch.next.epoch <= 4 * epochs;
                 self.look(&mut learnt, may, batch.x);
                 let value = self.objective(&learnt.atoms, sample);
@@ -248,7 +249,7 @@ impl Online {
     }
 }
 
-/// The largest product of an atom and each row, of either sign unless codes are `positive`.
+/// The largest product of an atom and each row; in absolute value unless codes are `positive`.
 pub(crate) fn largest_of_each<T: Real>(atoms: &Atoms<T>, rows: &[T], positive: bool) -> Vec<f64> {
     let (m, p) = (atoms.n_atoms(), atoms.n_features());
     let wide: Vec<f64> = rows.iter().map(|x| x.to_f64()).collect();

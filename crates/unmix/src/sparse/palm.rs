@@ -1,5 +1,5 @@
-//! Steps of proximal gradient descent on all codes, and of projected gradient descent on all atoms, each at the largest length for which
-//! the objective cannot rise.
+//! Steps of proximal gradient descent on all codes, and of projected gradient descent on all atoms, each with the largest step length
+//! for which the objective cannot increase.
 //!
 //! ```text
 //! Z <- S_{t alpha}(Z - t (Z A - X) A'),      t = 1 / ||A||²
@@ -7,7 +7,8 @@
 //! P = 1/2 (||X||² - 2 <Q, A> + <H A, A>) + alpha ||Z||_1
 //! ```
 //!
-//! Rows are cut into chunks of a fixed length; sums over chunks are added in their order, so that the bits do not depend on threads.
+//! Rows are cut into chunks of a fixed length, whose sums are added in order, so that the bits do not depend on the number of
+//! threads.
 
 use super::constraint::AtomSet;
 use crate::error::Result;
@@ -18,9 +19,9 @@ use rayon::prelude::*;
 const CHUNK: usize = 256;
 /// Chunks whose sums are held at a time.
 const TOGETHER: usize = 8;
-/// Codes with a larger share of entries that are not 0 are multiplied as a table.
+/// Codes with a larger fraction of non-zero entries are multiplied as a dense matrix.
 const DENSE: f64 = 0.15;
-/// What a computed norm is multiplied by, to be no less than the norm.
+/// Factor that makes a computed norm an upper bound.
 const ABOVE: f64 = 1.0 + 1e-10;
 
 /// Rows held in memory, and the penalty.
@@ -42,7 +43,7 @@ pub(crate) struct Sums {
     pub(crate) rows: Matrix<f64>,
     /// `||Z||_1`.
     pub(crate) size: f64,
-    /// Codes that use each atom, and the sum of their absolute values.
+    /// Number of codes that use each atom, and the sum of their absolute values.
     pub(crate) used: Vec<u64>,
     pub(crate) sizes: Vec<f64>,
 }
@@ -63,7 +64,7 @@ impl Sums {
     }
 }
 
-/// The largest eigenvalue of `A A'`, from above; a matrix of zeros has the least positive number.
+/// An upper bound on the largest eigenvalue of `A A'`; for a zero matrix the smallest positive number.
 pub(crate) fn square_norm(a: &Matrix<f64>) -> Result<f64> {
     let small = match a.rows() <= a.cols() {
         true => factor::multiply_transposed(a, a),
@@ -75,19 +76,19 @@ pub(crate) fn square_norm(a: &Matrix<f64>) -> Result<f64> {
     largest_eigenvalue(&small)
 }
 
-/// The same of a symmetric matrix that is positive semidefinite.
+/// The same for a symmetric positive semidefinite matrix.
 pub(crate) fn largest_eigenvalue(a: &Matrix<f64>) -> Result<f64> {
     let most = factor::eigenvalues(a)?.into_iter().fold(0.0f64, f64::max);
     Ok((most * ABOVE).max(f64::MIN_POSITIVE))
 }
 
-/// Atoms, ready for steps on codes.
+/// Atoms, prepared for steps on codes.
 pub(crate) struct Ready<T> {
-    /// `m x p` and its transpose, and inner products where these are fewer than twice the columns.
+    /// Atoms, `m x p`, their transpose, and their Gram matrix if it has fewer columns than twice those of the atoms.
     atoms: Matrix<T>,
     across: Matrix<T>,
     gram: Option<Matrix<T>>,
-    /// Length of a step.
+    /// Step length.
     pub(crate) step: f64,
 }
 
@@ -103,12 +104,12 @@ impl<T: Real> Ready<T> {
         })
     }
 
-    /// With a step that is known already; without inner products.
+    /// With a known step length; without the Gram matrix.
     pub(crate) fn with_step(atoms: &Matrix<f64>, step: f64) -> Self {
         Self { step, atoms: atoms.cast(), across: atoms.transposed().cast(), gram: None }
     }
 
-    /// `steps` on the codes `z` of rows `x`, of one chunk; the first is taken from `from` where that is given.
+    /// `steps` on the codes `z` of the rows `x` of one chunk; the first starts at `from` if that is given.
     pub(crate) fn descend(
         &self,
         x: &[T],
@@ -155,7 +156,7 @@ impl<T: Real> Ready<T> {
     }
 }
 
-/// The soft threshold.
+/// Soft thresholding.
 #[inline(always)]
 fn shrunk<T: Real>(v: T, cut: T, positive: bool) -> T {
     let zero = T::default();
@@ -178,7 +179,7 @@ impl<T: Real> Problem<T> {
         self.x.len() / self.p
     }
 
-    /// Steps on all codes, on the threads of this pool; the first from `from`.
+    /// Steps on all codes, on the threads of this pool; the first starts at `from`.
     pub(crate) fn code_steps(&self, atoms: &Ready<T>, z: &mut [T], from: Option<&[T]>, steps: u64) {
         let m = atoms.atoms.rows();
         let penalty = (self.alpha, self.positive);
@@ -201,7 +202,7 @@ impl<T: Real> Problem<T> {
         total
     }
 
-    /// The objective for codes with these sums.
+    /// The objective of codes with these sums.
     pub(crate) fn objective(&self, sums: &Sums, atoms: &Matrix<f64>) -> f64 {
         let fitted = factor::multiply(&sums.codes, atoms);
         let dot =
@@ -242,7 +243,7 @@ fn sums_of<T: Real>(x: &[T], z: &[T], m: usize, p: usize) -> Sums {
     out
 }
 
-/// One step on the atoms, from `at`.
+/// One step on the atoms, starting at `at`.
 pub(crate) fn atom_step(set: AtomSet, sums: &Sums, at: &Matrix<f64>, step: f64) -> Matrix<f64> {
     let mut next = factor::multiply(&sums.codes, at);
     let gradient = next.as_mut_slice().iter_mut().zip(sums.rows.as_slice()).zip(at.as_slice());

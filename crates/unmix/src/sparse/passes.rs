@@ -1,5 +1,5 @@
 //! A given number of passes over all atoms, in their order, from a given code: each coordinate is minimised exactly, so that every pass
-//! lowers the objective.
+//! decreases the objective.
 
 use super::Atoms;
 use super::lasso::{Lasso, Row, dot};
@@ -8,8 +8,8 @@ use super::set::Threshold;
 use crate::num::Real;
 use crate::num::simd::CELL;
 
-/// `n` passes. With inner products of pairs a code that stays costs nothing beyond a look, one that changes `O(n_atoms)`; without
-/// them each costs `O(n_features)`.
+/// `n` passes. With the Gram matrix, a coordinate that does not change costs `O(1)` and one that changes `O(n_atoms)`; without it
+/// each costs `O(n_features)`.
 #[inline(always)]
 pub(super) fn passes<T: Real>(
     lasso: &Lasso,
@@ -22,7 +22,7 @@ pub(super) fn passes<T: Real>(
     let (zero, stride) = (T::default(), atoms.stride);
     let threshold = Threshold::<T>::new(lasso.alpha, lasso.positive);
     for (z, square) in code.iter_mut().zip(&atoms.square) {
-        // An atom of zeros has the code 0.
+        // A zero atom has code 0.
         *z = if *square == zero || (lasso.positive && *z < zero) { zero } else { *z };
     }
     let Some(gram) = &atoms.gram else { return on_residual(threshold, atoms, row, code, n, work) };

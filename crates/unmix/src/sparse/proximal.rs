@@ -1,4 +1,4 @@
-//! The lasso by proximal gradient steps: ISTA, and FISTA (Beck & Teboulle 2009) with restarts (O'Donoghue & Candès 2015).
+//! The lasso by proximal gradient steps: ISTA, and FISTA (Beck & Teboulle 2009) with adaptive restart (O'Donoghue & Candès 2015).
 //!
 //! ```text
 //! z+ = S(y + A (x - y A) / L),    y = z, or z+ + (t - 1)/t+ (z+ - z)        L >= ||A||²
@@ -16,13 +16,13 @@ use crate::num::Real;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Proximal {
-    /// The problem, and when a row is done.
+    /// The problem and the stopping rule.
     pub lasso: Lasso,
-    /// With momentum, which starts again where it points uphill.
+    /// Whether momentum is used; it is restarted when it points in a direction of increase.
     pub accelerated: bool,
 }
 
-/// Steps of FISTA between two gaps: each takes correlations of its own.
+/// Steps of FISTA between two evaluations of the gap: each needs its own correlations.
 const BETWEEN: usize = 10;
 
 /// Buffers of one row.
@@ -44,8 +44,9 @@ impl Proximal {
         Self { lasso, accelerated: true }
     }
 
-    /// Codes `rows` from the start in `codes`, as [`Lasso::code`] does. Returns the most steps that a row took.
-    /// A step of ISTA never raises the objective. `O(n_atoms n_nonzero)` a step, or `O(n_atoms n_features)` without inner products.
+    /// Codes `rows` from the start in `codes`, as [`Lasso::code`] does. Returns the maximum number of steps of a row. A step of
+    /// ISTA never increases the objective. `O(n_atoms n_nonzero)` for each step, or `O(n_atoms n_features)` without the Gram
+    /// matrix.
     pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
         let step = T::from_f64(1.0 / atoms.lipschitz().max(T::DTYPE.least()));
         rows::blocks(
@@ -61,7 +62,7 @@ impl Proximal {
         )
     }
 
-    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    /// [`code`](Self::code) on the threads of the current pool: the same bits for any number of them.
     pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
         rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
     }
@@ -112,7 +113,7 @@ impl Proximal {
             for ((z, y), c) in z.iter_mut().zip(&mut steps.y).zip(c.iter()) {
                 let new = threshold.soft(step.times_plus(*c, *y));
                 uphill = (*y - new).times_plus(new - *z, uphill);
-                // The change waits in `y` until the momentum is known.
+                // The change is kept in `y` until the momentum is known.
                 (*y, *z) = (new - *z, new);
             }
             let momentum = match self.accelerated && uphill <= zero {

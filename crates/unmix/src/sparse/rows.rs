@@ -1,4 +1,4 @@
-//! Blocks of rows: their correlations with the atoms by one product, then each row separately.
+//! Coding of blocks of rows: their correlations with the atoms by one product, then each row separately.
 
 use super::Atoms;
 use super::gap::Checked;
@@ -8,16 +8,16 @@ use crate::num::simd::CELL;
 use crate::num::{Real, kernel};
 use rayon::prelude::*;
 
-/// Buffers that coding needs again from row to row; what they hold between two calls means nothing.
+/// Buffers that are reused from row to row; their contents between two calls are undefined.
 #[derive(Default)]
 pub struct Work<T> {
     products: Vec<T>,
     row: RowWork<T>,
-    /// Those of [`measure`](super::measure).
+    /// Buffers of [`measure`](super::measure).
     pub checked: Checked,
 }
 
-/// Of one row.
+/// Buffers of one row.
 #[derive(Default)]
 pub(super) struct RowWork<T> {
     pub(super) set: Set<T>,
@@ -30,7 +30,7 @@ pub(super) struct RowWork<T> {
     pub(super) steps: super::proximal::Steps<T>,
 }
 
-/// Rows whose correlations are formed at a time: they stay in the second cache.
+/// Rows whose correlations are computed at a time: they fit in the second-level cache.
 fn at_a_time(n_atoms: usize) -> usize {
     (65_536 / n_atoms.max(1)).clamp(8, 64)
 }
@@ -38,7 +38,8 @@ fn at_a_time(n_atoms: usize) -> usize {
 /// Rows that one thread takes at a time.
 const TASK: usize = 32;
 
-/// Calls `solve` for every row, with its code; returns the largest of what it returns. A row has the same bits in any block.
+/// Calls `solve` for every row, with its code; returns the largest return value. The bits of a code do not depend on the other
+/// rows.
 pub(super) fn blocks<T: Real>(
     atoms: &Atoms<T>,
     rows: &[T],
@@ -83,7 +84,7 @@ pub(super) fn blocks<T: Real>(
     most
 }
 
-/// `||x||²`, in cells that are added up at the end: one sum would wait for each of its additions.
+/// `||x||²`, in independent partial sums: a single sum would be a chain of dependent additions.
 #[inline(always)]
 fn squared_norm<T: Real>(x: &[T]) -> f64 {
     let mut sums = [0.0; CELL];

@@ -1,4 +1,4 @@
-//! The working set: the few atoms among which a code is optimised at a time.
+//! The working set: the few atoms over which a code is optimised at a time.
 
 use super::gap::dual_scale;
 use crate::num::Real;
@@ -9,19 +9,19 @@ use crate::num::simd::CELL;
 pub(super) struct Set<T> {
     pub(super) atoms: Vec<usize>,
     pub(super) z: Vec<T>,
-    /// Correlations with the residual; zeros at the end, up to `stride`.
+    /// Correlations with the residual; padded with zeros to `stride`.
     pub(super) c: Vec<T>,
     /// Correlations with the row.
     b: Vec<T>,
     square: Vec<T>,
     inverse: Vec<T>,
-    /// `stride` numbers for each atom, zeros at the end.
+    /// Gram matrix, `stride` numbers for each atom, padded with zeros.
     gram: Vec<T>,
     stride: usize,
 }
 
-/// Weight of the penalty as a coordinate step needs it: `t - clamp(t, low, alpha)` is the soft threshold, where `low` is `-alpha`, or
-/// minus infinity for codes that are not negative.
+/// Weight of the penalty in the form of a coordinate step: `t - clamp(t, low, alpha)` is soft thresholding, where `low` is `-alpha`,
+/// or minus infinity for non-negative codes.
 #[derive(Clone, Copy)]
 pub(super) struct Threshold<T> {
     pub(super) low: T,
@@ -57,7 +57,7 @@ impl<T: Real> Set<T> {
         self.atoms.len()
     }
 
-    /// Adds atom `j`, of squared length `square`, with this code and these correlations with the row; `gram(i)` is its inner product with
+    /// Adds atom `j`, of squared norm `square`, with this code and these correlations with the row; `gram(i)` is its inner product with
     /// atom `i`.
     #[inline(always)]
     pub(super) fn insert(
@@ -95,7 +95,7 @@ impl<T: Real> Set<T> {
         (self.gram, self.stride) = (gram, new);
     }
 
-    /// Leaves out the atoms whose code is 0, telling each to `left_out`.
+    /// Removes the atoms whose code is 0, calling `left_out` for each.
     pub(super) fn prune(&mut self, mut left_out: impl FnMut(usize)) {
         let zero = T::default();
         let kept: Vec<usize> = (0..self.len()).filter(|&i| self.z[i] != zero).collect();
@@ -118,7 +118,7 @@ impl<T: Real> Set<T> {
             .for_each(|of| of.truncate(kept.len()));
     }
 
-    /// Takes the correlations with the residual from those of all atoms.
+    /// Copies the correlations with the residual from those of all atoms.
     #[inline(always)]
     pub(super) fn read(&mut self, all: &[T]) {
         self.c.clear();
@@ -126,7 +126,7 @@ impl<T: Real> Set<T> {
         self.c.iter_mut().zip(&self.atoms).for_each(|(c, &j)| *c = all[j]);
     }
 
-    /// Inner products of the atom at `i` with those of the set; zeros at the end.
+    /// Inner products of the atom at `i` with those of the set; padded with zeros.
     #[inline(always)]
     pub(super) fn gram_row(&self, i: usize) -> &[T] {
         &self.gram[i * self.stride..(i + 1) * self.stride]
@@ -144,7 +144,7 @@ impl<T: Real> Set<T> {
         self.square[i]
     }
 
-    /// Forms the correlations with the residual again, from the code.
+    /// Recomputes the correlations with the residual from the code.
     #[inline(always)]
     pub(super) fn refresh(&mut self) {
         let zero = T::default();
@@ -162,7 +162,7 @@ impl<T: Real> Set<T> {
         }
     }
 
-    /// One coordinate descent pass. `O(n²)`, less where codes do not change.
+    /// One pass of coordinate descent. `O(n²)`, less if codes do not change.
     #[inline(always)]
     pub(super) fn pass(&mut self, threshold: Threshold<T>) {
         let zero = T::default();
@@ -196,15 +196,15 @@ impl<T: Real> Set<T> {
         (zb, zc)
     }
 
-    /// The largest correlation, of either sign unless codes are positive.
+    /// The largest correlation; in absolute value unless codes are positive.
     #[inline(always)]
     pub(super) fn most(&self, positive: bool) -> f64 {
         let size = |c: &T| if positive { c.to_f64() } else { c.to_f64().abs() };
         self.c[..self.len()].iter().map(size).fold(0.0, |a, b| if b > a { b } else { a })
     }
 
-    /// Duality gap of the code for a dictionary whose largest correlation is `most`, `norm` being `||x||²`. Squared residuals come from
-    /// correlations: `||r||² = ||x||² - z·b - z·c`. What cancels in it is multiplied by `(1 - s)²`.
+    /// Duality gap of the code for a dictionary whose largest correlation is `most`; `norm` is `||x||²`. The squared residual is
+    /// computed from correlations: `||r||² = ||x||² - z·b - z·c`. Its error through cancellation is multiplied by `(1 - s)²`.
     #[inline(always)]
     pub(super) fn gap(&self, alpha: f64, norm: f64, most: f64) -> f64 {
         let (zb, zc) = self.products();

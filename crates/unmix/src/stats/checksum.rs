@@ -1,4 +1,4 @@
-//! A checksum of rows, to recognise whether two fits are of the same rows.
+//! A checksum of rows, which tells whether two fits are of the same rows.
 
 use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
@@ -9,12 +9,12 @@ use crc32fast::Hasher;
 #[derive(Clone, Debug, Default)]
 pub struct Checksum {
     sum: u32,
-    /// Bytes that it is of.
+    /// Number of bytes.
     n: u64,
 }
 
 impl Checksum {
-    /// The number.
+    /// The checksum.
     pub fn checksum(&self) -> u32 {
         self.sum
     }

@@ -1,4 +1,4 @@
-//! Contrasts that measure non-Gaussianity: a function and its first two derivatives.
+//! Contrast functions, measures of non-Gaussianity: a function and its first two derivatives.
 //!
 //! ```text
 //!             G(y)                    g = G'               g'
@@ -18,31 +18,31 @@ use crate::num::tanh::tanh;
 use crate::num::{Real, widest};
 use std::borrow::Cow;
 
-/// A contrast.
+/// A contrast function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contrast {
     /// `log cosh(a y) / a`.
     LogCosh(f64),
     /// `-exp(-y²/2)`: the most robust against outliers.
     Exp,
-    /// Kurtosis: sees even small differences, and every outlier.
+    /// Kurtosis: sensitive to small deviations from Gaussianity, and to every outlier.
     Cube,
-    /// Skewness: for sources that are not symmetric.
+    /// Skewness: for sources of asymmetric distribution.
     Skew,
-    /// The third power of the size: as kurtosis, with errors about half as large for sparse sources.
+    /// The third absolute moment: like kurtosis, with errors about half as large for sparse sources.
     AbsCube,
 }
 
-/// One contrast for all sources, or one for each.
+/// A common contrast of all sources, or one for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contrasts<'a> {
-    /// The same for all.
+    /// The same for all sources.
     One(Contrast),
-    /// Fitted to each.
+    /// Fitted to each source.
     Each(&'a [ScoreFunction]),
 }
 
-/// [`Contrasts`] with fitted ones lent or owned.
+/// [`Contrasts`], where fitted ones are borrowed or owned.
 #[derive(Clone, Debug)]
 pub(super) enum HeldContrasts<'a> {
     One(Contrast),
@@ -126,17 +126,17 @@ impl Contrasts<'_> {
         }
     }
 
-    /// The longest step of a search, in parts of one source that another takes in. What is fitted to a source is a contrast for it and its
-    /// like alone: further away it may be lower for another source.
+    /// Maximum step of a search, as the fraction of a source that enters another. A fitted contrast is valid only for sources of nearly
+    /// the same distribution: further away it may have a lower value for another source.
     pub(crate) fn reach(self) -> f64 {
         match self {
-            // A rotation by more than a right angle is no small step of anything.
+            // A rotation by more than a right angle is not a local step.
             Contrasts::One(_) => std::f64::consts::FRAC_PI_2,
             Contrasts::Each(_) => 0.1,
         }
     }
 
-    /// `E G` of a standard normal number; of fitted contrasts, which have no common one, 0.
+    /// `E G` of a standard normal number; 0 for fitted contrasts, which have no common value.
     pub(crate) fn of_gaussian(self) -> f64 {
         match self {
             Contrasts::One(contrast) => contrast.of_gaussian(),
@@ -145,13 +145,13 @@ impl Contrasts<'_> {
     }
 }
 
-/// Sums over the numbers of one component.
+/// Sums over the values of one component.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ContrastSums {
-    /// Of `g'(y)`.
+    /// Sum of `g'(y)`.
     pub slope: f64,
-    /// Of `G(y)`.
+    /// Sum of `G(y)`.
     pub loss: f64,
 }
 
@@ -169,14 +169,14 @@ impl Contrast {
     }
 
     /// Standard deviation, over Gaussian `y` of mean 0 and standard deviation `size`, of `size² g'(y) - y g(y)`, whose mean is then 0
-    /// (Stein's identity): what its mean over rows is compared with to decide whether a source is Gaussian. Mean and variance of the
-    /// rows are known, so the parts that these explain do not count.
+    /// (Stein's identity): the scale in a test of whether a source is Gaussian. The regression on mean and variance, which are known
+    /// for the rows, is subtracted.
     pub(crate) fn deviation_of_gaussian(self, size: f64) -> f64 {
         let departure = self.departure(size);
         self.mean_of(|u| departure(u).powi(2)).sqrt()
     }
 
-    /// `size² g'(y) - y g(y)` at `y = size u`, less what mean and variance explain of it for Gaussian `u`.
+    /// `size² g'(y) - y g(y)` at `y = size u`, minus its regression on `u` and `u² - 1` for Gaussian `u`.
     pub(crate) fn departure(self, size: f64) -> impl Fn(f64) -> f64 {
         let [mean, variance] = self.explained(size);
         move |u| self.stein(size, u) - mean * u - variance * (u * u - 1.0)
@@ -188,13 +188,13 @@ impl Contrast {
         size * (size * slope - u * g)
     }
 
-    /// What mean and variance explain of `size² g'(y) - y g(y)` for Gaussian `u`: the coefficients of `u` and `u² - 1`.
+    /// Regression of `size² g'(y) - y g(y)` for Gaussian `u`: the coefficients of `u` and `u² - 1`.
     fn explained(self, size: f64) -> [f64; 2] {
         let tau = |u: f64| self.stein(size, u);
         [self.mean_of(|u| tau(u) * u), self.mean_of(|u| tau(u) * (u * u - 1.0)) / 2.0]
     }
 
-    /// `E f(u)` of a standard normal `u`, for functions `f` that are as smooth as this contrast.
+    /// `E f(u)` of a standard normal `u`, for functions `f` of the same smoothness as this contrast.
     fn mean_of(self, f: impl Fn(f64) -> f64) -> f64 {
         match self {
             Contrast::AbsCube => by_halves(f),
@@ -202,7 +202,7 @@ impl Contrast {
         }
     }
 
-    /// [`departure`](Self::departure) of each of `numbers`, in place; hyperbolic tangents are computed several at once.
+    /// [`departure`](Self::departure) of each of `numbers`, in place; hyperbolic tangents are vectorised.
     pub(crate) fn departures(self, size: f64, numbers: &mut [f64]) {
         let Contrast::LogCosh(a) = self else {
             let departure = self.departure(size);
@@ -231,12 +231,13 @@ impl Contrast {
         }
     }
 
-    /// `log ∫ exp(-k G(y) - y² / 2) dy` where the density is that of extended Infomax with sign `k`; `log ∫ exp(-G(y)) dy` where
-    /// `sign` is `None`. Of `logcosh`, whose integrals are known: other contrasts are no logarithms of densities, and give `None`.
+    /// Log normalising constant: `log ∫ exp(-k G(y) - y² / 2) dy` for the density of extended Infomax with sign `k`; `log ∫
+    /// exp(-G(y)) dy` if `sign` is `None`. Only for `logcosh`, whose integrals are known: other contrasts are not logarithms of
+    /// densities, and give `None`.
     pub(crate) fn log_partition(self, sign: Option<f64>) -> Option<f64> {
         let root = (2.0 * std::f64::consts::PI).sqrt();
         match (self, sign) {
-            // ∫ cosh(a y)^(-1/a) dy of Picard's density and of the logistic one.
+            // ∫ cosh(a y)^(-1/a) dy for the density of Picard and for the logistic density.
             (Contrast::LogCosh(1.0), None) => Some(std::f64::consts::PI.ln()),
             (Contrast::LogCosh(0.5), None) => Some(4f64.ln()),
             (Contrast::LogCosh(a), Some(k)) => {
@@ -246,13 +247,13 @@ impl Contrast {
         }
     }
 
-    /// Writes `g(y)` of every number over `out` and sums up the rest.
+    /// Writes `g(y)` of every number into `out` and returns the sums of `g'` and `G`.
     pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
         let [slope, loss] = self.sums(y, out, 1).map(|s| s[0]);
         ContrastSums { slope, loss }
     }
 
-    /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w g(y)`, and sums up `w g'(y)` and `w G(y)`.
+    /// [`apply`](Self::apply) with weights: writes `w g(y)`, and returns the sums of `w g'(y)` and `w G(y)`.
     pub(crate) fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
         let one = T::from_f64(1.0);
         match self {
@@ -281,8 +282,8 @@ impl Contrast {
         }
     }
 
-    /// [`apply`](Self::apply) to a panel of `width` sources, a row of them after the other: adds the sums of each source to `slope` and
-    /// `loss`, which count them. `width` divides 16.
+    /// [`apply`](Self::apply) to a panel of `width` sources, interleaved: adds the sums of each source to `slope` and `loss`. `width`
+    /// divides 16.
     pub(crate) fn apply_to_panel<T: Real>(
         self,
         y: &[T],
@@ -296,7 +297,7 @@ impl Contrast {
         loss.iter_mut().zip(&losses[..width]).for_each(|(total, l)| *total += l);
     }
 
-    /// Writes `g(y)` over `out`; sums of slopes and of losses, for each of `width` sources that take turns.
+    /// Writes `g(y)` into `out`; returns the sums of slopes and of losses for each of `width` interleaved sources.
     fn sums<T: Real>(self, y: &[T], out: &mut [T], width: usize) -> [[f64; LANES]; 2] {
         let (n, one) = ((y.len() / width) as f64, T::from_f64(1.0));
         widest(
@@ -337,7 +338,7 @@ impl Contrast {
     }
 }
 
-/// Writes `w f(y).0` over `out`, and sums up `w f(y).1` and `w f(y).2` in double precision.
+/// Writes `w f(y).0` into `out`, and returns the sums of `w f(y).1` and `w f(y).2` in double precision.
 pub(super) fn weighted<T: Real>(
     y: &[T],
     weights: &[f64],
@@ -362,7 +363,8 @@ pub(super) fn weighted<T: Real>(
     )
 }
 
-/// `E f(y)` of a standard normal `y`, by the trapezoid rule, which is exact to rounding for functions like these.
+/// `E f(y)` of a standard normal `y`, by the trapezoidal rule, which is exact up to rounding for smooth, rapidly decreasing
+/// functions.
 fn by_quadrature(f: impl Fn(f64) -> f64) -> f64 {
     let step = 1.0 / 16.0;
     let density = |y: f64| (-0.5 * y * y).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -388,14 +390,14 @@ fn log_cosh(y: f64) -> f64 {
     y.abs() + (-2.0 * y.abs()).exp().ln_1p() - std::f64::consts::LN_2
 }
 
-/// Numbers that are summed beside each other, so that a compiler which may not reorder sums can use whole vectors.
+/// Number of independent partial sums, so that the compiler can vectorise without reordering sums.
 pub(super) const LANES: usize = CELL;
 
-/// Numbers of a lane whose sum is formed in their own type before it is added in double precision. Of as many factors, each of which is 2
-/// at most, the product stays in the range of single precision.
+/// Numbers of a lane whose sum is computed in their own type before it is added in double precision. The product of this number of
+/// factors, each at most 2, is in the range of single precision.
 const RUN: usize = 64;
 
-/// Runs whose products stay in the range of double precision together: their logarithm is one.
+/// Number of runs whose products together are in the range of double precision: one logarithm serves all of them.
 const RUNS: usize = 15;
 
 /// Sums of each lane.
@@ -405,12 +407,12 @@ struct Lanes<T> {
     product: [T; LANES],
 }
 
-/// Writes over `out` the first of what `f` makes of each number of `y` and of `expensive` of both. Of its other results two are
-/// summed, and the logarithm of the third, which is from 1 to 2: sums of each of `width` sources that take turns; `width` divides
-/// [`LANES`].
+/// Writes into `out` the first result of `f` for each number of `y` and its value of `expensive`. Of the other results, two are
+/// summed, and the sum of the logarithm of the third, which is from 1 to 2, is computed as that of a product: sums for each of
+/// `width` interleaved sources; `width` divides [`LANES`].
 ///
-/// The expensive function, tanh or exp, has its own vectorised loop, over few numbers, so that they are still in the first-level
-/// cache for the second loop.
+/// The expensive function, tanh or exp, has its own vectorised loop over a few numbers, which are still in the first-level cache
+/// for the second loop.
 #[inline(always)]
 pub(super) fn lanes<T: Real>(
     y: &[T],
@@ -450,7 +452,7 @@ fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lane
     let ((cells, last), (cells_out, last_out)) = (y.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
     for (y, out) in cells.iter().zip(cells_out) {
         let (y, t) = (*y, *out);
-        // A loop for each: one for all of them is taken apart, number by number.
+        // One loop for each result: a common loop is scalarised.
         for l in 0..LANES {
             out[l] = f(y[l], t[l]).0;
         }
@@ -466,7 +468,7 @@ fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lane
     }
     let (y, t) = (cell(last), cell(last_out));
     for l in 0..LANES {
-        // A place that is known beforehand: sums that are reached by a number are kept in memory.
+        // A constant index: accumulators with a variable index are kept in memory.
         if l < last.len() {
             let (g, [a, b, factor]) = f(y[l], t[l]);
             last_out[l] = g;
@@ -476,7 +478,7 @@ fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lane
     Lanes { sums: [first, second], product }
 }
 
-/// Lanes of the same source as one; those of sources from `width` on mean nothing.
+/// Adds the lanes of each source; entries from `width` on are undefined.
 #[inline(always)]
 fn of_sources(mut lanes: [f64; LANES], width: usize) -> [f64; LANES] {
     for i in width..LANES {

@@ -1,13 +1,13 @@
-//! What searches for directions sum up over rows: projections on each direction together with the rows, how these spread, and second
-//! moments by weights that a projection gives.
+//! Sums for searches of directions: cross products of projections with rows, the dispersion of projections, and weighted second
+//! moments.
 
 use super::sources::{GatherView, SourceStatistic};
 use super::{Gather, Packer, Partial, SourceView, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 
-/// Sums over rows of projections `y = B (x - mean)` and of how their contrast goes together with the rows: `k p + 2 k + 1` numbers, a step of
-/// a power iteration.
+/// Sums over rows of projections `y = B (x - mean)` and of the cross products of their contrast with the rows: `k p + 2 k + 1` numbers, one
+/// step of a power iteration.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DirectionSums {
@@ -25,7 +25,7 @@ pub struct DirectionSums {
 pub type GatherDirections<'a, T> = GatherView<'a, T, DirectionSums>;
 
 impl DirectionSums {
-    /// Nothing seen yet, of `k` directions in `p` columns.
+    /// The empty sum, for `k` directions in `p` columns.
     pub fn empty(k: usize, p: usize) -> Self {
         Self { n: 0.0, cross: Matrix::zeros(k, p), slope: vec![0.0; k], loss: vec![0.0; k] }
     }
@@ -103,10 +103,11 @@ impl Partial for DirectionSums {
     }
 }
 
-/// Projections of a size of at most this count as near 0, see [`Spread`].
+/// Projections of at most this absolute value count as near 0, see [`Spread`].
 pub(crate) const NEAR_ZERO: f64 = 0.01;
 
-/// Sums over rows of how projections `y = B (x - mean)` spread: sizes, squares, fourth powers, and how many are near 0.
+/// Sums over rows for the dispersion of projections `y = B (x - mean)`: absolute values, squares, fourth powers, and the number
+/// near 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Spread {
@@ -118,7 +119,7 @@ pub struct Spread {
     pub squares: Vec<f64>,
     /// `Σ y_i⁴`.
     pub fourth: Vec<f64>,
-    /// Rows with `|y_i|` of at most `NEAR_ZERO`.
+    /// Number of rows with `|y_i|` at most `NEAR_ZERO`.
     pub near: Vec<f64>,
 }
 
@@ -126,7 +127,7 @@ pub struct Spread {
 pub type GatherSpread<'a, T> = GatherView<'a, T, Spread>;
 
 impl Spread {
-    /// Nothing seen yet, of `k` directions.
+    /// The empty sum, for `k` directions.
     pub fn empty(k: usize) -> Self {
         let none = || vec![0.0; k];
         Self { n: 0.0, sizes: none(), squares: none(), fourth: none(), near: none() }
@@ -207,14 +208,14 @@ impl Partial for Spread {
     }
 }
 
-/// Second moments of rows by the weights `1 / sqrt(y² + floor²)` of their projection `y` on a direction: what a step of iteratively reweighted
-/// least squares towards the least `Σ |y|` takes.
+/// Second moments of rows with weights `1 / sqrt(y² + floor²)`, where `y` is the projection on a direction: one step of iteratively
+/// reweighted least squares that minimises `Σ |y|`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reweighted {
     /// Number of rows so far, weighted.
     pub n: f64,
-    /// Rows whose projection is near 0.
+    /// Number of rows whose projection is near 0.
     pub near: f64,
     /// `Σ |y|`.
     pub sizes: f64,
@@ -227,9 +228,9 @@ pub struct Reweighted {
 pub struct GatherReweighted {
     /// The direction: a number for each column.
     pub direction: Vec<f64>,
-    /// What bounds the weights.
+    /// Lower bound in the denominator of the weights.
     pub floor: f64,
-    /// Projections of a size of at most this are near 0.
+    /// Projections of at most this absolute value are near 0.
     pub near: f64,
 }
 

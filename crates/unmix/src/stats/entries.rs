@@ -1,19 +1,19 @@
-//! Sparse rows themselves, gathered: of rows so few that sums over columns are smaller.
+//! Gather of sparse rows themselves, if there are fewer of them than columns.
 
 use super::sum::{AddShard, GatherSum, Sum};
 use super::{Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 
-/// Stored entries, row after row.
+/// Stored entries by row.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entries<T> {
     /// Row `i` has entries `starts[i]..starts[i + 1]`.
     pub starts: Vec<u64>,
-    /// The column of each, ascending within a row.
+    /// Column of each entry, ascending within a row.
     pub columns: Vec<u32>,
-    /// The value of each.
+    /// Value of each entry.
     pub values: Vec<T>,
 }
 

@@ -1,4 +1,4 @@
-//! Gathers and partials as trait objects, so that the loop over rows, the merge tree and jobs are compiled once and not once for each gather.
+//! Gathers and partials as trait objects, so that the loop over rows, the merge tree and jobs are compiled once, not for each gather.
 
 use super::{AddStored, Gather, Packer, Partial, from_bytes};
 use crate::error::Result;
@@ -7,13 +7,13 @@ use std::any::Any;
 
 /// A partial of any type.
 pub(crate) trait AnyPartial: Send {
-    /// Adds the sum over the rows to the right, which is of the same type.
+    /// Merges the sum over the rows to the right, which must have the same type.
     fn merge_any(&mut self, right: Box<dyn AnyPartial>);
-    /// As bytes.
+    /// Serialises the partial.
     fn pack_any(&self, out: &mut Packer);
-    /// For a conversion to its own type.
+    /// For downcasting.
     fn as_any(&mut self) -> &mut dyn Any;
-    /// For a conversion to its own type.
+    /// For downcasting.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
@@ -35,9 +35,9 @@ impl<P: Partial> AnyPartial for P {
     }
 }
 
-/// What merges with what lies to its right: a partial, of a type that is known or not.
+/// A value that can be merged with that of the rows to its right: a partial, with static type or as a trait object.
 pub(crate) trait Merge {
-    /// Adds what the rows to the right contribute.
+    /// Adds the sum over the rows to the right.
     fn merge_right(&mut self, right: Self);
 }
 
@@ -53,7 +53,7 @@ impl Merge for Box<dyn AnyPartial> {
     }
 }
 
-/// The partial `part`, which a gather whose partials are of type `P` made.
+/// Downcasts the partial of a gather whose partials have type `P`.
 pub(crate) fn of_type<P: Partial>(part: Box<dyn AnyPartial>) -> P {
     *part.into_any().downcast().expect("partials of one sweep have one type")
 }
@@ -62,13 +62,13 @@ fn as_type<P: Partial>(part: &mut dyn AnyPartial) -> &mut P {
     part.as_any().downcast_mut().expect("partials of one sweep have one type")
 }
 
-/// A gather of any type: what [`Gather`] has, with partials of any type.
+/// A gather as a trait object: the methods of [`Gather`], with partials as trait objects.
 pub(crate) trait AnyGather<T: Real>: Sync {
     /// Its name in packed form.
     fn kind(&self) -> &'static str;
-    /// How rows are cut.
+    /// The plan for cutting rows.
     fn plan_any(&self, n_features: usize) -> Plan;
-    /// Numbers that a row must have.
+    /// Required number of columns.
     fn width_any(&self) -> Option<usize>;
     /// The sum over no rows.
     fn zero_any(&self, n_features: usize) -> Box<dyn AnyPartial>;
@@ -76,11 +76,11 @@ pub(crate) trait AnyGather<T: Real>: Sync {
     fn add_any(&self, part: &mut dyn AnyPartial, block: Block<'_, T>, work: &mut Workspace<T>);
     /// Whether sparse rows are summed from their stored entries.
     fn is_stored(&self) -> bool;
-    /// Adds a shard of sparse rows, where [`is_stored`](Self::is_stored).
+    /// Adds a shard of sparse rows, if [`is_stored`](Self::is_stored).
     fn add_stored_any(&self, part: &mut dyn AnyPartial, shard: &Stored<'_, T>) -> Result<()>;
-    /// Its state as bytes.
+    /// Serialises its state.
     fn pack_any(&self, out: &mut Packer);
-    /// A partial from bytes.
+    /// Deserialises a partial.
     fn part_from(&self, bytes: &[u8]) -> Result<Box<dyn AnyPartial>>;
 }
 

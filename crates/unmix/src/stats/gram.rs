@@ -1,7 +1,7 @@
-//! Inner products between samples, summed over features: the small side of wide data.
+//! Gram matrix of samples, summed over features: the smaller matrix for data with more features than samples.
 //!
-//! The rows that are swept are *features* (the data transposed), so that each is centred, weighed and scaled before it is
-//! multiplied, and the `n × n` sum is gathered a panel of features at a time.
+//! The rows that are swept are *features* (the transposed data), so that each is centred, weighted and scaled before it is
+//! multiplied, and the `n × n` sum is computed for a panel of features at a time.
 
 use super::stored::{Counts, LineMoments};
 use super::{AddStored, Gather, Packer, Partial, Unpacker};
@@ -9,25 +9,25 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 use std::borrow::Cow;
 
-/// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, as a [`FeatureView`] sees it.
+/// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, transformed by a [`FeatureView`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Gram {
-    /// Features seen.
+    /// Number of features.
     pub features: u64,
-    /// Features that vary.
+    /// Number of features that are not constant.
     pub varying: u64,
     /// The sum, in the lower triangle.
     pub lower: Matrix<f64>,
 }
 
 impl Gram {
-    /// Nothing seen yet, of `n` samples.
+    /// The empty sum, for `n` samples.
     pub fn empty(n: usize) -> Self {
         Self { features: 0, varying: 0, lower: Matrix::zeros(n, n) }
     }
 
-    /// Adds some features, each as `view` sees it. `O(b n²)`.
+    /// Adds features, each transformed by `view`. `O(b n²)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>, work: &mut Workspace<T>) {
         let n = block.n_features;
         let Workspace { rows, wide, .. } = work;
@@ -58,16 +58,16 @@ pub struct FeatureView<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
-    /// What was subtracted.
+    /// Mean that was subtracted.
     pub mean: f64,
-    /// What it was divided by: its standard deviation, or 1 where it was not or does not vary.
+    /// Divisor: its standard deviation, or 1 if it was not divided or is constant.
     pub scale: f64,
-    /// Whether anything but zeros is left.
+    /// Whether the transformed feature is not zero.
     pub varies: bool,
 }
 
 impl<'a> FeatureView<'a> {
-    /// Over samples that add up to `n`.
+    /// For samples whose weights sum to `n`.
     pub fn new(n: f64, weights: Option<&'a [f64]>, center: bool, standardize: bool) -> Self {
         Self::over(n, weights.map(Cow::Borrowed), center, standardize)
     }
@@ -98,7 +98,8 @@ impl<'a> FeatureView<'a> {
         self.standardize
     }
 
-    /// Appends the feature to `out`: a number for each sample, times the root of its weight; 0 for a sample of weight 0.
+    /// Appends the transformed feature to `out`: a number for each sample, times the square root of its weight; 0 for a sample of
+    /// weight 0.
     pub fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
         let (mean, rest) = match self.weights.as_deref() {
             None => kernel::mean_of(feature),
@@ -109,13 +110,13 @@ impl<'a> FeatureView<'a> {
             }
         };
         let start = out.len();
-        // In two parts: what is left of a large mean would be one direction more, the same in every feature.
+        // As the sum of two numbers: the rounding error of a large mean would add a common direction to all features.
         let about = if self.center { mean } else { 0.0 };
         kernel::push_centred(feature, (about, if self.center { rest } else { 0.0 }), out);
         self.apply_weights(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if !scale.is_finite() {
-            // Squares that overflow are no unit to divide by: found where sums are examined.
+            // Squares overflow, so there is no standard deviation: the error is reported when the sums are checked.
             out[start..].fill(f64::NAN);
         } else if scale != 1.0 {
             out[start..].iter_mut().for_each(|x| *x /= scale);
@@ -125,12 +126,12 @@ impl<'a> FeatureView<'a> {
 
     fn apply_weights(&self, numbers: &mut [f64]) {
         for (x, root) in numbers.iter_mut().zip(&self.roots) {
-            // Not a product with 0: what is left out may be anything.
+            // Not a product with 0: a number of weight 0 may be NaN or infinite.
             *x = if *root > 0.0 { *x * root } else { 0.0 };
         }
     }
 
-    /// Standard deviation about the mean of numbers already weighed and centred up to `offset`; 1 where there is none.
+    /// Standard deviation about the mean of numbers that are already weighted, and centred up to `offset`; 1 if it is 0.
     fn deviation(&self, weighed: &[f64], offset: f64) -> f64 {
         let root = |i: usize| self.roots.get(i).copied().unwrap_or(1.0);
         let about = weighed.iter().enumerate().map(|(i, x)| x - offset * root(i));
@@ -138,8 +139,7 @@ impl<'a> FeatureView<'a> {
     }
 }
 
-/// The root of the sum of squares; where squares are so small that digits of them are lost, of numbers divided by the largest. `None` where all
-/// are 0.
+/// The square root of the sum of squares, computed relative to the largest number if squares underflow. `None` if all are 0.
 pub(crate) fn root_of_squares(numbers: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let squares: f64 = numbers.clone().map(|x| x * x).sum();
     if squares.is_nan() || squares >= f64::MIN_POSITIVE {
@@ -186,7 +186,7 @@ impl<T: Real> Gather<T> for GatherGram<'_> {
     }
 }
 
-/// A feature of sparse rows as a view sees it: about `shift`, which is 0 unless every sample is stored, with `left` of the mean still on it.
+/// A transformed feature of sparse rows: centred at `shift`, which is 0 unless every sample is stored; `left` is the remainder of the mean.
 struct StoredFeature {
     mean: f64,
     shift: f64,
@@ -196,12 +196,12 @@ struct StoredFeature {
 }
 
 impl FeatureView<'_> {
-    /// How often each of `n` samples counts.
+    /// The weights of `n` samples.
     fn counts(&self, n: usize) -> Counts<'_> {
         Counts::new(self.weights.as_deref(), 0..n)
     }
 
-    /// Multiplies row `i` of `samples` by the root of the weight of sample `i`; the sums of its columns.
+    /// Multiplies row `i` of `samples` by the square root of the weight of sample `i`; returns the sums of its columns.
     pub(crate) fn weigh_samples(&self, samples: &mut Matrix<f64>) -> Vec<f64> {
         let mut sums = vec![0.0; samples.cols()];
         for i in 0..samples.rows() {
@@ -220,7 +220,7 @@ impl FeatureView<'_> {
             true => (moments.squares / (self.n - 1.0)).sqrt(),
             false => 1.0,
         };
-        // Squares that overflow are no unit to divide by: found where sums are examined.
+        // Squares overflow, so there is no standard deviation: the error is reported when the sums are checked.
         let scale = if scale.is_finite() { scale } else { f64::NAN };
         match self.center {
             true => {
@@ -234,9 +234,9 @@ impl FeatureView<'_> {
         }
     }
 
-    /// `Σ_i √w y_i x_i` of a feature of sparse rows over samples `i`, centred and divided by its scale, for each of the `k` numbers `y_i` in row `i` of
-    /// `samples`, whose roots of weights are in them; `sums` are those of its columns over samples that count. Writes `k` numbers, what was subtracted
-    /// and what was divided by. `O(stored k)`.
+    /// `Σ_i √w y_i x_i` of a feature of sparse rows over samples `i`, centred and divided by its scale, for each of the `k` numbers `y_i`
+    /// in row `i` of `samples`, which are already multiplied by the square roots of the weights; `sums` are the sums of its columns over
+    /// samples of non-zero weight. Writes `k` numbers, the subtracted mean and the divisor. `O(stored k)`.
     pub(crate) fn carry_stored<T: Real>(
         &self,
         entries: (&[u32], &[T]),
@@ -247,7 +247,7 @@ impl FeatureView<'_> {
         let (out, other) = out.split_at_mut(sums.len());
         let feature = self.stored_feature(entries, &counts);
         other.copy_from_slice(&[feature.mean, feature.scale]);
-        // A feature that does not vary has loading 0 to the bit.
+        // A constant feature has loading exactly 0.
         if !feature.varies {
             return;
         }
@@ -262,14 +262,15 @@ impl FeatureView<'_> {
 impl<T: Real> AddStored<T, Gram> for GatherGram<'_> {
     /// `Σ_j s_j²/2` multiplications for features of `s_j` stored entries.
     ///
-    /// Inner products of `x − c − r`, with `r` what the shift `c` leaves of the mean: those with `r` are formed once for each sample.
+    /// Inner products of `x − c − r`, where `r` is the remainder of the mean after the shift `c`: those with `r` are computed once
+    /// for each sample.
     fn add_stored(&self, part: &mut Gram, shard: &Stored<'_, T>) -> Result<()> {
         let (view, n, features) = (&self.0, shard.n_features(), shard.rows());
         let counts = view.counts(n);
         if features.is_empty() || counts.rows == 0 {
             return Ok(());
         }
-        // Shift, what it leaves of the mean, one over the square of the scale, and whether the feature varies.
+        // Shift, remainder of the mean, reciprocal of the squared scale, and whether the feature is not constant.
         let mut table = vec![0.0; 4 * features.len()];
         shard.fill(&mut table, 4, |j, out| {
             let seen = view.stored_feature(shard.row(features.start + j), &counts);
@@ -300,7 +301,7 @@ impl<T: Real> AddStored<T, Gram> for GatherGram<'_> {
             for r in 0..=i {
                 let v = counts.of(r);
                 let centred = out[r] - along[i] - along[r] + constant;
-                // Not a product with 0: what is left out may be anything.
+                // Not a product with 0: a number of weight 0 may be NaN or infinite.
                 out[r] = if v == 0.0 { 0.0 } else { centred * (w * v).sqrt() };
             }
         };

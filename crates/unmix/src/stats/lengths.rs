@@ -1,10 +1,10 @@
-//! How long rows are, about a point.
+//! Mean distance of rows from a point.
 
 use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 
-/// Number of rows and the sum of their lengths about a given point.
+/// Number of rows and the sum of their distances from a given point.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Lengths {
@@ -15,7 +15,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Adds a block of rows, each column divided by its unit where there are `units`. `O(b p)`.
+    /// Adds a block of rows; each column is divided by its unit if `units` are given. `O(b p)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, about: &[f64], units: Option<&[f64]>) {
         for (i, row) in block.rows().enumerate() {
             let weight = block.weights.map_or(1.0, |w| w[i]);
@@ -33,12 +33,12 @@ impl Lengths {
     }
 }
 
-/// Gathers [`Lengths`] about a point.
+/// Gathers [`Lengths`] for a point.
 #[derive(Clone, Debug)]
 pub struct GatherLengths {
     /// The point, a number for each column.
     pub about: Vec<f64>,
-    /// Scale that columns are divided by, if any.
+    /// Divisors of the columns, if any.
     pub units: Option<Vec<f64>>,
 }
 

@@ -67,22 +67,21 @@ use crate::num::{Block, Plan, Real, Workspace};
 
 /// The sum over some of the rows.
 ///
-/// Three laws, tested for every implementor: a zero merged from either side changes no bit; merging is associative up to
-/// rounding; packing and unpacking is the identity, to the bit. So the sum over a shard can be computed by
-/// another process and sent as bytes.
+/// Three laws, tested for every implementation: merging an empty sum on either side changes no bit; merging is associative up to
+/// rounding; packing and unpacking is the identity, to the bit. So the sum over a shard can be computed by another process and sent
+/// as bytes.
 pub trait Partial: Send + Sized + 'static {
-    /// Adds what the rows to the right contribute.
+    /// Adds the sum over the rows to the right.
     fn merge(&mut self, right: Self);
-    /// As bytes.
+    /// Serialises the sum.
     fn pack(&self, out: &mut Packer);
-    /// From bytes.
+    /// Deserialises the sum.
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
-    /// Bytes of memory that it holds.
+    /// Memory of the sum in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// Returns `right` if both parts have rows (`n` is their number); otherwise `left` becomes the merged sum, to
-/// the bit.
+/// Returns `right` if both parts have rows (`n` is their number); otherwise `left` becomes the merged sum without a change of bits.
 fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
     if n(&right) == 0.0 {
         return None;
@@ -98,13 +97,13 @@ fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
 ///
 /// A gather can be sent as bytes ([`pack`](Self::pack)) to a worker, which computes the sums over its shards and returns them: see [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
 pub trait Gather<T: Real>: Sync + Sized {
-    /// What is summed.
+    /// The sum.
     type Part: Partial;
 
-    /// The name of this gather in packed form.
+    /// The name of this gather in serialised form.
     const KIND: &'static str;
 
-    /// How rows of `n_features` numbers are cut.
+    /// The plan for cutting rows of `n_features` numbers.
     fn plan(&self, n_features: usize) -> Plan {
         Plan::for_width(n_features)
     }
@@ -115,18 +114,18 @@ pub trait Gather<T: Real>: Sync + Sized {
     /// The sum over no rows of `n_features` numbers.
     fn zero(&self, n_features: usize) -> Self::Part;
 
-    /// How sparse rows are summed from their stored entries; `None` where their zeros are filled in, block by block.
+    /// The sum over sparse rows from their stored entries; `None` if blocks are made dense.
     fn stored(&self) -> Option<&dyn AddStored<T, Self::Part>> {
         None
     }
 
-    /// Adds the rows of a block, weighted; the result depends on nothing else.
+    /// Adds the rows of a block, weighted; the result must depend on nothing else.
     fn add(&self, part: &mut Self::Part, block: Block<'_, T>, work: &mut Workspace<T>);
 
-    /// Its state as bytes.
+    /// Serialises the state of the gather.
     fn pack(&self, out: &mut Packer);
 
-    /// Its state from bytes.
+    /// Deserialises the state of the gather.
     ///
     /// # Errors
     ///
@@ -134,14 +133,14 @@ pub trait Gather<T: Real>: Sync + Sized {
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
 }
 
-/// `part` as bytes.
+/// Serialises `part`.
 pub fn to_bytes<P: Partial>(part: &P) -> Vec<u8> {
     let mut out = Packer::default();
     part.pack(&mut out);
     out.into_bytes()
 }
 
-/// The partial that [`to_bytes`] packed.
+/// Inverse of [`to_bytes`].
 pub fn from_bytes<P: Partial>(bytes: &[u8]) -> Result<P> {
     let mut from = Unpacker::new(bytes);
     let part = P::unpack(&mut from)?;

@@ -13,14 +13,14 @@ pub struct Moments {
     pub n: f64,
     /// Mean of each column.
     pub mean: Vec<f64>,
-    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    /// Rounding errors of `mean`: the mean is `mean + rest`.
     pub rest: Vec<f64>,
     /// Sum of squares about the mean, of each column.
     pub squares: Vec<f64>,
 }
 
 impl Moments {
-    /// Nothing seen yet, of `p` columns.
+    /// The empty sum, for `p` columns.
     pub fn empty(p: usize) -> Self {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], squares: vec![0.0; p] }
     }
@@ -44,7 +44,7 @@ impl Moments {
         self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), squares });
     }
 
-    /// Of a shard of sparse rows. `O(stored + p)`.
+    /// Moments of a shard of sparse rows. `O(stored + p)`.
     pub(super) fn of_stored<T: Real>(shard: &Stored<'_, T>) -> Result<(Self, Vec<bool>)> {
         let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
         let mut sums = Self::empty(p);

@@ -1,7 +1,8 @@
-//! Quantiles of the distributions that bounds are taken from.
+//! Quantiles of the distributions used for bounds and tests.
 
-/// An upper bound of a sum of squares of independent normal numbers of these `variances`: a multiple of a chi-square with their mean and
-/// variance (Satterthwaite 1946), as a cube of a normal number (Wilson & Hilferty 1931) that is `quantile` or less.
+/// An upper quantile of a weighted sum of squares of independent standard normal numbers, with weights `variances`: approximated by a
+/// scaled chi-square distribution with the same mean and variance (Satterthwaite 1946), whose cube root is approximately normal (Wilson
+/// & Hilferty 1931); `quantile` is that of the normal distribution.
 pub(crate) fn upper_sum(variances: &[f64], quantile: f64) -> f64 {
     let (sum, squares) = variances.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
     if !(sum.is_finite() && squares > 0.0) {
@@ -11,7 +12,7 @@ pub(crate) fn upper_sum(variances: &[f64], quantile: f64) -> f64 {
     sum * (1.0 - share + quantile * share.sqrt()).powi(3).max(1.0)
 }
 
-/// What a Student number of so many degrees of freedom exceeds with probability `p`, at most 0.1.
+/// Upper quantile of Student's t with `freedom` degrees of freedom, for a tail probability `p` of at most 0.1.
 pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     let x = normal(p);
     // Fisher's expansion in powers of 1 / freedom (Fisher & Cornish 1960).
@@ -30,9 +31,9 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     out
 }
 
-/// What a normal number exceeds with probability `p`, at most 0.1.
+/// Upper quantile of the normal distribution, for a tail probability `p` of at most 0.1.
 pub(crate) fn normal(p: f64) -> f64 {
-    // The tail over the density, as a continued fraction (Laplace 1805).
+    // Tail probability over density, as a continued fraction (Laplace 1805).
     let tail = |x: f64| {
         let below = (1..=200).rev().fold(x, |f, m| x + f64::from(m) / f);
         (-0.5 * x * x).exp() / (below * (2.0 * std::f64::consts::PI).sqrt())
@@ -61,10 +62,10 @@ mod tests {
         for (p, freedom, t) in [(0.01, 7.0, 2.998), (0.0005, 9.0, 4.781), (0.001, 31.0, 3.375)] {
             assert!((student(p, freedom) - t).abs() < 0.01, "{p} {freedom}: {}", student(p, freedom));
         }
-        // Chi-square of 1 and of 59 degrees, at 1 of 1000.
+        // Chi-square with 1 and with 59 degrees of freedom, at tail probability 0.001.
         for (n, x) in [(1, 10.828), (59, 98.324)] {
             let found = upper_sum(&vec![1.0; n], normal(0.001));
-            // The cube of a normal number is 3 % above the chi-square of one degree of freedom, and on the safe side.
+            // The approximation is 3 % above the chi-square of one degree of freedom, which is conservative.
             assert!((-0.001..0.035).contains(&(found / x - 1.0)), "{n}: {found}");
         }
     }

@@ -1,4 +1,4 @@
-//! Some of the rows themselves, gathered: what a search begins on, and what a message names.
+//! Gather of selected rows: initial values of a search, and rows that a message names.
 
 use super::stored::Counts;
 use super::sum::{AddShard, GatherSum, Sum};
@@ -6,22 +6,22 @@ use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace};
 
-/// Gathers the rows with these numbers.
+/// Gathers the rows with these indices.
 #[derive(Clone, Debug)]
 pub struct GatherRows {
-    /// Numbers of rows, rising.
+    /// Row indices, ascending.
     chosen: Vec<u64>,
 }
 
 impl GatherRows {
-    /// The rows `chosen`, in rising order.
+    /// The rows `chosen`, in ascending order.
     pub fn new(mut chosen: Vec<u64>) -> Self {
         chosen.sort_unstable();
         Self { chosen }
     }
 }
 
-/// Rows, one after the other.
+/// Consecutive rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GatheredRows<T> {
@@ -88,18 +88,18 @@ impl<T: Real> Partial for GatheredRows<T> {
 /// Gathers a [`Range`].
 pub type GatherRange = GatherSum<Range>;
 
-/// The range of every column, and the first number that is not finite; of rows that count.
+/// Minimum and maximum of every column, and the first number that is not finite, over rows of non-zero weight.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Range {
-    /// The smallest and the largest number of each column; infinite where there is none yet.
+    /// Minimum and maximum of each column; infinite for an empty column.
     pub between: Vec<(f64, f64)>,
     /// Row, column and value of the first number that is not finite, row by row.
     pub not_finite: Option<(u64, usize, f64)>,
 }
 
 impl Range {
-    /// How far each column reaches; 0 where it is constant.
+    /// Range of each column; 0 if it is constant.
     pub fn spread(&self) -> impl Iterator<Item = f64> {
         self.between.iter().map(|(low, high)| (high - low).max(0.0))
     }
@@ -120,7 +120,7 @@ impl<T: Real> Sum<T> for Range {
             }
             for (x, (low, high)) in row.iter().zip(&mut self.between) {
                 let x = x.to_f64();
-                // In two parts, since NaN compare with nothing.
+                // Separately, because comparisons with NaN are false.
                 (*low, *high) = (low.min(x), high.max(x));
             }
             if self.not_finite.is_none() {

@@ -1,15 +1,15 @@
-//! Mean and centred second moment of some rows.
+//! Mean and centred second moments of rows.
 //!
 //! ```text
 //! n₁₂ = n₁ + n₂      δ = μ₂ − μ₁      μ₁₂ = μ₁ + δ n₂/n₁₂
 //! S₁₂ = S₁ + S₂ + δδᵀ n₁n₂/n₁₂                       (Chan, Golub & LeVeque 1979)
 //! ```
 //!
-//! Means are two numbers each, the nearest and what that leaves: of means of 10⁹ standard deviations, which one number holds to seven
-//! digits of these, `δ` would have seven, and `S` as many more as blocks differ little from each other.
+//! Means are sums of two numbers, the nearest number and the remainder: for means of 10⁹ standard deviations, a single number would
+//! leave only seven digits in `δ`, and an error in `S` that grows with the similarity of the blocks.
 //!
-//! Centred from the start: `XᵀX − n μμᵀ` would be one pass cheaper and loses every digit that the mean has in common with
-//! the data (with a mean of 10⁶ standard deviations, all of single precision).
+//! Rows are centred from the start: `XᵀX − n μμᵀ` would save a pass, but cancels every digit that the mean and the data have in
+//! common (with a mean of 10⁶ standard deviations, all of single precision).
 
 use super::stored::{Counts, shift};
 use super::sum::{AddShard, GatherSum, Sum};
@@ -19,29 +19,29 @@ use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 
 /// Mean and scatter matrix of `n` rows: sufficient for PCA, whitening and factor analysis.
 ///
-/// Memory is `p² + 2 p + 1` doubles, however many rows were seen.
+/// Memory: `p² + 2 p + 1` doubles, whatever the number of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
     /// Number of rows so far, weighted.
     pub n: f64,
-    /// Mean of each column; of a constant column, its constant to the bit.
+    /// Mean of each column; exact for a constant column.
     pub mean: Vec<f64>,
-    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    /// Rounding errors of `mean`: the mean is `mean + rest`.
     pub rest: Vec<f64>,
-    /// Sum of products about the mean, in the lower triangle; of a constant column, exactly 0.
+    /// Sum of products about the mean, in the lower triangle; exactly 0 for a constant column.
     pub lower: Matrix<f64>,
 }
 
 impl Scatter {
-    /// Nothing seen yet, of `p` columns.
+    /// The empty sum, for `p` columns.
     pub fn empty(p: usize) -> Self {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], lower: Matrix::zeros(p, p) }
     }
 
     /// Adds a block of rows. `O(b p²)`.
     ///
-    /// The block is centred on its own mean; the term `δδᵀ n₁n₂/n₁₂` enters as one more row of the centred block, so that
-    /// no pass of its own over the `p × p` sums is needed.
+    /// The block is centred on its own mean; the term `δδᵀ n₁n₂/n₁₂` enters as an additional row of the centred block, so that no
+    /// separate pass over the `p × p` sums is needed.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
         let Workspace { rows, wide, .. } = work;
@@ -72,8 +72,8 @@ impl Scatter {
         kernel::add_gram(self.lower.as_mut_slice(), rows, count, p);
     }
 
-    /// Number and means of these rows and of `n` more; what is then to be added to the products, `weight δδᵀ`, as `δ` and its weight. `None`
-    /// where there were no rows before.
+    /// Merges the number and the mean of `n` more rows; returns `δ` and the weight of the correction `weight δδᵀ` of the products. `None`
+    /// if there were no rows before.
     fn join(&mut self, n: f64, mean: &[f64], rest: &[f64]) -> Option<(Vec<f64>, f64)> {
         let (n1, n2) = (self.n, n);
         self.n += n;
@@ -96,7 +96,7 @@ impl Scatter {
         (0..self.mean.len()).map(|j| self.lower[(j, j)]).sum()
     }
 
-    /// Columns that vary.
+    /// Indices of the columns that are not constant.
     pub fn varying(&self) -> Vec<usize> {
         (0..self.mean.len()).filter(|&j| self.lower[(j, j)] > 0.0).collect()
     }
@@ -127,7 +127,7 @@ impl<T: Real> Sum<T> for Scatter {
     }
 }
 
-/// Adds line `i` of another part, whose mean lies `delta` away.
+/// Adds line `i` of another part, whose mean differs by `delta`.
 fn add_line(line: &mut [f64], other: &[f64], i: usize, delta: &[f64], weight: f64) {
     let scale = delta[i] * weight;
     for ((s, a), d) in line[..=i].iter_mut().zip(&other[..=i]).zip(delta) {
@@ -146,7 +146,7 @@ fn add_stored<T: Real>(part: &mut Scatter, shard: &Stored<'_, T>) -> Result<()> 
     let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
     let shifted = shift.iter().any(|&c| c != 0.0);
     let line = |i: usize, out: &mut [f64]| {
-        // Of a column that does not vary every product is 0, and its rounding errors are not.
+        // For a constant column every product is 0, but computed ones have rounding errors.
         if squares[i] == 0.0 {
             return;
         }

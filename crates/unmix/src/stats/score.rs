@@ -1,20 +1,20 @@
-//! Contrasts that are fitted to a source: its score function, approximated by a few basis functions.
+//! Contrasts that are fitted to a source: its score function, approximated by a combination of basis functions.
 //!
-//! Of a source with density `p` the best contrast has the slope `ψ = -p'/p`, its score. Of all combinations `Σ c_b h_b` of given
-//! functions the one nearest to the score, `E (ψ - Σ c_b h_b)²` least, needs no density: `E ψ h_b = E h_b'` by parts, so
-//! `c = C⁻¹ d` with `C` the covariances of `h_b(y)` and `d_b = E h_b'(y)` (Pham & Garat 1997, IEEE Trans. Signal Process. 45:1712,
-//! section III). Here, with `t = tanh y` and `q = 1 - t²`,
+//! For a source with density `p`, the optimal contrast has the derivative `ψ = -p'/p`, its score function. The best approximation
+//! `Σ c_b h_b` in mean square, which minimises `E (ψ - Σ c_b h_b)²`, needs no density estimate: integration by parts gives `E ψ h_b
+//! = E h_b'`, so `c = C⁻¹ d` with `C` the second moments of `h_b(y)` and `d_b = E h_b'(y)` (Pham & Garat 1997, IEEE Trans. Signal
+//! Process. 45:1712, section III). Here, with `t = tanh y` and `q = 1 - t²`,
 //!
 //! ```text
 //! h     y       t           q     q t      q t²     q t³
 //! H     y²/2    log cosh y  t     t²/2     t³/3     t⁴/4                     H' = h
 //! ```
 //!
-//! One hyperbolic tangent is all they need, and all but the first are bounded: heavy tails do not decide by themselves. Those with
-//! odd powers of `t` are even for even `t`: sources need not be symmetric, nor have one hump.
+//! They need only one hyperbolic tangent, and all but the first are bounded, which makes them robust to heavy tails. Odd and even
+//! functions are included, so the density need be neither symmetric nor unimodal.
 //!
 //! As `y` is among the functions, `E ψ y = 1`; and `E ψ' = E ψ²`, so `E ψ' - E ψ y = E ψ² - (E ψ y)² / E y² >= 0` for a source of variance
-//! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
+//! 1: for every source, a fitted contrast has the sign for which the solution is a minimum.
 
 use super::contrast::{ContrastSums, lanes, weighted};
 use super::sources::{GatherView, SourceStatistic};
@@ -23,15 +23,15 @@ use crate::error::Result;
 use crate::num::factor::Cholesky;
 use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
 
-/// How many functions.
+/// Number of basis functions.
 const FUNCTIONS: usize = 6;
 
-/// A contrast fitted to a source: factors of the functions above.
+/// A contrast fitted to a source: coefficients of the basis functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreFunction(pub [f64; FUNCTIONS]);
 
 impl ScoreFunction {
-    /// Writes `ψ(y)` of every number over `out` and sums up `ψ'(y)` and the function whose slope `ψ` is.
+    /// Writes `ψ(y)` of every number into `out`, and returns the sums of `ψ'(y)` and of the antiderivative of `ψ`.
     pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
         let [a, b, c, d, e, f] = self.0.map(T::from_f64);
         let [one, two, three] = [1.0, 2.0, 3.0].map(T::from_f64);
@@ -63,10 +63,10 @@ impl ScoreFunction {
 }
 
 impl ScoreFunction {
-    /// Numbers that it is made of.
+    /// Number of coefficients.
     pub(super) const LENGTH: usize = FUNCTIONS;
 
-    /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w ψ(y)`, and sums up the rest times `w`.
+    /// [`apply`](Self::apply) with weights: writes `w ψ(y)`, and multiplies the terms of the sums by `w`.
     pub(crate) fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
         let [a, b, c, d, e, f] = self.0;
         weighted(y, weights, out, |y| {
@@ -83,7 +83,7 @@ impl ScoreFunction {
     }
 }
 
-/// Sums over rows of the functions of each of `k` sources `y = B (x - mean)`: of themselves, their products, their slopes.
+/// Sums over rows of the basis functions of each of `k` sources `y = B (x - mean)`, of their products and of their derivatives.
 ///
 /// `33 k + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,22 +91,22 @@ impl ScoreFunction {
 pub struct ScoreSums {
     /// Number of rows so far, weighted.
     pub n: f64,
-    /// For each source, a row: sums of the functions, of their products (of the lower triangle, row by row), of their slopes.
+    /// For each source, a row: sums of the functions, of their products (the lower triangle, row by row), of their derivatives.
     pub sums: Matrix<f64>,
 }
 
-/// Products of two functions.
+/// Number of products of two functions.
 const PRODUCTS: usize = FUNCTIONS * (FUNCTIONS + 1) / 2;
-/// Sums of one source.
+/// Number of sums for one source.
 const WIDTH: usize = 2 * FUNCTIONS + PRODUCTS;
 
 impl ScoreSums {
-    /// Nothing seen yet, of `k` sources.
+    /// The empty sum, for `k` sources.
     pub fn empty(k: usize) -> Self {
         Self { n: 0.0, sums: Matrix::zeros(k, WIDTH) }
     }
 
-    /// Adds a block of rows: one product, and some sixty operations a source and row.
+    /// Adds a block of rows: one product, and about sixty operations for each source and row.
     pub fn gather<T: Real>(
         &mut self,
         block: Block<'_, T>,
@@ -135,8 +135,8 @@ impl ScoreSums {
         self.n += weights.map_or(n as f64, |w| w.iter().sum());
     }
 
-    /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot distinguish, as those of a
-    /// source of few values, get what a little noise would give them.
+    /// The contrast of each source; `None` if sums are not finite. The system is regularised for sources on which the basis
+    /// functions are linearly dependent, such as those with few distinct values.
     pub fn scores(&self) -> Option<Vec<ScoreFunction>> {
         (0..self.sums.rows()).map(|i| self.score(self.sums.row(i))).collect()
     }
@@ -156,7 +156,7 @@ impl ScoreSums {
     }
 }
 
-/// Adds what one number of a source, `y` with `t = tanh y`, contributes, as often as it counts.
+/// Adds the contribution of one value of a source, `y` with `t = tanh y`; `counted` multiplies by the weight.
 #[inline(always)]
 fn add(sums: &mut [f64], y: f64, t: f64, counted: impl Fn(f64) -> f64) {
     let q = 1.0 - t * t;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// `ψ`, its slope, and what it is the slope of, from the formulas.
+    /// `ψ`, its derivative, and its antiderivative, from the formulas.
     fn naive(score: ScoreFunction, y: f64) -> (f64, f64) {
         let t = y.tanh();
         let q = 1.0 - t * t;
@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn scores_are_those_of_densities_that_the_functions_can_make() {
-        // -p'/p of a normal density is y, and of 1 / (2 cosh²(y)) it is 2 tanh(y), which u = (1 + tanh y) / 2 draws.
+        // -p'/p of a normal density is y, and that of 1 / (2 cosh²(y)) is 2 tanh(y); u = (1 + tanh y) / 2 is uniform and is used to
+        // draw from it.
         type Distribution = (fn(&Stream, u64) -> f64, fn(f64) -> f64);
         let laws: [Distribution; 2] =
             [(|s, i| s.normal(i), |y| y), (|s, i| (2.0 * s.uniform(i) - 1.0).atanh(), |y| 2.0 * y.tanh())];
@@ -275,8 +276,9 @@ mod tests {
                 let mean = draws.iter().map(|&y| naive(score, y).0).sum::<f64>() / n as f64;
                 draws.iter().map(|&y| (naive(score, y).0 - mean - want(y)).powi(2)).sum::<f64>() / n as f64
             });
-            // For functions f with second moments G, factors fitted to n rows are off by sqrt(tr(G^-1 C) / n) in the mean square, C the
-            // covariance of s f - f' with the true score s: 0.022 for both laws. Of eight samples: 0.017 to 0.027 in 36 simulations.
+            // For basis functions f with second moments G, coefficients fitted to n rows have a root mean square error of sqrt(tr(G^-1
+            // C) / n), where C is the covariance of s f - f' with the true score s: 0.022 for both distributions. For eight samples:
+            // 0.017 to 0.027 in 36 simulations.
             let wrong = (squares.sum::<f64>() / samples as f64).sqrt();
             assert!((0.014..0.03).contains(&wrong), "law {which}: {wrong}");
         }

@@ -1,4 +1,4 @@
-//! The scatter matrix of rows applied to a few directions, without forming it.
+//! Products of the scatter matrix with a few directions, without forming the matrix.
 
 use super::stored::{Counts, add_products, shift};
 use super::{AddStored, Gather, Packer, Partial, Unpacker};
@@ -6,38 +6,38 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Stored, Workspace, kernel};
 use std::borrow::Cow;
 
-/// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: `b` rows of the scatter applied to directions.
+/// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: products of the scatter matrix with the directions.
 ///
-/// In double precision whatever the type of the rows: iterations that end at rounding level need an operator that is
-/// symmetric to rounding level.
+/// In double precision, whatever the type of the rows: iterations that converge to rounding errors need an operator that is
+/// symmetric up to rounding errors.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sketch {
-    /// Rows seen.
+    /// Number of rows.
     pub n: u64,
-    /// `b x p`.
+    /// The products, `b x p`.
     pub image: Matrix<f64>,
 }
 
-/// Directions of the sketch, and the mean to centre on.
+/// Directions of the sketch, and the mean for centring.
 #[derive(Clone, Debug)]
 pub struct SketchView<'a> {
     /// Mean of the rows, `p`.
     mean: Cow<'a, [f64]>,
-    /// What is missing from `mean` to the mean, where that is known: sparse rows are centred on both.
+    /// Rounding errors of `mean`, if they are known: sparse rows are centred on the sum of both.
     rest: Option<Cow<'a, [f64]>>,
-    /// `p x b`.
+    /// Directions as columns, `p x b`.
     columns: Matrix<f64>,
 }
 
 impl<'a> SketchView<'a> {
-    /// Looks along the rows of `directions`.
+    /// Projects on the rows of `directions`.
     pub fn new(mean: impl Into<Cow<'a, [f64]>>, directions: &Matrix<f64>) -> Self {
         Self { mean: mean.into(), rest: None, columns: directions.transposed() }
     }
 
-    /// The same, where `rest` is missing from the mean as one number: the rounding error of a large one, times the number of rows, would be
-    /// seen in sums over sparse rows.
+    /// Sets the rounding errors of the mean: for a large mean, their product with the number of rows would be noticeable in sums over
+    /// sparse rows.
     pub(crate) fn with_rest(mut self, rest: impl Into<Cow<'a, [f64]>>) -> Self {
         self.rest = Some(rest.into());
         self
@@ -81,11 +81,11 @@ impl<T: Real> Gather<T> for GatherSketch<'_> {
     }
 }
 
-/// Scores of sparse rows that are held at a time: 32 MiB.
+/// Scores of sparse rows that are kept in memory at a time: 32 MiB.
 const HELD: usize = 1 << 22;
 
 impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
-    /// `O(stored b + p b)`: the scores of some rows, then what each column makes of them.
+    /// `O(stored b + p b)`: the scores of a range of rows, then the contributions of each column.
     fn add_stored(&self, part: &mut Sketch, shard: &Stored<'_, T>) -> Result<()> {
         let SketchView { mean, rest, columns } = &self.0;
         let (p, b, counts) = (columns.rows(), columns.cols(), Counts::of_shard(shard));
@@ -129,7 +129,7 @@ impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
 }
 
 impl Sketch {
-    /// Nothing seen yet, from `b` directions in `p` dimensions.
+    /// The empty sum, for `b` directions in `p` dimensions.
     pub fn empty(b: usize, p: usize) -> Self {
         Self { n: 0, image: Matrix::zeros(b, p) }
     }
@@ -139,7 +139,7 @@ impl Sketch {
         let (b, p) = (self.image.rows(), self.image.cols());
         self.n += block.n_rows() as u64;
         let centred = &mut work.wide;
-        // Times the root of the weight here, and by the score once more: the weight.
+        // Multiplied by the square root of the weight here and in the score: together the weight.
         kernel::centre_wide(block.data, block.weights, &from.mean, None, centred);
         let n = centred.len() / p;
         let mut scores = vec![0.0; n * b];

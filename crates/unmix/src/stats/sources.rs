@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 /// Sums over rows `x` of the sources `y = B (x - mean)` and of their contrast.
 ///
-/// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
+/// `k² + 2 k + 1` numbers, whatever the number of rows: sufficient for one step of FastICA, Picard or Infomax.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SourceSums {
@@ -27,20 +27,20 @@ pub struct SourceSums {
 /// The map from rows to sources, `y = B (x - mean)`, and the contrast.
 #[derive(Clone, Debug)]
 pub struct SourceView<'a, T> {
-    /// What is subtracted first, unless that is 0 throughout.
+    /// Offset that is subtracted first, unless it is 0 throughout.
     mean: Option<Cow<'a, [f64]>>,
     /// `B`, `k x p`.
     pub(super) unmixing: Matrix<T>,
-    /// `Bᵀ` in panels, the last filled up with zeros; half a panel where that is enough.
+    /// `Bᵀ` in panels, padded with zeros; with a half panel if that suffices.
     panels: Vec<T>,
-    /// Sources, with those that fill up the last panel.
+    /// Number of sources, rounded up to whole panels or half panels.
     width: usize,
-    /// The contrast, or that of each source.
+    /// The contrast of all sources, or one for each.
     contrast: HeldContrasts<'a>,
 }
 
 impl<'a, T: Real> SourceView<'a, T> {
-    /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
+    /// With the map `unmixing`, `k x p`; `mean` is `None` if it is 0 throughout.
     pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: impl Into<Contrasts<'a>>) -> Self {
         Self::over(mean.map(Cow::Borrowed), unmixing, contrast.into().into())
     }
@@ -61,12 +61,12 @@ impl<'a, T: Real> SourceView<'a, T> {
 }
 
 impl<T: Real> SourceView<'_, T> {
-    /// What is subtracted first, unless that is 0 throughout.
+    /// Offset that is subtracted first, unless it is 0 throughout.
     pub(super) fn mean(&self) -> Option<&[f64]> {
         self.mean.as_deref()
     }
 
-    /// The contrast, or that of each source.
+    /// The contrast of all sources, or one for each.
     pub(super) fn contrast(&self) -> Contrasts<'_> {
         self.contrast.lent()
     }
@@ -88,13 +88,12 @@ impl<T: Real> SourceView<'_, T> {
 }
 
 impl SourceSums {
-    /// Nothing seen yet, of `k` sources.
+    /// The empty sum, for `k` sources.
     pub fn empty(k: usize) -> Self {
         Self { n: 0.0, cross: Matrix::zeros(k, k), slope: vec![0.0; k], loss: vec![0.0; k] }
     }
 
-    /// Adds a block of rows: two products and one pass of the contrast, all on numbers that are still in cache.
-    /// `O(b k (p + k))`.
+    /// Adds a block of rows: two products and one pass of the contrast, all on numbers that are in cache. `O(b k (p + k))`.
     pub fn gather<T: Real>(
         &mut self,
         block: Block<'_, T>,
@@ -130,8 +129,8 @@ impl SourceSums {
         self.n += n as f64;
     }
 
-    /// [`gather`](Self::gather), by a contrast for each source or of rows with weights: sources are rows here, so that one contrast runs
-    /// along each.
+    /// [`gather`](Self::gather) for one contrast per source or for weighted rows: sources are stored as rows here, so that each contrast
+    /// is applied to contiguous numbers.
     fn gather_each<T: Real>(
         &mut self,
         block: Block<'_, T>,
@@ -170,7 +169,7 @@ impl SourceSums {
 
 /// Sums over rows of one source `y = b (x - mean)`, and of its cross products with the rows.
 ///
-/// `p + 3` numbers: a step of FastICA for one unit.
+/// `p + 3` numbers: one step of FastICA for one unit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnitSums {
@@ -185,7 +184,7 @@ pub struct UnitSums {
 }
 
 impl UnitSums {
-    /// Nothing seen yet, of `p` columns.
+    /// The empty sum, for `p` columns.
     pub fn empty(p: usize) -> Self {
         Self { n: 0.0, cross: vec![0.0; p], slope: 0.0, loss: 0.0 }
     }
@@ -221,19 +220,19 @@ impl UnitSums {
     }
 }
 
-/// A statistic of the sources of a [`SourceView`].
+/// A statistic of the sources given by a [`SourceView`].
 pub trait SourceStatistic<T: Real>: Partial {
-    /// The name of its gather in packed form.
+    /// The name of its gather in serialised form.
     const KIND: &'static str;
-    /// Whether it is of one source only.
+    /// Whether it is defined for a single source only.
     const ONE: bool = false;
-    /// The sum over no rows of `p` numbers, of `k` sources.
+    /// The sum over no rows of `p` numbers, for `k` sources.
     fn zero(k: usize, p: usize) -> Self;
     /// Adds the sources of the rows of a block, weighted.
     fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>);
 }
 
-/// Gathers sums of the sources of a [`SourceView`].
+/// Gathers sums over the sources of a [`SourceView`].
 pub struct GatherView<'a, T, P> {
     view: SourceView<'a, T>,
     part: PhantomData<fn() -> P>,
@@ -245,7 +244,7 @@ pub type GatherSources<'a, T> = GatherView<'a, T, SourceSums>;
 pub type GatherUnit<'a, T> = GatherView<'a, T, UnitSums>;
 
 impl<'a, T, P> GatherView<'a, T, P> {
-    /// Of the sources of `view`.
+    /// For the sources of `view`.
     pub fn new(view: SourceView<'a, T>) -> Self {
         Self { view, part: PhantomData }
     }

@@ -1,4 +1,4 @@
-//! The sparsity penalty of the outputs of filters, and its gradient with respect to the filters.
+//! The sparsity penalty of filter outputs, and its gradient with respect to the filters.
 
 use super::{Gather, Packer, Partial, Unpacker, both};
 use crate::elementwise::Penalty;
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use std::borrow::Cow;
 
-/// Rows as input of filters.
+/// Filters and the penalty of their outputs.
 #[derive(Clone, Debug)]
 pub struct Filters<'a, T> {
-    /// What is subtracted first, unless that is 0 throughout.
+    /// Offset that is subtracted from rows first, unless it is 0 throughout.
     pub mean: Option<Cow<'a, [f64]>>,
     /// `V`, `k x p`.
     pub rows: Matrix<T>,
@@ -17,9 +17,9 @@ pub struct Filters<'a, T> {
     pub penalty: Penalty,
 }
 
-/// `Σ_x Σ_j g(y_j)` and `Σ_x g'(y) x'` over rows `x`, where `y = V x` is what filters make of a row.
+/// `Σ_x Σ_j g(y_j)` and `Σ_x g'(y) x'` over rows `x`, where `y = V x` are the filter outputs.
 ///
-/// `k p + 2` numbers, however many rows.
+/// `k p + 2` numbers, whatever the number of rows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sparsity {
@@ -27,17 +27,17 @@ pub struct Sparsity {
     pub n: f64,
     /// The sum of the penalty.
     pub value: f64,
-    /// Its gradient by `V`, `k x p`.
+    /// Its gradient with respect to `V`, `k x p`.
     pub gradient: Matrix<f64>,
 }
 
 impl Sparsity {
-    /// Nothing seen yet, of `k` filters of `p` numbers.
+    /// The empty sum, for `k` filters of `p` numbers.
     pub fn empty(k: usize, p: usize) -> Self {
         Self { n: 0.0, value: 0.0, gradient: Matrix::zeros(k, p) }
     }
 
-    /// Adds a block of rows: two products and a pass over what the first one made. `4 b k p` operations.
+    /// Adds a block of rows: two products and a pass over the filter outputs. `4 b k p` operations.
     pub fn gather<T: Real>(
         &mut self,
         block: Block<'_, T>,
@@ -81,7 +81,8 @@ impl<T: Real> Gather<T> for GatherSparsity<'_, T> {
     type Part = Sparsity;
     const KIND: &'static str = "sparsity";
 
-    /// Blocks whose outputs stay in cache between the two products, and shards so short that threads end together.
+    /// Blocks are short enough for their outputs to stay in cache between the two products, and shards short enough to balance
+    /// threads.
     fn plan(&self, n_features: usize) -> Plan {
         let width = self.0.rows.rows().max(n_features).max(1);
         let mut block_rows = 512;

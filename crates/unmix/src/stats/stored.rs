@@ -1,26 +1,26 @@
-//! Shared parts of sums over stored entries: moments of a line, and the shifts subtracted before products.
+//! Common parts of sums over stored entries: moments of a line, and the shifts that are subtracted before products.
 //!
-//! Sums are taken about a shift `c` that leaves unstored entries alone: `c_j` is the mean of columns that are stored in every row of the
-//! shard, so that a large offset costs them no digits, and 0 elsewhere. Then
+//! Sums are taken about a shift `c` that does not change entries that are not stored: `c_j` is the mean for columns that are stored in
+//! every row of the shard, so that a large offset loses no precision, and 0 for the others. Then
 //!
 //! ```text
 //! Σ w (x − μ)(x − μ)ᵀ = Σ w (x − c)(x − c)ᵀ − W (μ − c)(μ − c)ᵀ
 //! ```
 //!
-//! loses no more than a factor `1/(1 − share stored)` to cancellation, and its diagonal, formed in two passes, nothing. Each line
-//! of a table is added up alone (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
+//! loses no more than a factor `1/(1 − fraction stored)` to cancellation, and its diagonal, computed in two passes, nothing. Each
+//! line of a table is summed separately (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
 
 use crate::error::Result;
 use crate::num::{Real, Stored, kernel};
 
-/// Sums of sparse rows from their stored entries alone. [`Gather::stored`](super::Gather::stored) has it for the gathers that
+/// Sums over sparse rows from their stored entries alone. Returned by [`Gather::stored`](super::Gather::stored) for gathers that
 /// support it.
 pub trait AddStored<T: Real, P>: Sync {
-    /// Adds a shard of sparse rows: what `part` then is has the bits that merging the sum over the shard into it gives.
+    /// Adds a shard of sparse rows: the result has the same bits as merging the sum over the shard into `part`.
     ///
     /// # Errors
     ///
-    /// [`Error::Interrupted`](crate::Error::Interrupted); `part` then means nothing.
+    /// [`Error::Interrupted`](crate::Error::Interrupted); `part` is then undefined.
     fn add_stored(&self, part: &mut P, shard: &Stored<'_, T>) -> Result<()>;
 }
 
@@ -30,19 +30,19 @@ pub(super) struct Counts<'w> {
     weights: Option<&'w [f64]>,
     /// Sum of the weights.
     pub(super) total: f64,
-    /// Rows that count at all.
+    /// Number of rows of non-zero weight.
     pub(super) rows: usize,
-    /// Rows, whether they count or not.
+    /// Number of rows, whatever their weights.
     all: usize,
 }
 
 impl<'w> Counts<'w> {
-    /// Of the rows of a shard.
+    /// Weights of the rows of a shard.
     pub(super) fn of_shard<T: Real>(shard: &Stored<'w, T>) -> Self {
         Self::new(shard.weights(), shard.rows())
     }
 
-    /// Of rows `rows` of those that have `weights`.
+    /// Weights of the rows `rows` among those with `weights`.
     pub(super) fn new(weights: Option<&'w [f64]>, rows: std::ops::Range<usize>) -> Self {
         let all = rows.len();
         let Some(own) = weights.map(|w| &w[rows]) else {
@@ -57,7 +57,7 @@ impl<'w> Counts<'w> {
         self.weights.map_or(1.0, |w| w[i])
     }
 
-    /// Whether a line with entries in `rows` is stored in every row that counts.
+    /// Whether a line with entries in `rows` is stored in every row of non-zero weight.
     pub(super) fn full(&self, rows: &[u32]) -> bool {
         match self.weights {
             Some(w) if self.rows < self.all => {
@@ -68,18 +68,19 @@ impl<'w> Counts<'w> {
     }
 }
 
-/// Mean, in two numbers, and sum of squares about it, of a line of stored entries.
+/// Mean, as the sum of two numbers, and sum of squares about it, of a line of stored entries.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LineMoments {
     pub(super) mean: f64,
     pub(super) rest: f64,
     pub(super) squares: f64,
-    /// Whether it is stored in every row that counts.
+    /// Whether it is stored in every row of non-zero weight.
     pub(super) full: bool,
 }
 
 impl LineMoments {
-    /// In two passes: a constant line has exactly its constant as mean and exactly 0 squares. There is a row that counts.
+    /// In two passes: a constant line has exactly its constant as mean and exactly 0 squares. At least one row must have non-zero
+    /// weight.
     pub(super) fn new<T: Real>((rows, values): (&[u32], &[T]), counts: &Counts<'_>) -> Self {
         let entries = || {
             let weighted = rows.iter().zip(values).map(|(&i, x)| (counts.of(i as usize), x.to_f64()));
@@ -91,23 +92,23 @@ impl LineMoments {
         let sum = entries().map(|(w, x)| w * (x - about)).sum::<f64>();
         let (mean, rest) = kernel::two_parts(about, sum / counts.total);
         let unstored = if full { 0.0 } else { (counts.total - weight).max(0.0) };
-        // The sum of deviations is 0 but for rounding, of the mean too: it takes that out of the sum of their squares.
+        // The sum of deviations is 0 up to rounding, including that of the mean: its square is subtracted from the sum of squares.
         let (sum, squares) = entries()
             .map(|(w, x)| (w * (x - mean), w * (x - mean) * (x - mean)))
             .fold((-unstored * mean, unstored * mean * mean), |(s, q), (d, e)| (s + d, q + e));
         let squares = squares - sum * sum / counts.total;
-        // Not `max`, which makes a number of one that is none.
+        // Not `max`, which would replace NaN by a number.
         Self { mean, rest, squares: if squares < 0.0 { 0.0 } else { squares }, full }
     }
 
-    /// What the line is centred on before products, and what that leaves of its mean.
+    /// The shift of the line before products, and the remainder of its mean.
     pub(super) fn shift(&self) -> (f64, f64) {
         shift(self.full, self.mean, self.rest)
     }
 }
 
-/// What a line of this mean is centred on before products, see the head of this file, and what that leaves of the mean; of a mean that is
-/// subtracted what is missing from it as one number, which is multiplied by the number of rows.
+/// The shift of a line of this mean before products, see the head of this file, and the remainder of the mean, including its rounding
+/// errors `rest`, because it is multiplied by the number of rows.
 pub(super) fn shift(full: bool, mean: f64, rest: f64) -> (f64, f64) {
     if full { (mean, rest) } else { (0.0, mean) }
 }

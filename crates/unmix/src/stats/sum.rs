@@ -1,4 +1,4 @@
-//! Gathers without a state: sums that depend on the rows alone.
+//! Stateless gathers: sums that depend on the rows alone.
 
 use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
@@ -8,15 +8,15 @@ use std::marker::PhantomData;
 /// Adds a shard of sparse rows from its stored entries; see [`AddStored`].
 pub type AddShard<P, T> = fn(&mut P, &Stored<'_, T>) -> Result<()>;
 
-/// A sum over rows that depends on nothing else. [`GatherSum`] gathers it.
+/// A sum over rows that depends on nothing else, gathered by [`GatherSum`].
 pub trait Sum<T: Real>: Partial {
-    /// The name of its gather in packed form.
+    /// The name of its gather in serialised form.
     const KIND: &'static str;
 
-    /// How a shard of sparse rows is added from its stored entries; `None` where zeros are filled in.
+    /// Adds a shard of sparse rows from its stored entries; `None` if blocks are made dense.
     const STORED: Option<AddShard<Self, T>> = None;
 
-    /// How rows of `n_features` numbers are cut.
+    /// The plan for cutting rows of `n_features` numbers.
     fn plan(n_features: usize) -> Plan {
         Plan::for_width(n_features)
     }
@@ -28,11 +28,11 @@ pub trait Sum<T: Real>: Partial {
     fn add(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
 }
 
-/// Gathers a [`Sum`] of rows of any width.
+/// Gathers a [`Sum`] over rows of any width.
 pub struct GatherSum<P>(PhantomData<fn() -> P>);
 
 impl<P> GatherSum<P> {
-    /// The gather; there is but one.
+    /// The gather.
     pub const fn new() -> Self {
         Self(PhantomData)
     }

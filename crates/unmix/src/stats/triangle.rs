@@ -1,33 +1,34 @@
-//! The triangle of a QR factorisation of centred rows: the information of the covariance, without squaring the condition number.
+//! The triangular factor of a QR factorisation of centred rows: the square root of the scatter matrix, with the condition number of
+//! the rows instead of its square.
 //!
-//! Merged as scatters are, with triangles in place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of both parts),
-//! by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
+//! Merged as scatters are, with stacking in place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of both parts),
+//! followed by another factorisation: the tall-and-skinny QR of Demmel et al. (2012), with incremental centring.
 
 use super::sum::{GatherSum, Sum};
 use super::{FeatureView, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, factor, kernel};
 
-/// Number, mean, and a matrix `R` with `RᵀR` the scatter of the rows seen.
+/// Number, mean, and a matrix `R` such that `RᵀR` is the scatter of the rows.
 ///
-/// `R` is factored only when it has grown to more than `3 p` rows, back to `p`: a factorisation then costs three operations
-/// for every two that are needed, where one after every block would cost many.
+/// `R` is factored only when it has grown to more than `3 p` rows, back to `p`: factorisations then need three operations for every
+/// two that are necessary, where one after every block would need many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triangle {
     /// Number of rows so far, weighted.
     pub n: f64,
-    /// Mean of each column, or 0 where rows are features, each with a mean of its own.
+    /// Mean of each column, or 0 if rows are features, each centred on its own mean.
     pub mean: Vec<f64>,
-    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    /// Rounding errors of `mean`: the mean is `mean + rest`.
     pub rest: Vec<f64>,
-    /// At most `3 p` rows of `p`.
+    /// At most `3 p` rows of `p` numbers.
     pub r: Matrix<f64>,
-    /// Rows that are not constant, counted where rows are features.
+    /// Number of rows that are not constant, if rows are features.
     pub varying: u64,
 }
 
 impl Triangle {
-    /// Nothing seen yet, of `p` columns.
+    /// The empty sum, for `p` columns.
     pub fn empty(p: usize) -> Self {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], r: Matrix::zeros(0, p), varying: 0 }
     }
@@ -44,7 +45,7 @@ impl Triangle {
         self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), r, varying: 0 });
     }
 
-    /// Adds a block of features (of transposed data), each as `view` sees it over all samples. `O(b p²)`.
+    /// Adds a block of features (of transposed data), each transformed by `view` over all samples. `O(b p²)`.
     pub(crate) fn gather_features<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>) {
         let mut seen = Vec::with_capacity(block.data.len());
         for feature in block.rows() {
@@ -55,7 +56,7 @@ impl Triangle {
         self.merge(Self { n: block.n_rows() as f64, rest: mean.clone(), mean, r, varying: 0 });
     }
 
-    /// The triangle of rows that are not centred: what `n mean meanᵀ` adds to their scatter is one more row.
+    /// The factor for rows that are not centred: their scatter has the additional term `n mean meanᵀ`, which is one more row.
     pub(crate) fn about_zero(mut self) -> Self {
         let (p, root) = (self.mean.len(), self.n.sqrt());
         let mut rows = std::mem::replace(&mut self.r, Matrix::zeros(0, p)).into_vec();
@@ -66,7 +67,7 @@ impl Triangle {
         self
     }
 
-    /// Whether every number is finite, and the sum of their squares, which is the total variance, too.
+    /// Whether every number is finite, and so is the sum of their squares, the total variance.
     pub fn finite(&self) -> bool {
         self.mean.iter().all(|x| x.is_finite()) && kernel::sum_of_squares(self.r.as_slice()).is_finite()
     }

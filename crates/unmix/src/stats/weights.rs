@@ -12,14 +12,14 @@ pub type GatherWeights = GatherSum<RowWeights>;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RowWeights {
-    /// How many rows.
+    /// Number of rows.
     pub n: u64,
-    /// A weight for each; empty where none were given, and all are 1.
+    /// A weight for each row; empty without weights, where all are 1.
     pub weights: Vec<f64>,
 }
 
 impl RowWeights {
-    /// Of `n` rows, with weights where there are any.
+    /// For `n` rows, with weights if there are any.
     pub fn new(n: u64, weights: Option<&[f64]>) -> Self {
         Self { n, weights: weights.unwrap_or_default().to_vec() }
     }

@@ -145,7 +145,7 @@ impl<C: Real> Solver<C> {
         }
         let (_, atoms) = match kept.take() {
             Some(same) if same.0 == cells => kept.insert(same),
-            _ => kept.insert((cells.clone(), self.atoms.seen(&cells))),
+            _ => kept.insert((cells.clone(), self.atoms.restricted(&cells))),
         };
         let x: Vec<C> = cells.iter().map(|&j| row[j]).collect();
         self.rules.code(atoms, &x, code, work)

@@ -1,5 +1,5 @@
-//! Rows as lists of their observed cells, and posteriors of their factors from these lists: for rows of which few cells are there,
-//! and for the columns of a factorisation, whose own lists are those of its transpose.
+//! Rows as lists of their observed cells, and posteriors of their factors from these lists: for rows with few observed cells, and
+//! for the columns of a factorisation, whose lists are those of the transpose.
 
 use super::{Conditional, Packer, Unpacker, cholesky, invert_root, quadratic, triangle};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Rows as compressed lists of their cells: row `i` has cells `starts[i]..starts[i + 1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellLists {
-    /// Where rows begin; one more than there are rows.
+    /// Start of each row; one more than the number of rows.
     pub starts: Vec<usize>,
     /// Columns of the cells, ascending within a row.
     pub columns: Vec<u32>,
@@ -27,7 +27,7 @@ impl Default for CellLists {
 }
 
 impl CellLists {
-    /// One row more, of these columns and values; NaN is no cell.
+    /// Appends a row of these columns and values; NaN is a missing cell.
     pub fn push(&mut self, row: u64, cells: impl Iterator<Item = (u32, f64)>) {
         for (j, x) in cells.filter(|(_, x)| !x.is_nan()) {
             if x.is_infinite() {
@@ -40,7 +40,7 @@ impl CellLists {
     }
 }
 
-/// Gathers [`CellLists`] of rows in which NaN is a missing cell. `O(n p)`.
+/// Gathers the [`CellLists`] of rows in which NaN is a missing cell. `O(n p)`.
 #[derive(Clone, Copy, Debug)]
 pub struct GatherCells;
 
@@ -126,8 +126,8 @@ impl Partial for CellLists {
     }
 }
 
-/// Posteriors of the factors of lines of cells, rows or columns: for each `k` means, the lower triangle of the covariance, the logarithm of
-/// its determinant, and the misfit where it was asked for.
+/// Posteriors of the factors of rows or columns ("lines") of cells: for each line `k` means, the lower triangle of the covariance, the
+/// logarithm of its determinant, and the misfit if requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinePosteriors {
     k: usize,
@@ -135,17 +135,17 @@ pub struct LinePosteriors {
 }
 
 impl LinePosteriors {
-    /// Numbers for a line with `k` factors.
+    /// Numbers for each line with `k` factors.
     pub fn width(k: usize) -> usize {
         k + triangle(k) + 2
     }
 
-    /// Of a table of lines of [`width`](Self::width) numbers, each written by [`Conditional::of_line`].
+    /// From a table of lines of [`width`](Self::width) numbers, each written by [`Conditional::of_line`].
     pub fn new(k: usize, table: Vec<f64>) -> Self {
         Self { k, table }
     }
 
-    /// Lines.
+    /// Number of lines.
     pub fn len(&self) -> usize {
         self.table.len() / Self::width(self.k)
     }
@@ -155,13 +155,13 @@ impl LinePosteriors {
         self.table.is_empty()
     }
 
-    /// Factors.
+    /// Number of factors.
     pub fn n_factors(&self) -> usize {
         self.k
     }
 
-    /// The lines that `changes` says: the first factors `z` become `turn z`, `turn` being square, the ones after them are multiplied by
-    /// `scale`, and covariances with them. Determinants and misfits stay as they are. `O(lines k³)`.
+    /// Transforms the lines for which `changes` is true: the first factors `z` become `turn z`, with `turn` square, the others are
+    /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`.
     pub fn transform(&mut self, turn: &Matrix<f64>, scale: f64, changes: impl Fn(usize) -> bool) {
         let (q, k) = (self.k, turn.rows());
         let entry = |a: usize, b: usize| match (a < k, b < k) {
@@ -186,7 +186,7 @@ impl LinePosteriors {
         }
     }
 
-    /// Some of the factors only, in this order, each with a sign.
+    /// Selected factors, in this order, each with a sign.
     pub fn chosen(&self, of: &[(usize, f64)]) -> Self {
         let k = of.len();
         let mut table = Vec::with_capacity(self.len() * Self::width(k));
@@ -210,25 +210,25 @@ impl LinePosteriors {
         &self.line(i)[..self.k]
     }
 
-    /// Their covariance: the lower triangle, row by row.
+    /// Covariance of the factors of line `i`: the lower triangle, row by row.
     pub fn covariance(&self, i: usize) -> &[f64] {
         &self.line(i)[self.k..self.k + triangle(self.k)]
     }
 
-    /// The logarithm of its determinant.
+    /// Logarithm of the determinant of that covariance.
     pub fn log_determinant(&self, i: usize) -> f64 {
         self.line(i)[self.k + triangle(self.k)]
     }
 
-    /// Expected sum of squares of the residuals of line `i`, under the posteriors of both sides.
+    /// Expected sum of squared residuals of line `i`, under the posteriors of rows and columns.
     pub(crate) fn misfit(&self, i: usize) -> f64 {
         self.line(i)[self.k + triangle(self.k) + 1]
     }
 }
 
 impl Conditional {
-    /// Writes the posterior of the factors of a line of cells over `out`, a line of [`LinePosteriors`]: of a row by its columns, where the
-    /// model is of the columns. A line without a cell has the prior. With `misfit` the noise has to be that of all columns alike.
+    /// Writes the posterior of the factors of a line of cells into `out`, a line of [`LinePosteriors`]: of a row, given its columns, if
+    /// the model is of the columns. A line without observed cells has the prior. `misfit` requires equal noise variances of all columns.
     /// `O(cells k² + k³)`.
     pub(crate) fn of_line(&self, places: &[u32], values: &[f64], misfit: bool, out: &mut [f64]) {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
@@ -254,7 +254,7 @@ impl Conditional {
         facts[1] = if misfit { self.misfit(places, values, mean, covariance) } else { 0.0 };
     }
 
-    /// Adds what cells say: to the right-hand side, and to the precision beside that of the prior.
+    /// Adds the contribution of the cells to the right-hand side and to the precision matrix.
     #[inline(always)]
     fn add_cells(&self, places: &[u32], values: &[f64], right: &mut [f64], precision: &mut [f64]) {
         let (k, t) = (right.len(), precision.len());
@@ -270,14 +270,14 @@ impl Conditional {
         }
     }
 
-    /// Expected sum of squares of the residuals of a line whose factors have this posterior.
+    /// Expected sum of squared residuals of a line whose factors have this posterior.
     ///
     /// ```text
     /// sum r_j² + [z; 1]' E [z; 1] + tr(V sum (w_j w_j' + cov w_j)),   E = sum cov (w_j, mean_j)
     /// ```
     ///
-    /// where the trace is `psi (k - tr V)`: the precision is `V⁻¹ = I + sum / psi`. With another prior than `N(0, I)`, of penalised least
-    /// squares, the squares of the residuals alone.
+    /// where the trace is `psi (k - tr V)`, since the precision is `V⁻¹ = I + sum / psi`. With a prior other than `N(0, I)`, for
+    /// penalised least squares, it is the sum of squared residuals alone.
     fn misfit(&self, places: &[u32], values: &[f64], mean: &[f64], covariance: &[f64]) -> f64 {
         let Some(&first) = places.first() else { return 0.0 };
         let (k, t) = (mean.len(), covariance.len());
@@ -313,8 +313,8 @@ impl Conditional {
 
 /// Replaces the lower triangle of `q`, positive semidefinite, by `V = (I + q)⁻¹`, and `b` by `V b`; returns `log|I + q|`.
 ///
-/// Where `q` is so large that the prior's part is lost in rounding and `q` is singular, as for fewer cells than factors and next to no
-/// noise, directions that the cells say nothing of keep the prior: mean 0 and variance 1.
+/// If `q` is so large that the prior is lost in rounding and `q` is singular, as with fewer cells than factors and almost no noise,
+/// directions that the cells do not determine keep the prior: mean 0 and variance 1.
 fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     let diagonal: Vec<f64> = (0..k).map(|a| q[triangle(a) + a]).collect();
     let level = 16.0 * k as f64 * f64::EPSILON;
@@ -334,8 +334,8 @@ fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     log_determinant
 }
 
-/// Replaces the lower triangle of a positive semidefinite matrix by that of its inverse, or of its pseudo-inverse where it is singular up to
-/// rounding; returns the logarithm of the determinant of what is inverted.
+/// Replaces the lower triangle of a positive semidefinite matrix by that of its inverse, or of its pseudo-inverse if it is singular up to
+/// rounding; returns the log determinant of the inverted part.
 pub(super) fn pseudo_invert(a: &mut [f64], k: usize) -> f64 {
     let kept = a.to_vec();
     let level = 16.0 * k as f64 * f64::EPSILON;
@@ -360,10 +360,10 @@ pub(super) fn pseudo_invert(a: &mut [f64], k: usize) -> f64 {
     log_determinant
 }
 
-/// [`posterior`] through eigenvalues of `q`, those at rounding level being 0.
+/// [`posterior`] through the eigenvalues of `q`; those at the level of rounding errors are set to 0.
 fn deflated(q: &[f64], out: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     let full = Matrix::from_fn(k, k, |i, j| q[triangle(i.max(j)) + i.min(j)]);
-    // The library finds eigenvalues of every finite matrix; if not, the cells say nothing.
+    // The eigenvalue decomposition of a finite matrix converges; if it did not, the prior would be returned.
     let Ok((values, vectors)) = factor::eigh(&full) else {
         out.fill(0.0);
         (0..k).for_each(|a| out[triangle(a) + a] = 1.0);
@@ -390,7 +390,7 @@ fn deflated(q: &[f64], out: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     log_determinant
 }
 
-/// Sum over lines with cells of `z z' + V`, a lower triangle, and how many lines these are.
+/// Sum over lines with observed cells of `z z' + V`, a lower triangle, and the number of these lines.
 pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
     let k = of.n_factors();
     let (mut sum, mut n) = (vec![0.0; triangle(k)], 0.0);

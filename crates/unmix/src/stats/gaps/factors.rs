@@ -1,4 +1,4 @@
-//! The sums over rows of an EM step for loadings, means and noise, of rows with gaps.
+//! The sums over incomplete rows for an EM step of loadings, means and noise variances.
 
 use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, cholesky, solve, triangle};
 use crate::error::Result;
@@ -8,8 +8,8 @@ use crate::stats::{Gather, Partial, both};
 /// The sums of an EM step of a linear-Gaussian model, at the posteriors of the factors under the current
 /// parameters.
 ///
-/// Sums are over the rows that have column `j`, weighted; `z` and `V` are mean and covariance of a row's factors, `r` its residual
-/// at `z`. Of `q = k + 1` numbers `(z, 1)`, so that means are fitted with the loadings:
+/// Sums are over the rows in which column `j` is observed, weighted; `z` and `V` are posterior mean and covariance of a row's
+/// factors, `r` its residual at `z`. The `q = k + 1` numbers are `(z, 1)`, so that means are fitted together with the loadings:
 ///
 /// ```text
 /// products_j = sum [z z', z; z', 1]      covariances_j = sum V      cross_j = sum r_j (z, 1) - (covariances_j w_j, 0)
@@ -17,13 +17,13 @@ use crate::stats::{Gather, Partial, both};
 /// ```
 ///
 /// The change of `(w_j, mean_j)` solves `(products_j + covariances_j) change = cross_j`, and the sum of squares after it is
-/// `squares_j - change' cross_j`. As residuals are those of the present parameters, nothing cancels near the solution.
+/// `squares_j - change' cross_j`. Residuals are those of the current parameters, so there is no cancellation near the solution.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FactorSums {
-    /// Rows with a cell, weighted.
+    /// Number of rows with an observed cell, weighted.
     pub n: f64,
-    /// Log-likelihood of their cells.
+    /// Log-likelihood of the observed cells.
     pub log_density: f64,
     /// Sum of `z` over these rows, `k`.
     pub means: Vec<f64>,
@@ -46,20 +46,20 @@ pub struct ColumnSums {
     pub cross: Vec<f64>,
     /// `squares_j`.
     pub squares: f64,
-    /// Cells that are there, each as often as its row counts.
+    /// Number of observed cells, weighted.
     pub n: f64,
 }
 
-/// Means and loadings after an EM step, and what is left of each column.
+/// Means and loadings after an EM step, and the residual sum of squares of each column.
 #[non_exhaustive]
 pub struct Maximised {
     /// Mean, `p`.
     pub mean: Vec<f64>,
     /// Loadings, `p x k`, row-major.
     pub loadings: Vec<f64>,
-    /// Sum of squares of each column that the factors leave.
+    /// Residual sum of squares of each column.
     pub squares: Vec<f64>,
-    /// Cells of each column.
+    /// Number of observed cells of each column.
     pub cells: Vec<f64>,
 }
 
@@ -77,7 +77,7 @@ impl FactorSums {
         }
     }
 
-    /// Factors.
+    /// Number of factors.
     pub fn n_factors(&self) -> usize {
         self.means.len()
     }
@@ -98,8 +98,8 @@ impl FactorSums {
         ColumnSums { table, cross, squares: self.squares[j] + spread, n: products[triangle(q) - 1] }
     }
 
-    /// The parameters of maximum likelihood, given these posteriors of the factors, with the expanded ones reduced (PX-EM): the factors may have any mean and
-    /// covariance, which go into means and loadings. `O(p k³)`.
+    /// The maximum-likelihood parameters given these posteriors of the factors, with parameter expansion (PX-EM): mean and covariance of
+    /// the factors are estimated, too, and then absorbed into means and loadings. `O(p k³)`.
     pub fn maximised(&self, before: &LinearGaussian) -> Maximised {
         let (p, k) = (before.n_features(), before.n_factors());
         let (mut mean, mut loadings) = (before.mean.clone(), before.loadings.clone());
@@ -125,14 +125,14 @@ impl FactorSums {
             let w = &mut loadings[j * k..(j + 1) * k];
             mean[j] += w.iter().zip(&average).map(|(w, a)| w * a).sum::<f64>();
             for b in 0..k {
-                // Entry b needs those from b on, which are still as they were.
+                // Entry b needs those from b on, which are not yet overwritten.
                 w[b] = (b..k).map(|a| w[a] * root[triangle(a) + b]).sum();
             }
         }
         Maximised { mean, loadings, squares, cells }
     }
 
-    /// Adds rows, `weights` of them beside their posteriors.
+    /// Adds rows with their `weights` and posteriors.
     fn add(&mut self, found: &Posteriors, weights: &[f64], p: usize) {
         let k = self.n_factors();
         let (q, t, n) = (k + 1, triangle(k), weights.len());
@@ -163,7 +163,7 @@ impl FactorSums {
     }
 }
 
-/// Gathers [`FactorSums`] under a model. Rows of weight 0 and rows without a cell are left out.
+/// Gathers [`FactorSums`] under a model. Rows of weight 0 and rows without observed cells are left out.
 #[derive(Clone, Debug)]
 pub struct GatherFactors {
     of: Conditional,

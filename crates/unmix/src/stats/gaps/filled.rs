@@ -1,16 +1,16 @@
-//! The scatter of rows whose gaps are filled with the mean of their column: where estimates for rows with gaps start.
+//! The scatter of rows whose missing cells are replaced by the mean of their column: the initial estimate for incomplete rows.
 
 use super::{Packer, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::stats::{Gather, Scatter};
 
-/// Gathers the [`Scatter`] of `x / unit`, NaN taken for the mean.
+/// Gathers the [`Scatter`] of `x / unit`, with NaN replaced by the mean.
 #[derive(Clone, Debug)]
 pub struct GatherFilled {
-    /// What missing cells are filled with, a number for each column.
+    /// Replacement for missing cells, a number for each column.
     pub mean: Vec<f64>,
-    /// What columns are divided by.
+    /// Divisors of the columns.
     pub unit: Vec<f64>,
 }
 
@@ -39,7 +39,7 @@ impl<T: Real> Gather<T> for GatherFilled {
                 if x.is_nan() { m / u } else { x / u }
             }));
         }
-        // Rows of weight 0 may hold anything: the scatter leaves them out.
+        // Rows of weight 0 may hold any numbers: the scatter ignores them.
         let block = Block {
             first_row: block.first_row,
             data: &filled[..],

@@ -7,9 +7,9 @@
 //! log p(x_o) = -1/2 [ |o| log 2pi + sum_o log psi_j + log|G| + sum_o r_j²/psi_j + ||z||² ],   r = x - mean - W z at the mean of z
 //! ```
 //!
-//! Probabilistic PCA has one noise for all columns, factor analysis one for each. NaN is a cell that is missing; a row without any cell
-//! has the prior: mean 0, covariance the identity, log-likelihood 0. The quadratic form is a sum of squares of residuals: nothing
-//! cancels. Everything is in double precision, whatever the type of the rows is.
+//! Probabilistic PCA has one noise variance for all columns, factor analysis one for each. NaN is a missing cell; a row without
+//! observed cells has the prior: mean 0, covariance the identity, log-likelihood 0. The quadratic form is a sum of squares of
+//! residuals, which does not cancel. Everything is in double precision, whatever the type of the rows.
 
 mod cells;
 mod factors;
@@ -37,7 +37,7 @@ pub struct LinearGaussian {
     pub mean: Vec<f64>,
     /// `W`, `p x k`, row-major.
     pub loadings: Vec<f64>,
-    /// Variance of the noise of each column, `p`; 0 for a column that has no part in the model, whose loadings are 0.
+    /// Noise variance of each column, `p`; 0 for a column that is not part of the model, whose loadings are 0.
     pub noise: Vec<f64>,
 }
 
@@ -47,12 +47,12 @@ impl LinearGaussian {
         Self { mean, loadings: loadings.into_vec(), noise }
     }
 
-    /// Columns of a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.mean.len()
     }
 
-    /// Factors.
+    /// Number of factors.
     pub fn n_factors(&self) -> usize {
         self.loadings.len() / self.mean.len().max(1)
     }
@@ -76,12 +76,12 @@ impl LinearGaussian {
     }
 }
 
-/// Entries of the lower triangle of a symmetric `k x k` matrix, row by row.
+/// Number of entries of the lower triangle of a symmetric `k x k` matrix.
 pub fn triangle(k: usize) -> usize {
     k * (k + 1) / 2
 }
 
-/// A model, ready for rows.
+/// A model, prepared for conditioning on observed cells.
 #[derive(Clone, Debug)]
 pub struct Conditional {
     model: LinearGaussian,
@@ -93,28 +93,28 @@ pub struct Conditional {
     back: Vec<f64>,
     log_noise: Vec<f64>,
     errors: Option<Errors>,
-    /// Precisions of the factors' prior, where they are others than 1.
+    /// Prior precisions of the factors, unless all are 1.
     prior: Option<Vec<Precision>>,
 }
 
-/// Precision of the prior of a factor, whose mean is 0: a constant, and so much for every cell of the row.
+/// Prior precision of a factor of mean 0: a constant, plus an amount for every observed cell of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Precision {
-    /// Whatever the row has.
+    /// The constant.
     pub constant: f64,
-    /// For each cell that it has: the ridge of weighted least squares.
+    /// The amount for each observed cell: the ridge of weighted least squares.
     pub per_cell: f64,
 }
 
 impl Precision {
-    /// Of a row with so many cells.
+    /// The precision for a row with this number of observed cells.
     pub fn of(self, cells: usize) -> f64 {
         self.constant + self.per_cell * cells as f64
     }
 }
 
-/// Errors of the parameters of columns.
+/// Estimation errors of the parameters of columns.
 #[derive(Clone, Debug)]
 struct Errors {
     /// Covariance of `(w_j, mean_j)`: lower triangles, row by row, `p x (k+1)(k+2)/2`.
@@ -127,34 +127,34 @@ struct Errors {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Pattern {
-    /// Cells that are there, of columns that have noise.
+    /// Number of observed cells in columns with noise.
     pub n_observed: usize,
     /// Posterior covariance `V` of the factors: its lower triangle, row by row.
     pub covariance: Vec<f64>,
-    /// `log|G| + sum_o log psi_j`: the logarithm of the determinant of the covariance of the cells.
+    /// `log|G| + sum_o log psi_j`: the log determinant of the covariance of the observed cells.
     pub log_determinant: f64,
 }
 
-/// Posterior statistics of the factors of some rows.
+/// Posterior statistics of the factors of a block of rows.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Posteriors {
     /// Posterior means of the factors, `n x k`.
     pub means: Vec<f64>,
-    /// 1 for a cell that is there, 0 for a missing one, `n x p`.
+    /// 1 for an observed cell, 0 for a missing one, `n x p`.
     pub observed: Vec<f64>,
     /// `x - mean - W z` at the posterior mean, 0 for missing cells, `n x p`.
     pub residuals: Vec<f64>,
-    /// Which of the patterns each row has.
+    /// Index of the pattern of each row.
     pub pattern: Vec<usize>,
-    /// The patterns, in the order in which rows first have them.
+    /// The patterns, in order of first occurrence.
     pub patterns: Vec<Pattern>,
-    /// Log-likelihood of the cells of each row.
+    /// Log-likelihood of the observed cells of each row.
     pub log_density: Vec<f64>,
 }
 
 impl Conditional {
-    /// Of a model. Columns without noise are left out: they have no part in densities, and say nothing of factors. `O(p k²)`.
+    /// Prepares a model. Columns without noise are ignored: they contribute neither to densities nor to posteriors. `O(p k²)`.
     pub fn new(model: LinearGaussian) -> Self {
         let (p, k) = (model.n_features(), model.n_factors());
         let (mut weighted, mut pairs) = (Vec::with_capacity(p * k), Vec::with_capacity(p * triangle(k)));
@@ -171,14 +171,15 @@ impl Conditional {
         Self { model, weighted, pairs, back, log_noise, errors: None, prior: None }
     }
 
-    /// Of a model whose loadings and means are known up to errors, independent between columns: `covariances` are those of
-    /// `(w_j, mean_j)`, lower triangles row by row, `p x (k+1)(k+2)/2`. Posteriors are then the step of a row in variational Bayes,
+    /// Prepares a model whose loadings and means have estimation errors, independent between columns: `covariances` are those of
+    /// `(w_j, mean_j)`, lower triangles row by row, `p x (k+1)(k+2)/2`. Posteriors are then the update for a row in variational
+    /// Bayes,
     ///
     /// ```text
     /// G = I + sum_o (w_j w_j' + cov w_j) / psi_j,   V = G⁻¹,   z | x_o ~ N(V sum_o (w_j (x_j - mean_j) - cov(w_j, mean_j)) / psi_j, V)
     /// ```
     ///
-    /// and log-densities are those at these posteriors, not of a distribution. `O(p k²)`.
+    /// and log-densities are evaluated at these posteriors; they are not those of a distribution. `O(p k²)`.
     pub(crate) fn with_errors(model: LinearGaussian, covariances: Vec<f64>) -> Self {
         let (k, t) = (model.n_factors(), triangle(model.n_factors()));
         let mut of = Self::new(model);
@@ -193,24 +194,24 @@ impl Conditional {
         of
     }
 
-    /// The same with other precisions of the factors' prior, one for each factor. All may be 0: least squares, of least norm where the cells
-    /// leave directions open.
+    /// The same with other prior precisions, one for each factor. All may be 0, which gives least squares, of minimum norm in directions
+    /// that the cells do not determine.
     pub(crate) fn with_prior(self, prior: Vec<Precision>) -> Self {
         Self { prior: Some(prior), ..self }
     }
 
-    /// Precision of the prior of factor `a` of a row with so many cells.
+    /// Prior precision of factor `a` of a row with this number of observed cells.
     fn precision(&self, a: usize, cells: usize) -> f64 {
         self.prior.as_ref().map_or(1.0, |prior| prior[a].of(cells))
     }
 
-    /// Whether loadings and means are known up to errors, which posteriors and [variances of cells](Self::cell_variance) count.
+    /// Whether loadings and means have estimation errors, which posteriors and [variances of cells](Self::cell_variance) include.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors.is_some()
     }
 
-    /// Variance of a new observation of column `j` of a row whose factors have mean `z` and this covariance (a lower triangle):
-    /// `w_j' V w_j + psi_j`, and what errors of loadings and mean add.
+    /// Predictive variance of a new observation of column `j` in a row whose factors have mean `z` and this covariance (a lower
+    /// triangle): `w_j' V w_j + psi_j`, plus the contribution of the estimation errors of loadings and mean.
     pub(crate) fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         let w = &self.model.loadings[j * k..(j + 1) * k];
@@ -228,8 +229,8 @@ impl Conditional {
         &self.model
     }
 
-    /// Posteriors of row-major `rows`, in which NaN is a missing cell. A row gets the same bits alone and among others.
-    /// `O(n p k + m (p k² + k³))` for `m` patterns.
+    /// Posteriors of row-major `rows`, in which NaN is a missing cell. The bits do not depend on the other rows. `O(n p k + m (p k²
+    /// + k³))` for `m` patterns.
     pub fn posteriors<T: Real>(&self, rows: &[T]) -> Posteriors {
         let (p, k) = (self.model.n_features(), self.model.n_factors());
         let n = rows.len() / p;
@@ -268,14 +269,14 @@ impl Conditional {
             let along: f64 = z.iter().map(|z| z * z).sum();
             let twice =
                 *n_observed as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along;
-            // A row without cells has 0, not -0.
+            // 0, not -0, for a row without observed cells.
             0.0 - 0.5 * twice
         });
         let log_density = log_density.collect();
         Posteriors { means, observed, residuals, pattern, patterns, log_density }
     }
 
-    /// The patterns of the rows `firsts`.
+    /// The patterns whose first rows are `firsts`.
     fn patterns(&self, observed: &[f64], firsts: &[usize]) -> Vec<Pattern> {
         let (p, k) = (self.model.n_features(), self.model.n_factors());
         let (m, t) = (firsts.len(), triangle(k));
@@ -301,7 +302,7 @@ impl Conditional {
     }
 }
 
-/// Which pattern each row has, patterns being numbered in the order in which rows first have them, and the first row of each.
+/// Index of the pattern of each row, in order of first occurrence, and the first row of each pattern.
 fn distinct(observed: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut numbers, mut firsts): (HashMap<Vec<u64>, usize>, Vec<usize>) = Default::default();
     let mut of = Vec::with_capacity(observed.len() / p);
@@ -330,7 +331,7 @@ pub(crate) fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `b' a b` for a symmetric matrix given by its lower triangle, row by row; a longer one counts as far as `b` reaches.
+/// `b' a b` for a symmetric matrix given by its lower triangle, row by row; the part beyond the length of `b` is ignored.
 pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
     let line = |i: usize| {
         let row = &a[triangle(i)..=triangle(i) + i];
@@ -360,7 +361,7 @@ pub(crate) fn invert(a: &mut [f64], k: usize) -> f64 {
 
 /// The second half of [`invert`]: from the Cholesky factor.
 fn invert_root(a: &mut [f64], k: usize) {
-    // The triangle's own inverse, in its place: columns from the left, each from its diagonal down.
+    // Inverts the triangular factor in place: columns from the left, each from its diagonal down.
     for j in 0..k {
         a[triangle(j) + j] = 1.0 / a[triangle(j) + j];
         for i in j + 1..k {
@@ -369,7 +370,7 @@ fn invert_root(a: &mut [f64], k: usize) {
             a[at] = -sum / a[row + i];
         }
     }
-    // (L⁻¹)' L⁻¹: entry (i, j) needs rows from i on, which come later.
+    // (L⁻¹)' L⁻¹: entry (i, j) needs rows from i on, which are not yet overwritten.
     for i in 0..k {
         for j in 0..=i {
             a[triangle(i) + j] = (i..k).map(|l| a[triangle(l) + i] * a[triangle(l) + j]).sum();
@@ -392,8 +393,8 @@ pub fn solve(a: &mut [f64], b: &mut [f64]) {
     }
 }
 
-/// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the logarithm of the determinant of the
-/// matrix. A pivot that rounding leaves without a positive number counts as the least one. `O(k³)`.
+/// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the log determinant of the matrix. A
+/// pivot that is not positive because of rounding is replaced by the smallest positive number. `O(k³)`.
 pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
     let mut log_determinant = 0.0;
     for i in 0..k {

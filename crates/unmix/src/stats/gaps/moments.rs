@@ -1,19 +1,20 @@
-//! Expected second moments of rows with gaps: what EM over the missing cells sums.
+//! Expected second moments of incomplete rows: the sums of EM over the missing cells.
 
 use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, cholesky, triangle};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace};
 use crate::stats::{Gather, Partial, Scatter, both};
 
-/// Moments of rows whose missing cells are filled with their means given the others, and the covariances of what was filled.
+/// Moments of rows whose missing cells are replaced by their conditional means given the observed cells, and the conditional
+/// covariances of these cells.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExpectedMoments {
-    /// Log-likelihood of the cells of the rows.
+    /// Log-likelihood of the observed cells.
     pub log_density: f64,
-    /// Of the filled rows, in units.
+    /// Scatter of the filled rows, in units.
     pub filled: Scatter,
-    /// Sum of the covariances of the missing cells of each row: the lower triangle, row by row.
+    /// Sum of the conditional covariances of the missing cells of each row: the lower triangle, row by row.
     pub covariances: Vec<f64>,
 }
 
@@ -24,8 +25,8 @@ impl ExpectedMoments {
     }
 }
 
-/// Gathers [`ExpectedMoments`] under a model. Rows of weight 0 and rows without a cell are left out. `O(m k)` for each row and `O(m² k)` for each
-/// pattern with `m` missing cells, beside the products of the filled rows.
+/// Gathers [`ExpectedMoments`] under a model. Rows of weight 0 and rows without observed cells are left out. `O(m k)` for each row and
+/// `O(m² k)` for each pattern with `m` missing cells, plus the products of the filled rows.
 #[derive(Clone, Debug)]
 pub struct GatherMoments {
     of: Conditional,
@@ -33,12 +34,12 @@ pub struct GatherMoments {
 }
 
 impl GatherMoments {
-    /// Under this model, columns divided by `unit`.
+    /// Under this model, with columns divided by `unit`.
     pub fn new(model: LinearGaussian, unit: Vec<f64>) -> Self {
         Self { of: Conditional::new(model), unit }
     }
 
-    /// Rows filled, in units.
+    /// Filled rows, in units.
     fn filled<T: Real>(&self, rows: &[T], found: &Posteriors) -> Vec<f64> {
         let (p, k, of) = (self.unit.len(), self.of.model().n_factors(), self.of.model());
         let mut out = Vec::with_capacity(rows.len());
@@ -58,7 +59,7 @@ impl GatherMoments {
         out
     }
 
-    /// Adds the covariance of the missing cells of one pattern, `weight` times: `W_m V W_m' + Psi_m`.
+    /// Adds the conditional covariance of the missing cells of one pattern, multiplied by `weight`: `W_m V W_m' + Psi_m`.
     fn add_covariance(&self, sums: &mut [f64], missing: &[usize], covariance: &[f64], weight: f64) {
         let (of, k) = (self.of.model(), self.of.model().n_factors());
         let mut root = covariance.to_vec();

@@ -1,26 +1,26 @@
-//! Statistics of observed cells: number, mean and sum of squares of each column, rows without observed cells,
-//! infinities.
+//! Statistics of observed cells: number, mean and sum of squares of each column, number of rows without observed cells, infinite
+//! values.
 
 use super::{Packer, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 use crate::stats::{Gather, Partial};
 
-/// Sums of each column over its observed cells; sums are weighted.
+/// Weighted sums over the observed cells of each column.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ObservedCells {
-    /// Rows.
+    /// Number of rows.
     pub n: f64,
-    /// Rows without a cell.
+    /// Number of rows without observed cells.
     pub empty: f64,
-    /// Cells of each column.
+    /// Number of observed cells of each column.
     pub count: Vec<f64>,
-    /// Their mean; 0 where there is none.
+    /// Their mean; 0 if there are none.
     pub mean: Vec<f64>,
-    /// Their sum of squares about the mean; exactly 0 where all are equal.
+    /// Their sum of squares about the mean; exactly 0 if all are equal.
     pub squares: Vec<f64>,
-    /// Rows that have a cell, as often as they are: whatever they count.
+    /// Number of rows with an observed cell, unweighted.
     pub n_rows: u64,
     /// The first infinite number: row, column, value.
     pub infinite: Option<(u64, u64, f64)>,
@@ -33,17 +33,17 @@ impl ObservedCells {
         Self { n: 0.0, empty: 0.0, count: none, mean, squares, n_rows: 0, infinite: None }
     }
 
-    /// Cells of all columns.
+    /// Number of observed cells of all columns.
     pub fn n_cells(&self) -> f64 {
         self.count.iter().sum()
     }
 
-    /// Whether a cell is missing.
+    /// Whether any cell is missing.
     pub fn has_gaps(&self) -> bool {
         self.count.iter().any(|c| *c != self.n)
     }
 
-    /// One cell more.
+    /// Adds a cell.
     fn add(&mut self, j: usize, x: f64, weight: f64) {
         let delta = x - self.mean[j];
         self.count[j] += weight;
