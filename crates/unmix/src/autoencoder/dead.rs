@@ -1,29 +1,30 @@
-//! Units that no row activates: which they are, and new beginnings for them.
+//! Dead units, which no row activates, and their resampling.
 
 use super::parameters::{Parameters, norm};
 use super::{Activation, Pass, Penalty, Terms};
 use crate::num::Real;
 use crate::num::random::Stream;
 
-/// A unit is dead after so many rows without a code, or after an epoch of fewer.
+/// Number of rows without a code after which a unit is dead; or an epoch if that has fewer.
 pub(super) const ROWS: u64 = 1_000_000;
-/// Length of the encoder of a unit that begins anew, beside the mean of those of the others.
+/// Norm of the encoder vector of a resampled unit, relative to the mean norm of the others.
 const SHARE: f64 = 0.2;
-/// Stream of the rows at which units begin anew.
+/// First random stream of the draws of rows for resampled units.
 const BEGINS: u64 = 0x7361_6532;
 
-/// Rows of `sample`, as many as there are `units`, each drawn with a probability proportional to its squared residual squared, none twice.
+/// As many rows of `sample` as there are `units`, drawn without replacement with probabilities proportional to the squares of their
+/// squared errors.
 fn drawn(squares: &[f64], units: usize, seed: u64, turn: u64) -> Vec<usize> {
     let draws = Stream::new(seed, BEGINS ^ (turn << 32));
-    // The smallest of independent exponential times with these rates come in the order of such draws.
+    // Exponential times with these rates in ascending order are such a draw.
     let time = |i: usize| -draws.uniform(i as u64).ln() / (squares[i] * squares[i]).max(f64::MIN_POSITIVE);
     let mut rows: Vec<(f64, usize)> = (0..squares.len()).map(|i| (time(i), i)).collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     rows.into_iter().take(units).map(|(_, i)| i).collect()
 }
 
-/// Lets the units `dead` begin anew at rows of `sample` that are represented badly: atom and encoder point to the row, biases are 0 and
-/// thresholds `threshold`. Returns those that did, fewer where there are fewer rows.
+/// Resamples the units `dead` at rows of `sample` with large reconstruction errors: atom and encoder vector point to the row, biases
+/// are 0 and thresholds `threshold`. Returns the resampled units, fewer if there are too few rows.
 pub(super) fn resample<T: Real>(
     parameters: &mut Parameters<T>,
     terms: &Terms,

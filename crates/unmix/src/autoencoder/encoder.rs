@@ -1,30 +1,30 @@
-//! The encoder of a fitted autoencoder: a matrix, offsets, and what makes codes of pre-activations.
+//! The encoder of a fitted autoencoder: an affine map followed by a sparse activation.
 
 use super::select::largest;
 use crate::data::Workspace;
 use crate::model::{Codes, Encoder, LinearEncoder, RowMap, Tensor};
 use crate::num::{Matrix, Real, widest};
 
-/// What makes codes of pre-activations, in the units of the rows.
+/// Activation: the map from pre-activations to codes, in the units of the rows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gating {
     /// `max(u, 0)`.
     Relu,
-    /// The largest ones of a row, where they are positive; of equal ones the first.
+    /// The given number of largest pre-activations of a row, if they are positive; the first ones in case of ties.
     Largest(usize),
-    /// `u` where it is above the threshold of the unit, and positive.
+    /// `u` if it is above the threshold of the unit, and positive.
     Above(Vec<f64>),
-    /// Where `u + bias` of the gate is positive: `max(exp(log_scale) u + magnitude, 0)`.
+    /// If `u + bias` of the gate is positive: `max(exp(log_scale) u + magnitude, 0)`.
     Gated {
         /// Bias of the magnitudes.
         magnitude: Vec<f64>,
-        /// Logarithms of their scales.
+        /// Logarithms of the scales of the magnitudes.
         log_scale: Vec<f64>,
     },
 }
 
-/// `z = gating((x - mean) W' + bias)`: few codes of a row are not 0.
+/// `z = gating((x - mean) W' + bias)`: few codes of a row are non-zero.
 #[derive(Clone, Debug)]
 pub struct SparseGate {
     linear: LinearEncoder,
@@ -33,7 +33,7 @@ pub struct SparseGate {
 }
 
 impl SparseGate {
-    /// `matrix` is `n_features x n_codes`, `bias` has a number for each code: of the gate where magnitudes have their own.
+    /// `matrix` is `n_features x n_codes`; `bias` has a number for each code, that of the gate if magnitudes have their own.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, bias: Vec<f64>, gating: Gating) -> Self {
         Self { linear: LinearEncoder::new(mean, matrix), bias, gating }
     }
@@ -75,7 +75,7 @@ impl Encoder for SparseGate {
     }
 }
 
-/// [`Gating`] for one type of numbers.
+/// [`Gating`] prepared for one number type.
 enum Ready<T> {
     Relu,
     Largest(usize),
@@ -105,7 +105,7 @@ impl<T: Real> RowMap<T> for Map<T> {
 }
 
 impl<T: Real> Map<T> {
-    /// Writes the code of a row over its pre-activations, before the bias.
+    /// Overwrites the pre-activations of a row, without the bias, by its code.
     #[inline(always)]
     fn gate(&self, row: &mut [T], tops: &mut Vec<T>, found: &mut Vec<(u32, T)>) {
         let zero = T::default();

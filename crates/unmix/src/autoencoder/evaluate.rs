@@ -1,24 +1,24 @@
-//! How well codes represent rows, and how they use the units.
+//! Quality of the reconstruction of rows from their codes, and use of the units.
 
 use crate::data::Workspace;
 use crate::model::Encoder;
 use crate::num::{Matrix, Real, kernel};
 use rayon::prelude::*;
 
-/// Sums over rows, of their codes and what these leave.
+/// Sums over rows of their codes and reconstruction errors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
-    /// Rows.
+    /// Number of rows.
     pub n: u64,
-    /// Squared lengths of rows about `center`, of their residuals, and of what the codes add up to.
+    /// Squared norms of rows about `center`, of their residuals, and of their fitted parts.
     pub about: f64,
     /// See `about`.
     pub residual: f64,
     /// See `about`.
     pub fitted: f64,
-    /// Products of rows about the model's mean and what their codes add up to.
+    /// Inner products of the rows, centred on the model's mean, with their fitted parts.
     pub product: f64,
-    /// Rows that activate each unit, and the sum of its codes.
+    /// Number of rows that activate each unit, and the sum of its codes.
     pub fired: Vec<u64>,
     /// See `fired`.
     pub size: Vec<f64>,
@@ -30,12 +30,12 @@ pub struct Evaluation {
 const ROWS: usize = 64;
 
 impl Evaluation {
-    /// Of no rows, for `m` units.
+    /// The empty sum, for `m` units.
     pub fn new(m: usize) -> Self {
         Self { fired: vec![0; m], size: vec![0.0; m], largest: vec![0.0; m], ..Self::default() }
     }
 
-    /// Adds another one's rows.
+    /// Adds the rows of another evaluation.
     pub fn merge(&mut self, other: &Self) {
         self.n += other.n;
         self.about += other.about;
@@ -47,27 +47,27 @@ impl Evaluation {
         self.largest.iter_mut().zip(&other.largest).for_each(|(a, b)| *a = a.max(*b));
     }
 
-    /// Share of the rows' squared lengths about `center` that codes leave.
+    /// Fraction of variance unexplained: residual sum of squares over that about `center`.
     pub fn fvu(&self) -> f64 {
         self.residual / self.about
     }
 
-    /// Active units of a row, the mean.
+    /// Mean number of active units per row.
     pub fn l0(&self) -> f64 {
         self.fired.iter().sum::<u64>() as f64 / self.n.max(1) as f64
     }
 
-    /// Share of the rows that activate each unit.
+    /// Fraction of the rows that activate each unit.
     pub fn density(&self) -> Vec<f64> {
         self.fired.iter().map(|fired| *fired as f64 / self.n.max(1) as f64).collect()
     }
 
-    /// What the fitted part of rows would have to be multiplied by: 1 where codes are not shrunk.
+    /// Optimal factor of the fitted parts of the rows: 1 if codes are not shrunk.
     pub fn shrinkage(&self) -> f64 {
         if self.fitted > 0.0 { self.product / self.fitted } else { 1.0 }
     }
 
-    /// Adds the rows `x` with their codes. `mean` is the model's, `atoms` are its atoms, `center` is the mean of the rows.
+    /// Adds the rows `x` with their codes. `mean` and `atoms` are those of the model; `center` is the mean of the rows.
     pub fn add<T: Real>(&mut self, x: &[T], codes: &[T], mean: &[f64], atoms: &Matrix<f64>, center: &[f64]) {
         let (p, m) = (atoms.cols(), atoms.rows());
         let mut fitted = vec![0.0; p];
@@ -93,21 +93,21 @@ impl Evaluation {
     }
 }
 
-/// Squared lengths and a product of one row: see [`Evaluation`].
+/// Squared norms and an inner product for one row: see [`Evaluation`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Squares {
-    /// Of the row about the mean of all rows.
+    /// Squared norm of the row about the mean of all rows.
     pub about: f64,
-    /// Of what its code leaves.
+    /// Squared norm of the residual.
     pub residual: f64,
-    /// Of what its code adds up to.
+    /// Squared norm of the fitted part, the sum of atoms weighted by codes.
     pub fitted: f64,
-    /// The product of the row about the mean of the model and what its code adds up to.
+    /// Inner product of the row, centred on the mean of the model, with its fitted part.
     pub product: f64,
 }
 
 impl Squares {
-    /// Of the row `x` with its `code`; what it adds up to is written over `fitted`.
+    /// For the row `x` with its `code`; the fitted part is written into `fitted`.
     pub fn new<T: Real>(
         x: &[T],
         code: &[T],
@@ -131,7 +131,7 @@ impl Squares {
     }
 }
 
-/// Of the rows `x` by `encoder`, on the threads of the current pool.
+/// Evaluates the rows `x` encoded by `encoder`, on the threads of the current pool.
 pub fn evaluate<T: Real>(
     encoder: &dyn Encoder,
     map: &dyn crate::model::RowMap<T>,
@@ -154,7 +154,7 @@ pub fn evaluate<T: Real>(
     all
 }
 
-/// Share of atoms that have a cosine of at least `least` with another one, of atoms that are not 0.
+/// Fraction of the non-zero atoms that have a cosine of at least `least` with another one.
 pub fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
     let (m, p) = (atoms.rows(), atoms.cols());
     let unit = Matrix::from_vec(

@@ -1,4 +1,4 @@
-//! An autoencoder as a learner: what a step changes beside parameters.
+//! An autoencoder as a learner: state besides the parameters.
 
 use super::dead::{ROWS, resample};
 use super::parameters::{Parameters, norm};
@@ -15,56 +15,56 @@ use serde::{Deserialize, Serialize};
 /// Options of the training.
 #[derive(Clone, Debug)]
 pub struct Training<T> {
-    /// The activation and its numbers.
+    /// The activation and its options.
     pub terms: Terms,
-    /// How the penalty gets its weight.
+    /// Control of the weight of the penalty.
     pub steering: Steering,
-    /// What is done about dead units; not `Auto`.
+    /// Treatment of dead units; not `Auto`.
     pub dead: DeadUnit,
-    /// The thresholds of `Jumprelu` at the start.
+    /// Initial thresholds of `Jumprelu`.
     pub threshold: f64,
-    /// Rows of an epoch.
+    /// Number of rows of an epoch.
     pub n_rows: u64,
-    /// Batches of an epoch.
+    /// Number of batches of an epoch.
     pub per_epoch: u64,
-    /// Epochs.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
     /// The learning rate, for messages.
     pub learning_rate: f64,
-    /// Half the mean squared length of the rows about their mean: losses that are far above have left all bounds.
+    /// Half the mean squared distance of the rows from their mean: the scale by which divergence of the loss is detected.
     pub half_square: f64,
-    /// Seed of rows at which units begin anew.
+    /// Seed of the rows for resampled units.
     pub seed: u64,
-    /// Rows at which units may begin anew.
+    /// Rows from which dead units are resampled.
     pub sample: Vec<T>,
 }
 
-/// Parameters, and what is stored of the batches so far.
+/// Parameters, and statistics of the batches so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct AutoencoderState<T: Real> {
     /// The parameters.
     pub parameters: Parameters<T>,
     steered: Steered,
-    /// Rows since each unit fired last.
+    /// Number of rows since each unit was last active.
     pub since: Vec<u64>,
-    /// Of `BatchTopk`: sum and number of the smallest codes that were kept in this epoch, and their mean in the last.
+    /// For `BatchTopk`: sum and number of the smallest codes that were kept in this epoch, and their mean in the last.
     kept: (f64, u64),
     threshold: Option<f64>,
-    /// Units that began anew: what the optimiser remembers of them is forgotten at the next step.
+    /// Resampled units, whose optimiser state is reset at the next step.
     renewed: Vec<u32>,
-    /// Units that began anew so far.
+    /// Number of units resampled so far.
     pub resampled: u64,
-    /// Sum of active units, and rows, of this epoch.
+    /// Number of active units, and of rows, in this epoch.
     active: (f64, f64),
-    /// Active units of a row in every epoch that has ended.
+    /// Mean number of active units per row in every completed epoch.
     pub l0: Vec<f64>,
-    /// Dead units at the end of each of them.
+    /// Number of dead units at the end of each of them.
     pub dead: Vec<u64>,
 }
 
 impl<T: Real> AutoencoderState<T> {
-    /// Before the first batch; `alpha` is the weight of the penalty, or where it starts.
+    /// The state before the first batch; `alpha` is the weight of the penalty, or its initial value.
     pub fn new(parameters: Parameters<T>, alpha: f64) -> Self {
         let m = parameters.n_units();
         Self {
@@ -86,21 +86,21 @@ impl<T: Real> AutoencoderState<T> {
         self.steered.alpha
     }
 
-    /// Of `BatchTopk`: what a code has to be above, the mean over the batches of the last epoch of the smallest that was kept.
+    /// For `BatchTopk`: the threshold of a code, the mean over the batches of the last epoch of the smallest code that was kept.
     pub fn threshold(&self) -> f64 {
         let now = (self.kept.1 > 0).then(|| self.kept.0 / self.kept.1 as f64);
         self.threshold.or(now).unwrap_or(0.0)
     }
 }
 
-/// The learning rate of logarithms of thresholds, beside that of the rest: with the same few units ever cross theirs.
+/// Learning rate of the log thresholds relative to that of the other parameters: with the same rate thresholds change too slowly.
 const FASTER: f64 = 10.0;
-/// Losses that are so many times those of the mean have left all bounds.
+/// A loss larger than this multiple of that of the mean counts as divergence.
 const BOUND: f64 = 1e6;
-/// Share of the epochs after which no unit begins anew.
+/// Fraction of the epochs after which no unit is resampled.
 const LAST: f64 = 0.7;
 
-/// An autoencoder that is trained, and buffers of one step.
+/// An autoencoder in training, and buffers of one step.
 pub struct AutoencoderLearner<T: Real> {
     how: Training<T>,
     pass: Pass<T>,
@@ -110,29 +110,29 @@ pub struct AutoencoderLearner<T: Real> {
 }
 
 impl<T: Real> AutoencoderLearner<T> {
-    /// For parameters of the sizes of `like`.
+    /// For parameters of the same sizes as `like`.
     pub fn new(how: Training<T>, like: &Parameters<T>) -> Self {
         let fired = vec![0; like.n_units()];
         Self { how, pass: Pass::default(), gradient: like.clone(), fired, dead: Vec::new() }
     }
 
-    /// Rows at which units may begin anew from here on.
+    /// Sets the rows from which dead units are resampled.
     pub fn begin_anew_at(&mut self, sample: Vec<T>) {
         self.how.sample = sample;
     }
 
-    /// Rows without a code after which a unit counts as dead.
+    /// Number of rows without a code after which a unit is dead.
     fn window(&self) -> u64 {
         self.how.n_rows.min(ROWS)
     }
 
-    /// Dead units, in their order.
+    /// Dead units, in ascending order.
     pub fn dead_units(&self, state: &AutoencoderState<T>) -> Vec<u32> {
         let dead = (0..).zip(&state.since).filter(|(_, since)| **since >= self.window());
         dead.map(|(j, _)| j).collect()
     }
 
-    /// The error of a training that left all bounds.
+    /// The error of a training that diverged.
     pub fn diverged(&self, epoch: u64, found: &str) -> Error {
         let why = format!("{found} in epoch {}", epoch + 1);
         Error::setting("learning_rate", self.how.learning_rate, why, "choose a lower one")
@@ -198,7 +198,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
         state.renewed.clear();
     }
 
-    /// Atoms are divided by their norms.
+    /// Normalises the atoms.
     fn project(&mut self, state: &mut Self::State) -> Result<()> {
         let p = state.parameters.mean.len();
         state.parameters.decoder.par_chunks_mut(p * 64).for_each(|atoms| {

@@ -5,7 +5,7 @@ use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use serde::{Deserialize, Serialize};
 
-/// Parameters in the coordinates that rows are trained in. Vectors that the activation has not are empty.
+/// Parameters in the coordinates of training. Vectors that the activation does not have are empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Parameters<T: Real> {
@@ -13,7 +13,7 @@ pub struct Parameters<T: Real> {
     pub decoder: Vec<T>,
     /// Weights of the pre-activations, `n_units x n_features`.
     pub encoder: Vec<T>,
-    /// `b_enc`; of `Gated` the bias of the gate.
+    /// `b_enc`; for `Gated` the bias of the gate.
     pub bias: Vec<T>,
     /// `b`: subtracted before the encoder, added after the decoder.
     pub mean: Vec<T>,
@@ -29,7 +29,7 @@ pub struct Parameters<T: Real> {
 const ATOMS: u64 = 0x7361_6531;
 
 impl<T: Real> Parameters<T> {
-    /// Atoms divided by their norms, the encoder their transpose, biases 0, thresholds `threshold`.
+    /// Normalised atoms, the transposed atoms as encoder, biases 0, thresholds `threshold`.
     pub fn start(activation: Activation, atoms: &Matrix<f64>, threshold: f64) -> Self {
         let (m, p) = (atoms.rows(), atoms.cols());
         let mut decoder = Vec::with_capacity(m * p);
@@ -50,12 +50,12 @@ impl<T: Real> Parameters<T> {
         }
     }
 
-    /// How many units there are.
+    /// Number of units.
     pub fn n_units(&self) -> usize {
         self.bias.len()
     }
 
-    /// Numbers of a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.mean.len()
     }
@@ -79,7 +79,7 @@ pub(super) fn norm<T: Real>(x: &[T]) -> f64 {
     crate::num::kernel::sum_of_squares(x).sqrt()
 }
 
-/// `m` atoms of Gaussian numbers; the first ones are `given`, where these are not 0.
+/// `m` atoms: first those `given` that are non-zero, then Gaussian random ones.
 pub fn random_atoms(m: usize, p: usize, given: &[f64], seed: u64) -> Matrix<f64> {
     let draws = Stream::new(seed, ATOMS);
     Matrix::from_vec(

@@ -11,29 +11,29 @@ use rayon::prelude::*;
 /// The penalty on codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Penalty {
-    /// Its weight, `alpha`.
+    /// Weight `alpha`.
     pub weight: f64,
 }
 
-/// What a gradient depends on beside parameters and rows.
+/// Options on which a gradient depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// The activation.
     pub activation: Activation,
-    /// Active units of a row where they are counted.
+    /// Number of active units per row, if it is set.
     pub l0: usize,
-    /// Width of the kernel of thresholds.
+    /// Bandwidth of the kernel for gradients of thresholds.
     pub bandwidth: f64,
-    /// How many dead units have a second code.
+    /// Number of dead units in the auxiliary code.
     pub auxk: usize,
 }
 
-/// What a batch has come to before its gradient.
+/// Statistics of an encoded batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coded {
-    /// Active units of a row, the mean.
+    /// Mean number of active units per row.
     pub l0: f64,
-    /// Of `BatchTopk`: the smallest code that was kept.
+    /// For `BatchTopk`: the smallest code that was kept.
     pub least: Option<f64>,
 }
 
@@ -51,11 +51,11 @@ pub struct Pass<T: Real> {
     n: usize,
 }
 
-/// Columns of the transposed encoder that one thread writes at a time.
+/// Columns of the transposed encoder that one thread computes at a time.
 const COLUMNS: usize = 16;
 
 impl<T: Real> Pass<T> {
-    /// Codes of the rows `x`, on the threads of the current pool.
+    /// Encodes the rows `x`, on the threads of the current pool.
     pub fn encode(&mut self, parameters: &Parameters<T>, terms: &Terms, x: &[T]) -> Coded {
         let (p, m) = (parameters.n_features(), parameters.n_units());
         self.n = x.len() / p;
@@ -80,7 +80,7 @@ impl<T: Real> Pass<T> {
         let encoder = &parameters.encoder;
         self.ready.across.resize(p * m, T::default());
         self.ready.across.par_chunks_mut(COLUMNS * m).enumerate().for_each(|(number, rows)| {
-            // Tiles of few columns and units stay in the first cache.
+            // Tiles of few columns and units fit in the first-level cache.
             for first in (0..m).step_by(COLUMNS) {
                 for (c, row) in rows.chunks_exact_mut(m).enumerate() {
                     let column = number * COLUMNS + c;
@@ -95,7 +95,7 @@ impl<T: Real> Pass<T> {
         self.ready.exp.extend(logs.iter().map(|x| T::from_f64(x.to_f64().exp())));
     }
 
-    /// Of `BatchTopk`: the largest of all pre-activations, as many as rows times `l0`; the smallest that is kept.
+    /// For `BatchTopk`: keeps the largest of all pre-activations, `l0` times the number of rows; returns the smallest one kept.
     fn keep(&mut self, terms: &Terms, m: usize) -> Option<f64> {
         let wanted = terms.l0 * self.n;
         let mut tops: Vec<T> = self.slices.iter().flat_map(|s| s.tops.iter().copied()).collect();
@@ -115,10 +115,11 @@ impl<T: Real> Pass<T> {
         kept.reduce(f64::min)
     }
 
-    /// The gradient at `parameters` of the batch that was [encoded](Self::encode) last, over `gradient`; how often each unit fired, over
-    /// `fired`. Returns the mean loss of the rows: reconstruction, penalty, and the second loss of `Gated`.
+    /// Writes the gradient at `parameters` of the batch that was [encoded](Self::encode) last into `gradient`, and the number of
+    /// activations of each unit into `fired`. Returns the mean loss of the rows: reconstruction, penalty, and the auxiliary loss of
+    /// `Gated`.
     ///
-    /// `dead` says which units are; empty where they have no loss of their own.
+    /// `dead` marks dead units; empty if there is no auxiliary loss for them.
     pub fn gradient(
         &mut self,
         parameters: &Parameters<T>,
@@ -150,12 +151,12 @@ impl<T: Real> Pass<T> {
         for slice in &self.slices {
             sums.iter_mut().zip(slice.loss).for_each(|(s, x)| *s += x);
         }
-        // The second loss of dead units is no part of the objective.
+        // The auxiliary loss of dead units is not part of the objective.
         let second = if terms.activation == Activation::Gated { sums[2] } else { 0.0 };
         (sums[0] + penalty.weight * sums[1] + second) / n.max(1) as f64
     }
 
-    /// Squared residuals of the rows that were encoded last.
+    /// Squared errors of the rows that were encoded last.
     pub(super) fn squares(
         &mut self,
         parameters: &Parameters<T>,
@@ -170,7 +171,7 @@ impl<T: Real> Pass<T> {
         self.residual.chunks_exact(p).map(|e| scale * crate::num::kernel::sum_of_squares(e)).collect()
     }
 
-    /// Runs `work` for every slice, with its rows of `x` where there are some.
+    /// Runs `work` for every slice, with its rows of `x` if there are any.
     fn each(
         &mut self,
         x: &[T],

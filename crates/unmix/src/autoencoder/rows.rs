@@ -1,4 +1,4 @@
-//! Rows of a batch, a slice of them at a time: which units they activate, what is left of them, and what that says about each unit.
+//! Rows of a batch, a slice at a time: active units, residuals, and their contributions to the gradients of units.
 
 use super::parameters::Parameters;
 use super::select::{largest, maxima, reaching};
@@ -6,10 +6,10 @@ use super::{Activation, Penalty};
 use crate::num::simd::CELL;
 use crate::num::{Real, kernel, widest};
 
-/// Rows that one thread takes at a time.
+/// Rows that one thread processes at a time.
 pub(super) const SLICE: usize = 32;
 
-/// A row and a unit that it touches.
+/// An active unit of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry<T> {
     /// The unit.
@@ -18,33 +18,34 @@ pub(super) struct Entry<T> {
     pub(super) u: T,
     /// Its code.
     pub(super) z: T,
-    /// Derivative of the loss by the product of encoder and row.
+    /// Derivative of the loss with respect to the product of encoder and row.
     pub(super) slope: T,
-    /// Derivatives by what only some activations have: the threshold; or the bias of the gate, the bias and the scale of the magnitude.
+    /// Derivatives with respect to parameters of some activations: the threshold; or the bias of the gate, the bias and the scale of
+    /// the magnitude.
     pub(super) more: [T; 3],
 }
 
-/// What a slice of rows touches.
+/// The active units of a slice of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Touched<T> {
-    /// Where the entries of each row end.
+    /// End of the entries of each row.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry<T>>,
-    /// The same of dead units, of the second loss.
+    /// The same for dead units, in the auxiliary loss.
     pub(super) dead_ends: Vec<usize>,
     pub(super) dead: Vec<Entry<T>>,
-    /// Codes that are not 0.
+    /// Number of non-zero codes.
     pub(super) active: u64,
-    /// Half the squared residuals, the penalty without its weight, and the second loss.
+    /// Half the squared errors, the penalty without its weight, and the auxiliary loss.
     pub(super) loss: [f64; 3],
-    /// Maxima of groups of pre-activations, and what `largest` needs.
+    /// Maxima of groups of pre-activations, and buffers of `largest`.
     pub(super) tops: Vec<T>,
     pub(super) found: Vec<(u32, T)>,
     candidate_ends: Vec<usize>,
     residual: Vec<T>,
 }
 
-/// Numbers for each unit that every row needs, made once for a batch.
+/// Quantities of units that every row needs, computed once for a batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ready<T> {
     /// The encoder, `n_features x n_units`.
@@ -53,21 +54,21 @@ pub(super) struct Ready<T> {
     pub(super) exp: Vec<T>,
 }
 
-/// What is fixed for all rows of a batch.
+/// Inputs common to all rows of a batch.
 pub(super) struct Of<'p, T: Real> {
     pub(super) parameters: &'p Parameters<T>,
     pub(super) ready: &'p Ready<T>,
     pub(super) activation: Activation,
-    /// Active units of a row where they are counted.
+    /// Number of active units per row, if it is set.
     pub(super) l0: usize,
     pub(super) penalty: Penalty,
     pub(super) bandwidth: f64,
-    /// Whether each unit is dead, and how many of the dead have a second code; empty where there is no second loss.
+    /// Whether each unit is dead, and the number of dead units in the auxiliary code; empty without an auxiliary loss.
     pub(super) dead: &'p [bool],
     pub(super) auxk: usize,
 }
 
-/// `a' b`, in an order that does not depend on where the numbers lie.
+/// `a' b`, in an order that does not depend on memory alignment.
 #[inline(always)]
 pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let ((a, ra), (b, rb)) = (a.as_chunks::<CELL>(), b.as_chunks::<CELL>());
@@ -95,18 +96,18 @@ pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
 
 /// Row-major buffers of one slice.
 pub(super) struct Part<'b, T> {
-    /// Rows less `b`.
+    /// Rows minus `b`.
     pub(super) centred: &'b mut [T],
     /// Pre-activations.
     pub(super) u: &'b mut [T],
-    /// Derivatives of the loss by the reconstruction.
+    /// Derivatives of the loss with respect to the reconstruction.
     pub(super) residual: &'b mut [T],
-    /// The same of the second loss.
+    /// The same for the auxiliary loss.
     pub(super) dead_residual: &'b mut [T],
 }
 
 impl<T: Real> Touched<T> {
-    /// Pre-activations of the rows `x`, and the entries that follow from each row alone; of `BatchTopk` the maxima of groups.
+    /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups.
     pub(super) fn encode(&mut self, of: &Of<'_, T>, x: &[T], part: &mut Part<'_, T>) {
         let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
         let n = x.len() / p;
@@ -134,7 +135,7 @@ impl<T: Real> Touched<T> {
         );
     }
 
-    /// Appends the entries of a row by its pre-activations.
+    /// Appends the entries of a row, given its pre-activations.
     #[inline(always)]
     fn touch(&mut self, of: &Of<'_, T>, u: &[T]) {
         let zero = T::default();
@@ -174,7 +175,7 @@ impl<T: Real> Touched<T> {
         self.ends.push(self.entries.len());
     }
 
-    /// Of `BatchTopk`: the positive pre-activations that are at least `bound`.
+    /// For `BatchTopk`: the positive pre-activations that are at least `bound`.
     pub(super) fn candidates(&mut self, u: &[T], m: usize, bound: T) {
         self.found.clear();
         self.candidate_ends.clear();
@@ -189,7 +190,7 @@ impl<T: Real> Touched<T> {
         );
     }
 
-    /// Of these those above `least`, and as many equal ones, the first, as `quota` has.
+    /// Keeps the candidates above `least`, and of those equal to it the first `quota`.
     pub(super) fn keep(&mut self, least: T, quota: &mut usize) {
         let mut first = 0;
         for end in &self.candidate_ends {
@@ -206,7 +207,7 @@ impl<T: Real> Touched<T> {
         }
     }
 
-    /// Residuals, losses and derivatives of the rows; `n` rows are in the batch.
+    /// Residuals, losses and derivatives of the rows; `n` is the number of rows of the batch.
     pub(super) fn differentiate(&mut self, of: &Of<'_, T>, n: usize, part: &mut Part<'_, T>) {
         let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
         let over = 1.0 / n as f64;
@@ -234,7 +235,7 @@ impl<T: Real> Touched<T> {
         );
     }
 
-    /// One row: `e` becomes its residual, not yet divided by the number of rows.
+    /// One row: writes its residual, not yet divided by the number of rows, into `e`.
     #[inline(always)]
     fn row(&mut self, of: &Of<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
         let (parameters, zero) = (of.parameters, T::default());
@@ -273,7 +274,7 @@ impl<T: Real> Touched<T> {
                 }
             }
             Activation::Gated => {
-                // The second reconstruction, by the rectified gates, whose atoms and mean are held.
+                // The auxiliary reconstruction of `Gated`, from the rectified gates; atoms and mean are held constant.
                 let gate = |entry: &Entry<T>| entry.u + parameters.bias[entry.unit as usize];
                 self.residual.clear();
                 self.residual.extend(x.iter().map(|x| zero - *x));
@@ -294,7 +295,8 @@ impl<T: Real> Touched<T> {
         }
     }
 
-    /// The second loss of a row: the largest pre-activations among dead units represent its residual `e`, which is held.
+    /// The auxiliary loss of a row: the largest pre-activations among dead units reconstruct its residual `e`, which is held
+    /// constant.
     #[inline(always)]
     fn dead_row(&mut self, of: &Of<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
         let (parameters, zero) = (of.parameters, T::default());
@@ -329,5 +331,5 @@ impl<T: Real> Touched<T> {
     }
 }
 
-/// Weight of the second loss of dead units beside the first.
+/// Weight of the auxiliary loss of dead units relative to the reconstruction loss.
 pub(super) const AUX: f64 = 1.0 / 32.0;

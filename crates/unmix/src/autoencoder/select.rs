@@ -1,13 +1,13 @@
-//! The largest of many numbers, without sorting them: a bound from maxima of groups, then the few that reach it.
+//! Selection of the largest numbers without sorting: a lower bound from maxima of groups, then the few numbers that reach it.
 
 use crate::num::Real;
 use crate::num::simd::CELL;
 use std::cmp::Ordering;
 
-/// Numbers of a group: one lane of so many cells.
+/// Numbers of a group: one lane of this many cells.
 const DEEP: usize = 8;
 
-/// Appends the maxima of groups into which `u` is cut.
+/// Appends the maxima of the groups of `u`.
 #[inline(always)]
 pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
     let mut blocks = u.chunks_exact(DEEP * CELL);
@@ -24,13 +24,13 @@ pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
     tops.extend_from_slice(blocks.remainder());
 }
 
-/// From larger to smaller; numbers that are none come last.
+/// Descending order; NaN is last.
 #[inline(always)]
 fn falling<T: PartialOrd>(a: &T, b: &T) -> Ordering {
     b.partial_cmp(a).unwrap_or(Ordering::Equal)
 }
 
-/// A number that the `k`-th largest of all reaches, from maxima of groups, which are reordered; 0 where that is not positive.
+/// A lower bound on the `k`-th largest number, from maxima of groups, which are reordered; 0 if it is not positive.
 pub(super) fn bound<T: Real>(tops: &mut [T], k: usize) -> T {
     if k == 0 || tops.len() < k {
         return T::default();
@@ -39,7 +39,7 @@ pub(super) fn bound<T: Real>(tops: &mut [T], k: usize) -> T {
     if *kth > T::default() { *kth } else { T::default() }
 }
 
-/// Appends the positive numbers that are at least `bound`, with their places.
+/// Appends the positive numbers that are at least `bound`, with their indices.
 #[inline(always)]
 pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
     let mut first = 0;
@@ -53,7 +53,7 @@ pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
     }
 }
 
-/// The `k` largest positive numbers of `u` with their places, which rise; of equal ones the first.
+/// The `k` largest positive numbers of `u` with their indices, in ascending order of the indices; the first ones in case of ties.
 #[inline(always)]
 pub(super) fn largest<T: Real>(u: &[T], k: usize, tops: &mut Vec<T>, found: &mut Vec<(u32, T)>) {
     tops.clear();

@@ -1,40 +1,40 @@
-//! The weight of the penalty that keeps as many units active as were asked for.
+//! Control of the weight of the penalty for a requested number of active units.
 
 use serde::{Deserialize, Serialize};
 
-/// Share of the last batch in the running mean of the number of active units.
+/// Weight of the last batch in the running mean of the number of active units.
 const RATE: f64 = 0.1;
-/// `alpha` follows the error and its change; with the first term alone it oscillates.
+/// Gain of the integral term: `alpha` follows the error and its change; with the integral term alone it oscillates.
 const INTEGRAL: f64 = 0.01;
 const PROPORTIONAL: f64 = 0.5;
-/// Largest change of `log alpha` in a step.
+/// Maximum change of `log alpha` in a step.
 const LARGEST: f64 = 0.1;
 /// Weight of the relative error of the number of active units of `Jumprelu`.
 const SIGNED: f64 = 5.0;
-/// Share of the steps over which the penalty grows to its weight.
+/// Fraction of the steps over which the penalty increases to its weight.
 pub(super) const WARM_UP: f64 = 0.05;
-/// Share of the steps at the end in which `alpha` stays.
+/// Fraction of the steps at the end in which `alpha` is constant.
 const FROZEN: f64 = 0.2;
 
-/// How the penalty gets its weight.
+/// Control of the weight of the penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steering {
-    /// Active units of a row that are wanted; `None`: the weight stays.
+    /// Requested number of active units per row; with `None` the weight is constant.
     pub l0: Option<f64>,
-    /// The weight itself is the relative error, and may be negative: of `Jumprelu`.
+    /// Whether the weight is the relative error itself, which may be negative: for `Jumprelu`.
     pub signed: bool,
-    /// Steps of the training; `None` for a stream, which has no end.
+    /// Number of steps of the training; `None` for a stream, whose length is unknown.
     pub steps: Option<u64>,
 }
 
-/// What is stored of the batches so far.
+/// State of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Steered {
     /// The weight, without warm-up.
     pub(super) alpha: f64,
     /// Running mean of the number of active units.
     pub(super) l0: Option<f64>,
-    /// Its relative error at the last batch, in logarithms.
+    /// Its relative error at the last batch, as a logarithm.
     pub(super) error: f64,
 }
 
@@ -43,7 +43,7 @@ impl Steered {
         Self { alpha, l0: None, error: 0.0 }
     }
 
-    /// The weight at step `step`, counted from 1, whose batch has `now` active units in a row.
+    /// The weight at step `step`, counted from 1, whose batch has `now` active units per row.
     pub(super) fn weight(&mut self, how: &Steering, step: u64, now: f64) -> f64 {
         let mean = self.l0.map_or(now, |l0| (1.0 - RATE) * l0 + RATE * now);
         let first = self.l0.is_none();
@@ -73,7 +73,7 @@ impl Steered {
 mod tests {
     use super::*;
 
-    /// Codes whose number falls as a power of the weight: the weight is found.
+    /// A model in which the number of codes decreases as a power of the weight: the controller finds the weight.
     #[test]
     fn the_number_of_active_units_comes_to_what_is_wanted() {
         let how = Steering { l0: Some(8.0), signed: false, steps: Some(2000) };

@@ -1,31 +1,31 @@
-//! The rows that activate each unit most.
+//! The rows that activate each unit most strongly.
 
 use crate::data::Sink;
 use crate::error::Result;
 use crate::num::Real;
 
-/// For each unit the rows with its largest codes, found while rows are encoded: a sink of codes.
+/// For each unit the rows with its largest codes, collected during encoding: a sink of codes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TopRows {
-    /// Rows of each unit, at most.
+    /// Maximum number of rows for each unit.
     pub n: usize,
-    /// Numbers of the rows, `n` for each unit, by falling code, of equal codes the first row first; -1 where fewer rows activate it.
+    /// Row indices, `n` for each unit, by descending code, ties in the order of the rows; -1 if fewer rows activate it.
     pub rows: Vec<i64>,
-    /// Their codes; 0 where `rows` is -1.
+    /// Their codes; 0 if `rows` is -1.
     pub values: Vec<f64>,
-    /// Rows so far.
+    /// Number of rows so far.
     seen: i64,
     units: usize,
 }
 
 impl TopRows {
-    /// Of no rows, for `units` units.
+    /// Without rows, for `units` units.
     pub fn new(units: usize, n: usize) -> Self {
         Self { n, rows: vec![-1; units * n], values: vec![0.0; units * n], seen: 0, units }
     }
 
-    /// Numbers of the rows of unit `unit` and their codes.
+    /// Indices of the rows of unit `unit` and their codes.
     pub fn of(&self, unit: usize) -> impl Iterator<Item = (usize, f64)> {
         let at = unit * self.n..(unit + 1) * self.n;
         let pairs = self.rows[at.clone()].iter().zip(&self.values[at]);
@@ -66,7 +66,7 @@ mod tests {
     fn the_largest_codes_of_each_unit_are_those_of_a_sort() {
         let (n, m) = (200, 5);
         let draws = Stream::new(3, 1);
-        // Few values, so that many are equal; the last unit is never active.
+        // Few distinct values, so that there are ties; the last unit is never active.
         let code = |i: usize, j: usize| match j {
             4 => 0.0,
             _ => ((draws.uniform((i * m + j) as u64) * 12.0).floor() - 6.0).max(0.0),

@@ -1,4 +1,4 @@
-//! Gradients by unit: entries of a batch sorted by unit, and for each unit sums over the rows that touch it, in their order.
+//! Gradients by unit: entries of a batch sorted by unit, and for each unit sums over the rows that activate it, in order.
 
 use super::Activation;
 use super::parameters::Parameters;
@@ -6,10 +6,10 @@ use super::rows::{Entry, SLICE, Touched, add, dot};
 use crate::num::{Real, widest};
 use rayon::prelude::*;
 
-/// Units that one thread takes at a time.
+/// Units that one thread processes at a time.
 const UNITS: usize = 32;
 
-/// Entries by unit: rows rise within each.
+/// Entries by unit: rows ascend within each unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByUnit<T> {
     starts: Vec<usize>,
@@ -58,7 +58,7 @@ impl<T: Real> ByUnit<T> {
     }
 }
 
-/// Sums of a unit that are single numbers.
+/// Scalar sums of a unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     bias: f64,
@@ -67,7 +67,7 @@ struct Sums {
     fired: u64,
 }
 
-/// Entries of a batch, and the rows that they belong to.
+/// Entries of a batch, and their rows.
 pub(super) struct Rows<'b, T> {
     pub(super) entries: &'b ByUnit<T>,
     pub(super) dead: &'b ByUnit<T>,
@@ -77,7 +77,7 @@ pub(super) struct Rows<'b, T> {
 }
 
 impl<T: Real> Rows<'_, T> {
-    /// Writes the gradient over `to`, and how often each unit fired into `fired`.
+    /// Writes the gradient into `to`, and the number of activations of each unit into `fired`.
     pub(super) fn gradient(
         &self,
         activation: Activation,
@@ -130,7 +130,8 @@ impl<T: Real> Rows<'_, T> {
         to.mean.iter_mut().zip(&mean).for_each(|(g, s)| *g = T::from_f64(*s));
     }
 
-    /// The gradient of unit `j` by its atom, without the part along it, and by its row of the encoder.
+    /// The gradient with respect to the atom of unit `j`, without the component along the atom, and with respect to its encoder
+    /// vector.
     #[inline(always)]
     fn unit(
         &self,

@@ -74,7 +74,7 @@ fn by<T: Real>(
     }
 }
 
-/// The largest part that a row of `w` has of another row of the rotation `begun`, in units of its part of its own.
+/// The largest coefficient of a row of `w` on another row of the rotation `begun`, relative to that on its own.
 fn moved(w: &Matrix<f64>, begun: &Matrix<f64>) -> f64 {
     let turn = factor::multiply_transposed(w, begun);
     let of = |i: usize| {

@@ -7,8 +7,8 @@
 //! H = E[y y'] - I + K M - (K M)' = 0,    M = E[g(y) y'],  K = diag(k), k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])
 //! ```
 //!
-//! `W <- (I + E) W`, with `E` from the slope of `H` where sources are independent: its symmetric part is `-S / 2` for `S` that of `H`, its
-//! antisymmetric part `-(A_ij - S_ij (b_i - b_j) / 2) / (2 h_ij)` for `A` that of `H`, with `h_ij = (a_i + a_j) / 2`,
+//! `W <- (I + E) W`, with `E` from the derivative of `H` for independent sources: its symmetric part is `-S / 2`, where `S` is that of
+//! `H`, and its antisymmetric part `-(A_ij - S_ij (b_i - b_j) / 2) / (2 h_ij)`, where `A` is that of `H`, with `h_ij = (a_i + a_j) / 2`,
 //! `a_i = k_i (E g'(y_i) - M_ii)` and `b_i = k_i (E g'(y_i) + M_ii)`. A zero of `H` is the solution of symmetric FastICA and of Picard-O.
 
 use super::linear::{identity, inner, largest, sum};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Lower bound of slopes, for pairs of sources that are nearly Gaussian or have the wrong sign.
 const FLOOR: f64 = 0.01;
 
-/// The largest entry of a step.
+/// Maximum absolute entry of a step.
 const REACH: f64 = 0.5;
 
 /// Maximum number of halvings of a step.
@@ -85,14 +85,14 @@ pub(super) fn solve<T: Real>(
         n_iter: steps.n_iter(),
         sweeps: search.memory.1,
         objective: Vec::new(),
-        // The further from Gaussian, the better.
+        // The objective is maximised.
         value: -value,
         sums: Some(at.sums),
     })
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
-    /// `None` where sums over the rows are not finite; with the given signs, or those estimated from the sources.
+    /// `None` if sums over the rows are not finite; with the given signs, or those estimated from the sources.
     fn evaluate(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.1 += 1;
         let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };
@@ -143,7 +143,7 @@ fn mean_step(sums: &SourceSums, second: &Matrix<f64>, signs: &[f64]) -> Matrix<f
     })
 }
 
-/// The step of Newton's method where sources are independent.
+/// The step of Newton's method for independent sources.
 fn direction(at: &Point) -> Matrix<f64> {
     let k = at.signs.len();
     let of = |i: usize, own: f64| at.signs[i] * (at.sums.slope[i] + own * at.sums.cross[(i, i)]);

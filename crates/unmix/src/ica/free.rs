@@ -7,9 +7,9 @@
 //! ```
 //!
 //! `ψ = tanh` is Picard's density (Ablin, Cardoso & Gramfort 2018a), `ψ(y) = tanh(y/2)` the logistic one of Infomax (Bell &
-//! Sejnowski 1995); extended Infomax (Lee, Girolami & Sejnowski 1999) is `ψ_i = y + k_i tanh y`. Steps are `W <- (I + a p) W`, `p`
-//! from limited-memory BFGS around the Hessian in blocks `[[h_ij, 1], [1, h_ji]]`. Instead of `E[ψ'(y_i) y_j²]` its value for
-//! independent sources is used, which needs no product of its own; both have the same solution.
+//! Sejnowski 1995); extended Infomax (Lee, Girolami & Sejnowski 1999) is `ψ_i = y + k_i tanh y`. Steps are `W <- (I + a p) W`, with
+//! `p` from limited-memory BFGS preconditioned by the approximate Hessian with blocks `[[h_ij, 1], [1, h_ji]]`. `E[ψ'(y_i) y_j²]`
+//! is replaced by its value for independent sources, which needs no additional product; the solution is the same.
 
 use super::linear::{identity, largest, log_determinant, sum};
 use super::view::View;
@@ -146,8 +146,8 @@ impl<T: Real> Search<'_, '_, '_, T> {
         (0..signs.len()).map(each).sum::<f64>() - at.log_det
     }
 
-    /// Of a row, with the constants that densities of either sign have and the objective leaves out: so that ends of searches compare. Of
-    /// fitted contrasts, which have no constants, the objective.
+    /// Minus the log-likelihood per row, including the constants that depend on the signs and that the objective omits, so that results
+    /// of several starts can be compared. For fitted contrasts, which have no constants, the objective.
     fn minus_log_likelihood(&self, at: &Point) -> f64 {
         let constant = |sign: &f64| match self.contrast {
             Contrasts::One(contrast) => {
@@ -288,7 +288,7 @@ mod tests {
             while let Some(next) = search.step(&at).unwrap() {
                 at = next;
             }
-            // Down the gradient there was nothing either.
+            // The negative gradient gave no decrease either.
             assert!(search.memory.learnt.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
         }
     }

@@ -1,11 +1,10 @@
 //! Two layers of sigma-PCA: whitening, then sigma-PCA of the whitened coordinates, in which all variances are
 //! equal and the axes depend on independence alone (arXiv 2311.13580, section 3.4).
 //!
-//! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
-//! orthogonal, and correlated where it is not, which no rotation can correct: they are whitened again by the nearest white
-//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened
-//! coordinates. So the choice of the first layer only affects the initial value of the second, and both have
-//! the same solution.
+//! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent if the mixing matrix is
+//! nearly orthogonal, and correlated if it is not, which no rotation can correct: they are whitened again by the nearest white
+//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened coordinates. So the
+//! choice of the first layer only affects the initial value of the second, and both have the same solution.
 //!
 //! The second layer chooses its widths during the iterations, and the width of a nearly Gaussian source
 //! depends on the path. So at convergence widths are chosen again from the current sources, until the choice
@@ -27,11 +26,11 @@ use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
 fn ask(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
-    // The rows that the second layer sees are a copy already.
+    // The second layer gets a copy of the rows already.
     PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
-/// The rotation of whitened coordinates from sigma-PCA of the rows themselves, and how it was found.
+/// The rotation of whitened coordinates from sigma-PCA of the rows, and the result of its solver.
 pub(super) fn first<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,

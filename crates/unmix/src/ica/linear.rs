@@ -25,7 +25,7 @@ pub(super) fn products(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The entry of largest magnitude; NaN when one is.
+/// The entry of largest magnitude; NaN if there is one.
 pub(super) fn largest(a: &Matrix<f64>) -> f64 {
     a.as_slice().iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
 }
@@ -35,8 +35,8 @@ pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.rows(), a.rows(), |i, j| 0.5 * (a[(i, j)] - a[(j, i)]))
 }
 
-/// The nearest orthogonal matrix. Directions that `a` does not have, and rows that are missing to a square, are completed by an orthonormal
-/// basis of what is left.
+/// The nearest orthogonal matrix. Null directions of `a`, and missing rows of a square matrix, are completed by an orthonormal basis of the
+/// complement.
 pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() < a.cols() {
         let mut rows = a.as_slice().to_vec();
@@ -46,13 +46,13 @@ pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     factor::polar_square(a)
 }
 
-/// `e^a` of an antisymmetric matrix: a rotation. Taylor's series of `a / 2^m`, squared `m` times.
+/// Matrix exponential of an antisymmetric matrix: a rotation. Taylor series of `a / 2^m`, squared `m` times.
 pub(super) fn rotation(a: &Matrix<f64>) -> Matrix<f64> {
     let k = a.rows();
     let norm = (0..k).map(|i| a.row(i).iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
     let halvings = if norm > 0.25 { (4.0 * norm).log2().ceil() as i32 } else { 0 };
     let small = sum(&Matrix::zeros(k, k), 0.5f64.powi(halvings), a);
-    // 0.25^11 / 11! is 6e-15 of rounding's 1.
+    // The remainder 0.25^11 / 11! is 6e-15.
     let mut out = identity(k);
     for i in (1..=11).rev() {
         out = sum(&identity(k), 1.0 / f64::from(i), &factor::multiply(&small, &out));
@@ -66,11 +66,12 @@ pub(super) fn rotation(a: &Matrix<f64>) -> Matrix<f64> {
 /// The inverse of a square matrix of full rank.
 pub(super) fn inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     let (values, right) = factor::svd_right(a)?;
-    // V S^-2 (A V)' has the condition number only once: the columns of A V are S times orthonormal ones.
+    // The relative error of V S^-2 (A V)' is proportional to the condition number, not its square: the columns of A V are S times
+    // orthonormal ones.
     let image = factor::multiply_transposed(&right, a);
     let scaled = Matrix::from_fn(a.rows(), a.rows(), |i, j| image[(i, j)] / (values[i] * values[i]));
     let first = factor::multiply(&right.transposed(), &scaled);
-    // One step of Newton's method takes away what small singular values added.
+    // One Newton step reduces the errors due to small singular values.
     let error = factor::multiply(a, &first);
     let correction = sum(&sum(&identity(a.rows()), 1.0, &identity(a.rows())), -1.0, &error);
     Ok(factor::multiply(&first, &correction))
@@ -92,7 +93,7 @@ pub(super) mod tests {
         Matrix::from_fn(k, k, |i, j| s.normal((i * k + j) as u64))
     }
 
-    /// Rows of sources of both kinds, Laplace and uniform, turned and exactly white.
+    /// Rows of Laplace and uniform sources, rotated and exactly whitened.
     pub(in crate::ica) fn mixed(n: usize, k: usize, seed: u64) -> Vec<f64> {
         let s = Stream::new(seed, 50);
         let x = Matrix::from_fn(n, k, |i, j| match j % 2 {
@@ -105,8 +106,8 @@ pub(super) mod tests {
         white.as_slice().iter().map(|v| v * (n as f64).sqrt()).collect()
     }
 
-    /// A step and a change of the gradient along it that make limited-memory BFGS go a million times too far, nearly across `gradient`:
-    /// wherever it looks along that the function is higher.
+    /// A step and a change of the gradient for which limited-memory BFGS makes a step that is a million times too long and nearly
+    /// orthogonal to `gradient`: the function increases everywhere along it.
     pub(in crate::ica) fn misleading(gradient: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
         let k = gradient.rows();
         let across = skew(&normal(k, 9));

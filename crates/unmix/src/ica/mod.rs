@@ -1,7 +1,7 @@
 //! Independent components: the search shared by all ICA methods.
 //!
-//! Rows become coordinates (white ones, of the rank that the rows have), a solver turns these into sources, and sources get one
-//! scale, order and sign. Whitening is combined with the unmixing matrix, so that solvers sweep over the rows
+//! Rows are transformed to coordinates (whitened, of the rank of the rows), a solver estimates the sources from these, and sources
+//! are given a canonical scale, order and sign. Whitening is combined with the unmixing matrix, so that solvers sweep over the rows
 //! without a whitened copy.
 
 mod adaptive;
@@ -128,7 +128,7 @@ impl Signs {
         Self { extended, last: Vec::new(), changes: Vec::new() }
     }
 
-    /// Of sources with unit variance.
+    /// Signs for sources with unit variance.
     fn of(&mut self, sums: &SourceSums) -> Vec<f64> {
         self.of_scaled(sums, &vec![1.0; sums.slope.len()])
     }

@@ -22,20 +22,20 @@ use crate::solve::Steps;
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 
-/// The first step.
+/// Initial step size.
 const STEP: f64 = 5e-3;
 
-/// Rows after which the step has halved.
+/// Number of rows after which the step size has halved.
 const HALF: f64 = 5000.0;
 
-/// Rows after which the step is so small that further passes change little: twenty times that.
+/// Number of rows after which the step is so small that further passes change little: twenty times that.
 const BUDGET: u64 = 100_000;
 
-/// Rows that are centred and whitened together.
+/// Rows that are centred and whitened at a time.
 const TOGETHER: usize = 1024;
 
-/// An invertible matrix for the coordinates, from `start`: one row at a time, in at least one pass and at most half of `max_iter`, until
-/// [`BUDGET`] rows were seen; then by the mean of the step over all rows, until that is below `tol`.
+/// An invertible matrix for the coordinates, starting at `start`: one row at a time, in at least one pass and at most half of
+/// `max_iter`, until [`BUDGET`] rows have been used; then by the mean of the step over all rows, until that is below `tol`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
@@ -62,7 +62,7 @@ pub(super) fn solve<T: Real>(
     Ok(SolverResult { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
 }
 
-/// Once through all rows, in the random order that belongs to pass `number`.
+/// One pass over all rows, in the random order of pass `number`.
 fn pass<T: Real>(
     view: &View<'_, '_, T>,
     rows: &Rows<'_, T>,
@@ -139,7 +139,7 @@ impl State {
         self.lasting.iter().map(tail).collect()
     }
 
-    /// One row less its mean.
+    /// One step on a centred row.
     pub(super) fn step(&mut self, z: &[f64]) {
         let (k, p) = (self.w.rows(), z.len());
         let m = self.length();
@@ -168,9 +168,9 @@ impl State {
         }
     }
 
-    /// `g(y)`, each with its sign; running means move on by `m`.
+    /// `g(y)` with the sign of each source; updates the running means with rate `m`.
     fn scores(&mut self, y: &[f64], m: f64) -> Vec<f64> {
-        // Over some 200 rows at first, over more later.
+        // Initially over about 200 rows, later over more.
         let m = m.max(1.0 / (ASSUMED + self.since as f64));
         let share = 2.0 / (self.since as f64 + 2.0);
         self.since += 1;

@@ -3,9 +3,9 @@
 //! With `Y = W Z`, `M = E[g(y) y']`, `d_i = E g'(y_i)` and `k_i = sign(d_i - M_ii)`, both minimise
 //! `Σ k_i E G(y_i)` over rotations, which implies `skew(diag(k) M) = 0`.
 //!
-//!  * Picard-O (Ablin, Cardoso & Gramfort 2018b) steps by `W <- exp(p) W`, `p` from limited-memory BFGS around the Hessian that
+//!  * Picard-O (Ablin, Cardoso & Gramfort 2018b) makes steps `W <- exp(p) W`, `p` from limited-memory BFGS around the Hessian that
 //!    independent sources would have, `h_ij = (k_i (d_i - M_ii) + k_j (d_j - M_jj)) / 2`.
-//!  * FastICA (Hyvärinen 1999) steps by `W <- polar(M - diag(d)) W`: `E[g(y) z'] = M W` for a rotation `W`, so no product with the
+//!  * FastICA (Hyvärinen 1999) makes steps `W <- polar(M - diag(d)) W`: `E[g(y) z'] = M W` for a rotation `W`, so no product with the
 //!    rows themselves is needed.
 //!
 //! Far from the solution that Hessian is inaccurate, and steps of Picard-O are short; near it the L-BFGS
@@ -28,12 +28,12 @@ use crate::stats::{Contrasts, SourceSums};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
-/// The step to the next rotation.
+/// Kind of step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     /// Limited-memory BFGS, after steps of the fixed point.
     Picard,
-    /// The fixed point.
+    /// Symmetric fixed-point step.
     FastIca,
 }
 
@@ -82,7 +82,7 @@ impl Point {
         largest(&self.gradient)
     }
 
-    /// The Hessian that independent sources would have.
+    /// The approximate Hessian for independent sources.
     fn curvature(&self) -> Matrix<f64> {
         let k = self.w.rows();
         let each: Vec<f64> =
@@ -90,7 +90,7 @@ impl Point {
         Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(FLOOR))
     }
 
-    /// The rotation of a fixed-point step, each row with its sign kept: even contrasts do not distinguish a source from its
+    /// The rotation of a fixed-point step, with the sign of each row kept: even contrasts do not distinguish a source from its
     /// negative.
     fn turn(&self) -> Result<&Matrix<f64>> {
         if let Some(turn) = self.turn.get() {
@@ -114,7 +114,7 @@ fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
     signs.iter().zip(&sums.loss).map(|(k, l)| k * l).sum()
 }
 
-/// The rotation of whitened coordinates, from `start`.
+/// The rotation of whitened coordinates, starting at `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrasts<'_>,
@@ -132,7 +132,7 @@ pub(super) fn solve<T: Real>(
     };
     let outcome = loop {
         let now = residual(&at, &search.memory);
-        // The published rule is "less than tol".
+        // The published criterion is "less than tol".
         let not_yet = guard == Guard::Change && now >= limits.tol;
         if let Some(outcome) = if not_yet { steps.spent() } else { steps.ending(now) } {
             break outcome;
@@ -159,7 +159,7 @@ pub(super) fn solve<T: Real>(
         sweeps,
         objective: steps.into_objective(),
         residual,
-        // The further from Gaussian, the better.
+        // The objective is maximised.
         value: -value,
         sums: Some(at.sums),
     })
@@ -177,7 +177,7 @@ pub(super) fn approach<T: Real>(
     max_iter: u64,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    // No residual ends it.
+    // The residual does not end it.
     let limits = Limits { tol: f64::NEG_INFINITY, max_iter };
     let begun = Search::new(view, contrast, extended, run).begin("approach", &start, limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
@@ -211,10 +211,10 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
 struct SearchState {
     learnt: History,
     signs: Signs,
-    /// How far the last step of the fixed point went.
+    /// Length of the last fixed-point step.
     change: f64,
     sweeps: u64,
-    /// Steps of the fixed point that would have raised the objective.
+    /// Number of fixed-point steps that were rejected because they increased the objective.
     refused: u8,
     /// The gradient when fixed-point steps became short: they are not tried again while it is no larger and
     /// the objective is the same.
@@ -235,7 +235,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Self { view, contrast, run, memory }
     }
 
-    /// Begins at `start`, or from a checkpoint; `None` when sums over the rows are not finite.
+    /// Begins at `start`, or from a checkpoint; `None` if sums over the rows are not finite.
     fn begin(
         mut self,
         name: &str,
@@ -261,7 +261,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         self.view.means(w, self.contrast, self.run)
     }
 
-    /// The point `turn` away, unless the objective is higher there.
+    /// The point rotated by `turn`, unless its objective is larger.
     fn try_rotation(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
         let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
         let Some(sums) = self.evaluate(&w)? else { return Ok(None) };
@@ -300,7 +300,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         self.along_geodesics(at)
     }
 
-    /// A step of Picard-O: along the BFGS direction, or, when that fails, down the gradient.
+    /// A step of Picard-O: along the BFGS direction, or, if that fails, along the negative gradient.
     fn along_geodesics(&mut self, at: &Point) -> Result<Option<Point>> {
         let curvature = at.curvature();
         let divided = |q: &Matrix<f64>| {
@@ -332,7 +332,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         }
     }
 
-    /// A step of FastICA, shortened while it would raise the objective.
+    /// A step of FastICA, shortened until it does not increase the objective.
     fn along_arc(&mut self, at: &Point) -> Result<Option<Point>> {
         let turn = at.turn()?;
         let (mut size, one) = (1.0, identity(turn.rows()));
@@ -349,10 +349,10 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Ok(None)
     }
 
-    /// A step of FastICA as it is, and how far it went.
+    /// An unmodified step of FastICA, and its length.
     fn fixed_point(&mut self, at: &Point) -> Result<Option<Point>> {
         let turn = at.turn()?;
-        // `||w_i - w_i before||² / 2` in the coordinates of the rows before: nothing cancels.
+        // `||w_i_new - w_i_old||² / 2` in the coordinates of the old rows, without cancellation.
         let moved = sum(turn, -1.0, &identity(turn.rows()));
         self.memory.change = (0..moved.rows())
             .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())

@@ -37,25 +37,25 @@ const MOST_VALUES: u64 = 1 << 25;
 /// there is no test.
 const FEWEST_ROWS: u64 = 1 << 10;
 
-/// Consecutive rows, of a pair that a rotation makes less Gaussian: enough for autocorrelation times of some hundreds.
+/// Consecutive rows used for a pair that a rotation makes less Gaussian: enough for autocorrelation times of several hundreds.
 const FOLLOWING: u64 = 1 << 14;
 
 /// Two sources that a rotation makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairRotation {
     pub(super) pair: (usize, usize),
-    /// In rad.
+    /// Angle in rad.
     pub(super) angle: f64,
-    /// How much less Gaussian, in standard errors.
+    /// Decrease of Gaussianity in standard errors.
     pub(super) t: f64,
 }
 
-/// The rotations of pairs of the sources `unmixing (x - mean)`, of variance 1, that some of the rows are for; of each pair that
-/// which makes it least Gaussian.
+/// The rotations of pairs of the sources `unmixing (x - mean)`, of variance 1, that significantly decrease their Gaussianity on a
+/// part of the rows; for each pair the one with the largest decrease.
 ///
 /// # Errors
 ///
-/// Those of a pass over the rows.
+/// Errors of a pass over the rows.
 pub(super) fn better_rotations<T: Real>(
     rows: &Rows<'_, T>,
     mean: &[f64],
@@ -121,7 +121,7 @@ fn log_cosh<T: Real>(y: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// What each row adds to `J` of two sources turned less `J` of the two as they are, to the first order.
+/// The first-order contribution of each row to the difference of `J` between two rotated sources and the sources themselves.
 fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     let (sin, cos) = angle.sin_cos();
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
@@ -147,7 +147,7 @@ fn gain(
     let values = [&along[..], &across, without_whitening.0, without_whitening.1];
     let apart = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
     let gain = apart[0].powi(2) + apart[1].powi(2) - apart[2].powi(2) - apart[3].powi(2);
-    // What a row adds to the first order, less its mean.
+    // First-order contribution of a row, minus its mean.
     let factors = [2.0 * apart[0], 2.0 * apart[1], -2.0 * apart[2], -2.0 * apart[3]];
     let row = |i: usize| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum::<f64>();
     let middle = values.iter().zip(factors).map(|(v, f)| f * mean(v)).sum::<f64>();
@@ -186,7 +186,7 @@ mod tests {
                 continue;
             }
             let [turn] = found[..] else { panic!("{angle}: {found:?}") };
-            // A quarter of a circle further the two are exchanged.
+            // A further rotation by a right angle exchanges the two.
             let off = (turn.angle + angle).rem_euclid(std::f64::consts::FRAC_PI_2);
             assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-12, "{angle}: {turn:?}");
             assert!(turn.pair == (0, 2) && turn.t > 4.0, "{turn:?}");
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn rows_that_depend_on_each_other_count_for_what_they_are_worth() {
-        // Every row twenty times: the effective sample size is a twentieth.
+        // Every row is repeated twenty times: the effective sample size is a twentieth.
         let (n, times) = (500, 20);
         let again = |v: &[f64]| -> Vec<f64> { v.iter().flat_map(|v| vec![*v; times]).collect() };
         let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.2);

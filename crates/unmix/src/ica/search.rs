@@ -1,4 +1,4 @@
-//! From coordinates to sources: choice of the solver and initial values.
+//! Search for sources in coordinates: choice of the solver and of initial values.
 
 use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
@@ -26,15 +26,15 @@ pub(crate) enum Algorithm {
         /// As above.
         extended: bool,
     },
-    /// Symmetric fixed point that never raises its objective.
+    /// Symmetric fixed point with a monotone objective.
     FastIca,
-    /// The same for one unit after another.
+    /// The same for one unit after the other.
     Deflation,
-    /// Symmetric fixed point as in other implementations, ended by the change of the rotation.
+    /// Symmetric fixed point as in other implementations; the change of the rotation is the stopping criterion.
     Parallel,
-    /// One unit after another, ended by its change.
+    /// One unit after the other; the change of the unit is the stopping criterion.
     OneByOne,
-    /// One row at a time, then the mean over all rows.
+    /// Online steps on one row at a time, then the estimating equations on all rows.
     Easi {
         /// As above.
         extended: bool,
@@ -46,7 +46,7 @@ pub(crate) enum Algorithm {
     },
 }
 
-/// Name of a solver, as reports have it.
+/// Name of a solver, for reports.
 pub(crate) fn solver_name(search: &Search<'_>) -> &'static str {
     match (search.algorithm, search.contrast) {
         _ if search.adaptive == Some(false) => "picard",
@@ -66,13 +66,14 @@ pub(crate) struct Search<'s> {
     pub(crate) algorithm: Algorithm,
     pub(crate) contrast: Contrast,
     pub(crate) limits: Limits,
-    /// Starts, of which the best result is kept.
+    /// Number of starts, of which the best result is kept.
     pub(crate) n_init: u64,
     /// The first start, `k x k`, instead of a random rotation.
     pub(crate) start: Option<&'s Matrix<f64>>,
-    /// Rows that a search over rotations begins on; see [`subsample`].
+    /// Number of rows for the first steps of a search over rotations; see [`subsample`].
     pub(crate) subsample: Option<u64>,
-    /// Whether the search continues by contrasts that are fitted to the sources, and then whether over rotations; see [`adaptive`].
+    /// Whether the search continues with contrasts that are fitted to the sources, and if so whether over rotations; see
+    /// [`adaptive`].
     pub(crate) adaptive: Option<bool>,
 }
 
@@ -89,7 +90,7 @@ impl Search<'_> {
             && !matches!(self.algorithm, Algorithm::Picard { .. } | Algorithm::Easi { .. })
     }
 
-    /// Looks for sources of settled rows.
+    /// Runs the search on settled rows.
     pub(crate) fn run<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -243,7 +244,7 @@ impl Search<'_> {
                 format!("give a {k} x {k} matrix"),
             )),
             Some(given) => {
-                // The rank may be less than what was requested: what belongs to the directions that are there.
+                // The rank may be less than the number requested: the part that belongs to the existing directions.
                 let given = Matrix::from_fn(k, k, |r, c| given[(r, c)]);
                 if self.rotates() { polar(&given) } else { Ok(given) }
             }

@@ -24,7 +24,7 @@ pub enum Order {
     Variance,
     /// Kurtosis, largest first.
     Kurtosis,
-    /// As the solver found them.
+    /// As returned by the solver.
     Found,
 }
 
@@ -33,13 +33,13 @@ pub enum Order {
 pub(crate) enum Variance {
     /// 1.
     Unit,
-    /// `1 / n`: as scikit-learn's `arbitrary-variance`.
+    /// `1 / n`: as in scikit-learn's `arbitrary-variance`.
     PerRow,
-    /// As the solver left them.
+    /// As returned by the solver.
     AsFound,
 }
 
-/// The model of the sources found.
+/// The model of the estimated sources.
 pub(crate) fn model<T: Real>(
     (method, settings, resolved): (&'static Method, Map<String, Value>, Map<String, Value>),
     rows: &Rows<'_, T>,
@@ -102,7 +102,7 @@ pub(crate) fn model<T: Real>(
     Model::fitted(method, settings, rows.features().clone(), 0, tensors, report)
 }
 
-/// Sources in their order.
+/// Indices of the sources in the requested order.
 fn ranking<T: Real>(
     variance: &[f64],
     order: Order,
@@ -145,7 +145,7 @@ fn kurtosis<T: Real>(
     Ok((0..size.len()).map(|i| fourth(i) / size[i].powi(4) - 3.0).collect())
 }
 
-/// `y = (x - mean) components'` and back.
+/// Encoder `y = (x - mean) components'` and the decoder.
 pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);

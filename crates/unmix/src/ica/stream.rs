@@ -15,28 +15,28 @@ use serde_json::{Map, Value};
 /// Number of initial rows from which the scales of the columns are estimated.
 const FIRST: usize = 64;
 
-/// Rows after which steps of a model that was fitted continue: they are as short as those that a fit ends with.
+/// Number of rows at which the step size of a stream continues after a fit: steps are as short as at the end of a fit.
 const FITTED: u64 = 100_000;
 
 /// Name of the tensor that holds the state.
 const STATE: &str = "stream";
 
-/// A separating matrix that learns from one row at a time.
+/// A separating matrix that is updated for each row.
 pub(crate) struct Stream {
-    /// Rows seen.
+    /// Number of rows so far.
     n: u64,
     /// Whether the running mean is subtracted.
     center: bool,
     mean: Vec<f64>,
-    /// After the scales of the columns have been estimated.
+    /// The state after the scales of the columns have been estimated.
     state: Option<State>,
-    /// Rows until then.
+    /// Buffered rows until then.
     waiting: Vec<f64>,
     extended: bool,
 }
 
 impl Stream {
-    /// Nothing seen yet, of `p` columns; from `start`, `p x p`, or estimated from the first rows.
+    /// The state before the first row of `p` columns; the matrix starts at `start`, `p x p`, or is estimated from the first rows.
     pub(crate) fn new(p: usize, center: bool, extended: bool, start: Option<Matrix<f64>>) -> Self {
         let state = start.map(|w| State::new(w, extended));
         Self { n: 0, center, mean: vec![0.0; p], state, waiting: Vec::new(), extended }
@@ -101,7 +101,7 @@ impl Stream {
         }
     }
 
-    /// The first steps: columns in units of their own, so that the units of the rows do not matter.
+    /// The first steps, with each column divided by its scale, so that the result does not depend on the units.
     fn begin(&mut self) {
         let (p, waiting) = (self.mean.len(), std::mem::take(&mut self.waiting));
         let n = (waiting.len() / p) as f64;
@@ -174,7 +174,7 @@ impl Stream {
         Model::fitted(method, settings, features.clone(), 0, tensors, report)
     }
 
-    /// Everything as numbers: counts, mean, then the state of the rule or the rows that wait.
+    /// The state as numbers: counts, mean, then the state of the rule or the buffered rows.
     fn packed(&self) -> Vec<f64> {
         let (seen, since) = self.state.as_ref().map_or((0, 0), |s| (s.seen, s.since));
         let mut out =

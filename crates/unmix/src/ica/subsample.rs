@@ -10,7 +10,7 @@ use crate::run::Run;
 /// than on all rows (17 times as many with one row a pair); with 20, about as many.
 const ROWS: u64 = 20;
 
-/// The fewest rows.
+/// Minimum number of rows.
 const FEWEST: u64 = 4096;
 
 /// Minimum ratio of all rows to the subsample for it to be worthwhile: four or five passes over all rows are
@@ -24,8 +24,8 @@ pub(super) const MOST: u64 = 12;
 /// Length of a block of consecutive rows.
 const RUN: u64 = 32;
 
-/// How many of `n` rows a search for `k` sources begins on: as many as requested, or, unless `begins` forbids, by these numbers.
-/// `None` for all of them from the start.
+/// Number of rows, of `n`, for the first steps of a search for `k` sources: as requested, or, unless `begins` forbids, by the
+/// constants above. `None` for all rows.
 pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option<u64> {
     let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);
     match asked {
@@ -61,11 +61,11 @@ fn among_all_rows<T: Real>(rows: &Rows<'_, T>, chosen: Vec<u64>) -> Vec<u64> {
     chosen.into_iter().map(|i| counted[i as usize]).collect()
 }
 
-/// The sources `unmixing (x - mean)` of some of the rows, each as numbers of its own.
+/// The sources `unmixing (x - mean)` of a part of the rows, as one vector each.
 ///
 /// # Errors
 ///
-/// Those of a pass over the rows.
+/// Errors of a pass over the rows.
 pub(super) fn columns<T: Real>(
     rows: &Rows<'_, T>,
     chosen: Vec<u64>,
@@ -78,7 +78,7 @@ pub(super) fn columns<T: Real>(
     Ok((0..unmixing.rows()).map(column).collect())
 }
 
-/// What is left out makes gaps between runs, all of one length or one longer.
+/// Evenly spaced runs; the gaps between them have equal lengths or lengths that differ by one.
 fn evenly(n: u64, m: u64) -> Vec<u64> {
     let runs = m.div_ceil(RUN);
     let first = |i: u64| i * RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;

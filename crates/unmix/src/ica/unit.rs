@@ -20,7 +20,7 @@ use crate::solve::Steps;
 use crate::stats::{Contrast, GatherUnit};
 use serde::{Deserialize, Serialize};
 
-/// Rows of a rotation, one at a time, from those of `start`.
+/// Rows of a rotation, one at a time, starting at those of `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrast,
@@ -39,7 +39,7 @@ pub(super) fn solve<T: Real>(
         if !new {
             w = crate::num::factor::complement(&at.rows).row(0).to_vec();
         }
-        // The last direction is what is left.
+        // The last direction is the orthogonal complement of the others.
         if i + 1 < k || k == 1 {
             if guard == Guard::Change && new {
                 // As in other implementations: the initial vector itself is not orthogonalised, only the
@@ -70,11 +70,11 @@ pub(super) fn solve<T: Real>(
 #[derive(Serialize, Deserialize)]
 struct UnitsFound {
     rows: Matrix<f64>,
-    /// Of the one that took most.
+    /// Maximum number of iterations of a unit.
     n_iter: u64,
-    /// The largest.
+    /// Largest residual of a unit.
     residual: f64,
-    /// That of the first one that did not converge.
+    /// Outcome of the first unit that did not converge.
     outcome: Outcome,
     sweeps: u64,
 }
@@ -113,7 +113,7 @@ struct State {
     sweeps: u64,
 }
 
-/// How the search for one unit ended.
+/// Result of the search for one unit.
 struct Unit {
     at: State,
     outcome: Outcome,
@@ -133,7 +133,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         Ok(Unit { at, outcome, n_iter: steps.n_iter() })
     }
 
-    /// A step, or why there is none.
+    /// A step, or the reason why there is none.
     fn step(
         &self,
         at: &mut State,
@@ -164,7 +164,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if let Some(outcome) = steps.spent() {
             return Ok(Some(outcome));
         }
-        // With a damping of 1, the fixed point up to a factor.
+        // With a damping factor of 1, the fixed-point step up to a factor.
         let share = at.damping / (slope - beta);
         let mut next: Vec<f64> = match at.damping {
             1.0 => m.iter().zip(&at.w).map(|(m, w)| m - slope * w).collect(),
@@ -176,14 +176,14 @@ impl<T: Real> Search<'_, '_, '_, T> {
         if self.guard == Guard::Change {
             at.residual = apart(&next, &at.w);
         } else if at.before.as_ref().is_some_and(|b| apart(&next, b) < apart(&next, &at.w)) {
-            // Oscillation: nearer to the point two steps ago than to the last one.
+            // Oscillation: the new point is nearer to the point two steps ago than to the last one.
             at.damping *= 0.5;
         }
         at.before = Some(std::mem::replace(&mut at.w, next));
         Ok(None)
     }
 
-    /// `E[g(w'z) z]` and `E g'(w'z)`; `None` when they are not finite.
+    /// `E[g(w'z) z]` and `E g'(w'z)`; `None` if they are not finite.
     fn evaluate(&self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
         let sources = self.view.sources(&unit, self.contrast.into());
@@ -216,7 +216,7 @@ fn orthogonalise(v: &mut [f64], rows: &Matrix<f64>) {
     }
 }
 
-/// Makes `v` orthogonal to the rows, twice, and of length 1; false if it is in their span.
+/// Orthogonalises `v` against the rows, twice, and normalises it; false if it is in their span.
 fn orthogonal_to(v: &mut [f64], rows: &Matrix<f64>) -> bool {
     let before = dot(v, v).sqrt();
     for _ in 0..2 {

@@ -7,7 +7,7 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, SourceSums, SourceView};
 
-/// The rows of a sweep.
+/// Input of a sweep.
 pub(crate) enum SweptRows<'a, 'b, T: Real> {
     /// The rows; the map to coordinates is combined with the matrix applied to them.
     Rows(&'a Rows<'b, T>),
@@ -15,25 +15,25 @@ pub(crate) enum SweptRows<'a, 'b, T: Real> {
     Projected(&'a Projected<'a, 'b, T>),
 }
 
-/// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`.
+/// Rows in `k` coordinates `z = basis (x - mean)`.
 pub(crate) struct View<'a, 'b, T: Real> {
     pub(crate) place: SweptRows<'a, 'b, T>,
-    /// What is subtracted first, unless that is 0 throughout.
+    /// Offset that is subtracted first, unless it is 0 throughout.
     pub(crate) mean: Option<&'a [f64]>,
-    /// `k x p`; the identity where there is none.
+    /// `k x p`; the identity if there is none.
     pub(crate) basis: Option<&'a Matrix<f64>>,
     /// Number of coordinates.
     pub(crate) k: usize,
 }
 
 impl<'a, 'b, T: Real> View<'a, 'b, T> {
-    /// Rows that are coordinates already.
+    /// Rows that are white already.
     #[cfg(test)]
     pub(crate) fn already_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
         Self { place: SweptRows::Rows(rows), mean: None, basis: None, k }
     }
 
-    /// `w` applied to `z` is this applied to `x - mean`.
+    /// The matrix `w basis`, which gives `w z` from `x - mean`.
     pub(crate) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
         self.basis.map_or_else(|| w.clone(), |basis| factor::multiply(w, basis))
     }
@@ -62,7 +62,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// What is swept over, as rows.
+    /// The input of a sweep, as rows.
     pub(crate) fn swept<O>(&self, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
             SweptRows::Rows(rows) => f(rows),
@@ -70,7 +70,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// The same as rows that can be read one by one.
+    /// The same as rows that can be read in any order.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// Some rows of what is swept over, and how often each counts.
+    /// Selected rows of the input of a sweep, with their weights.
     pub(crate) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Rows<'static, T>> {
         let weights = self.rows().weights_at(&chosen);
         let numbers = match self.place {
@@ -117,12 +117,12 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         Rows::of_picked(numbers, self.k, weights)
     }
 
-    /// How the sources `w z` are seen.
+    /// The map to the sources `w z`, and their contrast.
     pub(crate) fn sources<'s>(&'s self, w: &Matrix<f64>, contrast: Contrasts<'s>) -> SourceView<'s, T> {
         SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast)
     }
 
-    /// Means over all rows, of the sources `w z` and of their contrast: one pass. `None` when they are not finite.
+    /// Means over all rows for the sources `w z` and their contrast: one pass. `None` if they are not finite.
     pub(crate) fn means<'s>(
         &'s self,
         w: &Matrix<f64>,

@@ -30,11 +30,11 @@ const FOLLOWING: u64 = 1 << 13;
 /// sample size of a 25th of the rows.
 const FAR: f64 = 5.0;
 
-/// Warnings about what a search `found`; `place[i]` is the number that the model gives to its source `i`.
+/// Warnings about the result of a search; `place[i]` is the index in the model of its source `i`.
 ///
 /// # Errors
 ///
-/// Those of a pass over the rows.
+/// Errors of a pass over the rows.
 pub(super) fn warnings_about<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
@@ -117,7 +117,7 @@ pub(super) fn mixed_sources<T: Real>(
     )))
 }
 
-/// Warnings about the sources of a stream, `ranked[i]` the source that is number `i` in the model.
+/// Warnings about the sources of a stream; `ranked[i]` is the source with index `i` in the model.
 pub(super) fn of_stream(tails: &[f64], extended: bool, ranked: &[usize]) -> Option<String> {
     let wrong = (0..ranked.len()).filter(|&i| !extended && tails[ranked[i]] < -1.0);
     wrong_sign(wrong.collect(), (HEAVY, FLAT))
@@ -134,18 +134,18 @@ fn wrong_sign(mut sources: Vec<usize>, (assumed, seen): (&str, &str)) -> Option<
     })
 }
 
-/// How far each source is from a Gaussian, `E g'(y) E y² - E[y g(y)]`, in units of its critical value:
-/// positive where the minimum of `E G` separates the source, negative where the maximum does.
+/// Deviation of each source from a Gaussian, `E g'(y) E y² - E[y g(y)]`, in units of its critical value: positive if a minimum of
+/// `E G` separates the source, negative if a maximum does.
 fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &Matrix<f64>) -> Vec<f64> {
     let (n, k) = (coordinates.n, coordinates.k());
-    // A search by fitted contrasts keeps the sums of the rotation that it began at.
+    // A search with fitted contrasts keeps the sums of the rotation at which it began.
     let size = match search.adaptive {
         Some(_) => vec![1.0; k],
         None => sizes(coordinates, w),
     };
     // The search over k dimensions selects the largest value, which the critical value accounts for.
     let chance = ((k as f64).sqrt() + 2.0) / n.sqrt();
-    // Sources of white rows all have the same size, to rounding: one integral serves all of them.
+    // Sources of white rows all have the same scale, up to rounding: one integral serves all of them.
     let mut known: Option<(f64, f64)> = None;
     let mut deviation = |size: f64| match known {
         Some((of, deviation)) if (of - size).abs() <= 1e-9 * size => deviation,
@@ -158,7 +158,7 @@ fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &
     (0..k).map(tail).collect()
 }
 
-/// What is subtracted from rows.
+/// Offset that is subtracted from rows.
 fn subtracted<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates) -> Vec<f64> {
     coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec)
 }
@@ -177,7 +177,7 @@ fn autocorrelation_times<T: Real>(
     let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < FAR).collect();
     let open = near.iter().any(|&i| tails[i].abs() >= 1.0);
     let wrong = fixed_sign(search).is_some() && near.iter().any(|&i| tails[i] < -1.0);
-    // A single source that looks Gaussian is identifiable.
+    // A single nearly Gaussian source is identifiable.
     if !(open && near.len() >= 2 || wrong) {
         return Ok(times);
     }
@@ -197,7 +197,7 @@ fn autocorrelation_times<T: Real>(
     Ok(times)
 }
 
-/// Standard deviation of each source, in the coordinates' own terms.
+/// Standard deviation of each source, from the second moments of the coordinates.
 pub(super) fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
     let second = match &coordinates.moments {
         None => factor::multiply_transposed(w, w),
@@ -221,7 +221,7 @@ fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Rotations keep rows as white as they are.
+/// Rotations do not change the covariance of white rows, so deviations from whiteness remain.
 fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
     let moments = coordinates.moments.as_ref().filter(|_| search.rotates_only())?;
     let p = moments.rows();

@@ -1,4 +1,4 @@
-//! The coordinates in which sources are searched for: whitened ones of the rank of the rows, or the columns.
+//! Coordinates of the search: whitened ones of the rank of the rows, or the columns.
 
 use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
@@ -15,17 +15,17 @@ pub(crate) struct Preparation {
     pub(crate) method: &'static str,
     /// Number of sources; by default the rank.
     pub(crate) n_components: Components,
-    /// The least number of sources.
+    /// Minimum number of sources.
     pub(crate) least: usize,
     pub(crate) whiten: bool,
     pub(crate) center: bool,
     pub(crate) standardize: bool,
-    /// Accept more components than rows or columns, and reduce their number.
+    /// Whether more components than rows or columns are accepted, and their number is reduced.
     pub(crate) clips: bool,
 }
 
 impl Preparation {
-    /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
+    /// Computes the coordinates of settled rows: one pass, or two if there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         check_n_rows(self.method, rows.n_counted(), rows.origin(), "give more rows")?;
         if self.whiten { self.white(rows, run) } else { self.without_whitening(rows, run) }
@@ -61,7 +61,7 @@ impl Preparation {
         Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
 
-    /// The number requested, where it is one.
+    /// The number requested, if it is a number.
     fn asked(&self, bounds: Bounds<'_>, warnings: &mut Vec<String>) -> Result<Option<usize>> {
         let most = bounds.most();
         match self.n_components {
@@ -77,10 +77,10 @@ impl Preparation {
         })
     }
 
-    /// Columns without whitening: centred and standardised, where requested.
+    /// The columns without whitening: centred and standardised, if requested.
     fn without_whitening<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
-        // Second moments while they are summed, the unmixing matrix, its inverse, and what a search stores.
+        // Twelve tables: second moments while they are summed, the unmixing matrix, its inverse, and the state of a search.
         check_square(self.method, p, 12)?;
         let mut warnings = Vec::new();
         if !matches!(self.n_components, Components::All) {
@@ -131,7 +131,7 @@ impl Preparation {
     }
 }
 
-/// `single` is the smallest standard deviation, as a fraction of the first, that single precision distinguishes from rounding.
+/// `single` is the smallest standard deviation, relative to the first, that is above rounding errors in single precision.
 fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>) -> String {
     let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
     let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
@@ -144,8 +144,8 @@ fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>
     format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept{rounding}")
 }
 
-/// Whether a search keeps the rows in `k` whitened coordinates: where columns are at least twice as many, a pass then costs less
-/// than two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
+/// Whether a search keeps a copy of the rows in `k` whitened coordinates: if there are at least twice as many columns, a pass over
+/// the copy costs less than two thirds, and the copy is at most half as large as the rows. The decision depends on the shape alone.
 pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
     p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= KEPT
 }

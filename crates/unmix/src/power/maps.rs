@@ -8,7 +8,7 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrast, GatherDirections};
 
-/// `A M` of a symmetric matrix: eigenvectors.
+/// `A M` for a symmetric matrix `M`: its fixed points are eigenvectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Symmetric<'a>(
     /// The matrix.
@@ -26,20 +26,20 @@ impl PowerMap for Symmetric<'_> {
     }
 }
 
-/// The gradient of GPower (Journée et al. 2010) at directions `u` in the space of the samples: `Σ_j s(x_j' u) x_j` over columns `x_j`, which are
-/// in a loading where the threshold leaves something of them.
+/// The gradient of GPower (Journée et al. 2010) at directions `u` in the space of the samples: `Σ_j s(x_j' u) x_j` over columns `x_j`; a
+/// loading is non-zero for the columns whose product exceeds the threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseLoadings<'a> {
     /// Rows, `n x p`; directions have `n` numbers.
     pub data: &'a Matrix<f64>,
-    /// The threshold: of `abs(x_j' u)`, or where `hard` of its square.
+    /// The threshold: on `abs(x_j' u)`, or if `hard` on its square.
     pub threshold: f64,
-    /// Entries are kept as they are where they are above the threshold, not shrunk by it.
+    /// Hard thresholding instead of soft thresholding.
     pub hard: bool,
 }
 
 impl SparseLoadings<'_> {
-    /// What the threshold leaves of `x_j' u`: loadings, up to their length. `k x p`.
+    /// Unnormalised loadings: `x_j' u` after thresholding. `k x p`.
     pub fn loadings(&self, u: &Matrix<f64>) -> Matrix<f64> {
         let mut out = factor::multiply(u, self.data);
         out.as_mut_slice().iter_mut().for_each(|q| {
@@ -75,7 +75,7 @@ pub struct Contrasted<'v, 'a, 'b, T: Real> {
     run: &'v Run<'v>,
 }
 
-/// A view that is lent, or one of rows as they are.
+/// A borrowed view, or one of the rows themselves.
 enum RowsView<'v, 'a, 'b, T: Real> {
     Lent(&'v View<'a, 'b, T>),
     Own(View<'a, 'b, T>),
@@ -93,13 +93,13 @@ impl<T: Real> std::fmt::Debug for Contrasted<'_, '_, '_, T> {
 }
 
 impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
-    /// Over [settled](Rows::settle) rows as they are.
+    /// For [settled](Rows::settle) rows, without a change of coordinates.
     pub fn new(rows: &'a Rows<'b, T>, contrast: Contrast, run: &'v Run<'v>) -> Self {
         let view = View { place: SweptRows::Rows(rows), mean: None, basis: None, k: rows.n_features() };
         Self { view: RowsView::Own(view), contrast, sign: 1.0, rotation: false, run }
     }
 
-    /// Over the coordinates of a view; the negative of the contrast where `sign` is -1. Where `rotation`, `A` is a square orthogonal matrix.
+    /// For the coordinates of a view; the negative of the contrast if `sign` is -1. `rotation`: whether `A` is a square orthogonal matrix.
     pub(crate) fn of(
         view: &'v View<'a, 'b, T>,
         contrast: Contrast,
@@ -117,7 +117,7 @@ impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
             RowsView::Own(view) => view,
         };
         if self.rotation {
-            // z = A' y: sums over the sources alone, which lose no digits where columns are far from white.
+            // z = A' y: sums over the sources alone, which lose no precision if columns are far from white.
             let sums = view.means(a, self.contrast, self.run)?;
             return Ok(sums.map(|sums| (factor::multiply(&sums.cross, a), sums.slope, sums.loss)));
         }

@@ -31,19 +31,19 @@ use serde::{Deserialize, Serialize};
 pub struct Image {
     /// `Φ(A)`, of the shape of `A`.
     pub direction: Matrix<f64>,
-    /// The slopes that FastICA subtracts: `E g'` of each row; zeros if the map has none.
+    /// The slopes subtracted in FastICA: `E g'` of each row; zeros if the map has none.
     pub slope: Vec<f64>,
-    /// The function whose gradient `Φ` is.
+    /// The function whose gradient is `Φ`.
     pub objective: f64,
 }
 
 /// The map of a power iteration.
 pub trait PowerMap {
-    /// `Φ(A)` and the function at `A`; `None` when they are not finite.
+    /// `Φ(A)` and the function at `A`; `None` if they are not finite.
     ///
     /// # Errors
     ///
-    /// Those of a pass over rows, where the map is a sum over them.
+    /// Errors of a pass over rows, if the map is a sum over them.
     fn apply(&mut self, a: &Matrix<f64>) -> Result<Option<Image>>;
 }
 
@@ -55,7 +55,7 @@ pub enum Projection<'a> {
     Rows,
     /// The nearest orthonormal rows.
     Polar,
-    /// Orthogonalised to these orthonormal rows, twice, then normalised to length 1.
+    /// Orthogonalised against these orthonormal rows, twice, then normalised to length 1.
     Rest(&'a Matrix<f64>),
 }
 
@@ -63,13 +63,12 @@ pub enum Projection<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shift {
-    /// That many times `A`; a negative number shortens steps.
+    /// This number times `A`; a negative number shortens steps.
     Constant(f64),
     /// The slope of each row times `A`, as in FastICA.
     Slope,
-    /// That many times `A` until rows change by less than `NEAR`, then the slope. A step that decreases the
-    /// objective is rejected, and the slope is not used for some iterations; after the second rejection it is
-    /// not used any more.
+    /// This number times `A` until rows change by less than `NEAR`, then the slope. A step that decreases the objective is
+    /// rejected, and the slope is not used for some iterations; after the second rejection it is not used any more.
     Hybrid(f64),
 }
 
@@ -79,7 +78,7 @@ pub(crate) const NEAR: f64 = 0.05;
 /// Number of rejected steps after which slopes are not used any more.
 const DROPS: u8 = 2;
 
-/// A change of so many times the precision of the rows is rounding.
+/// A change of at most this many machine epsilons of the rows is due to rounding.
 const ROUNDING: f64 = 32.0;
 
 /// A power iteration.
@@ -93,7 +92,7 @@ pub struct PowerIteration<'a> {
     pub tol: f64,
     /// Maximum number of steps.
     pub max_iter: u64,
-    /// The precision of the rows.
+    /// Machine epsilon of the type of the rows.
     pub eps: f64,
 }
 
@@ -103,11 +102,11 @@ pub struct PowerIteration<'a> {
 pub struct PowerResult {
     /// The rows.
     pub a: Matrix<f64>,
-    /// Why it ended.
+    /// Outcome of the iteration.
     pub outcome: Outcome,
-    /// Steps.
+    /// Number of steps.
     pub n_iter: u64,
-    /// Evaluations of the map.
+    /// Number of evaluations of the map.
     pub sweeps: u64,
     /// The objective after each step.
     pub objective: Vec<f64>,
@@ -126,7 +125,7 @@ struct State {
     image: Image,
     by_slope: bool,
     drops: u8,
-    /// The largest change of an entry in the last step; 1 before any.
+    /// The largest change of an entry in the last step; 1 before the first.
     change: f64,
     sweeps: u64,
 }
@@ -136,7 +135,7 @@ impl PowerIteration<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the map; a stop that was requested.
+    /// Errors of the map; a stop that was requested.
     pub fn solve(&self, map: &mut dyn PowerMap, start: &Matrix<f64>, run: &Run<'_>) -> Result<PowerResult> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let (mut steps, at) = Steps::begin(run, "power iteration", limits, || {
@@ -258,7 +257,7 @@ impl PowerResult {
     }
 }
 
-/// The largest entry of the difference of two matrices of unit rows, whose signs do not count.
+/// The largest entry of the difference of two matrices of unit rows, up to the signs of rows.
 pub(crate) fn change(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     let of_row = |i: usize| {
         let sign = if dot(a.row(i), b.row(i)) < 0.0 { -1.0 } else { 1.0 };

@@ -1,35 +1,36 @@
-//! The E-step of the paper's algorithm S3: candidates in a fixed order, of which the first that lowers the divergence is taken.
+//! The E-step of the paper's algorithm S3: candidates in a fixed order, of which the first that decreases the divergence is
+//! accepted.
 //!
-//! Newton's, `P(p)`, is the plain one. Then `P(mu + gamma (P(mu + lambda (p - mu)) - mu))` with smaller `gamma`, smaller `lambda`, and both; then a
-//! step of reduced matrices; then the minimum of a majoriser, `P(mu + G (p - mu) / sum |G|)`, which cannot be worse because `P` is the nearest
-//! point of a set that is a product over units: it takes the place of the gradient methods of the paper. `P` clamps, and scales units to second
-//! moment 1 where they are normalised.
+//! First the plain Newton step, `P(p)`; then `P(mu + gamma (P(mu + lambda (p - mu)) - mu))` with smaller `gamma`, smaller `lambda`, and
+//! both; then a step with reduced matrices; then the minimum of a majoriser, `P(mu + G (p - mu) / sum |G|)`, which cannot increase the
+//! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
+//! clamps at 0, and scales units to second moment 1 if they are normalised.
 
 use super::held::{CHUNK, Extent, Held};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
 
-/// Candidates, in their order.
+/// Kind of candidate, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rung {
-    /// The plain one.
+    /// The plain Newton step.
     Newton,
-    /// Part of the way to it.
+    /// A damped step towards it.
     Gamma,
-    /// The projection of part of the way to the posterior mean.
+    /// The projection of a point between the codes and the posterior mean.
     Lambda,
     /// Both.
     Both,
-    /// Newton's step with inactive units alone.
+    /// Newton's step on inactive units only.
     Reduced,
     /// The minimum of the majoriser.
     Majoriser,
-    /// The codes as they are.
+    /// The current codes.
     Keep,
 }
 
-/// All of them with their names.
+/// All kinds with their names.
 pub const RUNGS: [(Rung, &str); 7] = [
     (Rung::Newton, "newton"),
     (Rung::Gamma, "gamma"),
@@ -40,34 +41,35 @@ pub const RUNGS: [(Rung, &str); 7] = [
     (Rung::Keep, "keep"),
 ];
 
-/// Halvings of `gamma` and `lambda` at most.
+/// Maximum number of halvings of `gamma` and `lambda`.
 const HALVINGS: i32 = 10;
 
-/// Codes up to this share of the mean code count as inactive, or less where they are near the candidate.
+/// Codes of up to this fraction of the mean code count as inactive; the bound is smaller near the candidate.
 const INACTIVE: f64 = 1e-2;
 
-/// An E-step from codes `mu`.
+/// An E-step starting from codes `mu`.
 pub struct Ladder<'a, T> {
     /// Posterior means.
     pub p: &'a Held<T>,
-    /// Codes before.
+    /// Current codes.
     pub mu: &'a Held<T>,
     /// `G`, symmetric.
     pub g: &'a Matrix<f64>,
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
     /// Weights of the rows.
     pub weights: Option<&'a [f64]>,
-    /// Second moment 1, or unscaled.
+    /// Normalisation of the units: second moment 1, or none.
     pub how: Normalisation,
-    /// What is added to the divergence of the codes before.
+    /// Amount by which the divergence may increase.
     pub allowance: f64,
-    /// Rungs that may be taken.
+    /// Kinds of candidates that may be accepted.
     pub rungs: &'a [Rung],
 }
 
-/// The nearest codes that are non-negative and, where units are normalised, of second moment 1 (sum of squares `n`): a unit without a positive
-/// number is `sqrt(n)` at the row of its largest one, the first on ties, and 0 elsewhere; one of zeros stays so. Rows of weight 0 take no unit. Returns what each unit was multiplied by.
+/// Projects codes onto the non-negative ones that, if units are normalised, have second moment 1 (sum of squares `n`): a unit without a
+/// positive number becomes `sqrt(n)` at the row of its largest one, the first in case of ties, and 0 elsewhere; a unit of zeros is
+/// unchanged. Rows of weight 0 are excluded. Returns the factor of each unit.
 pub fn project<T: Real>(
     codes: &mut Held<T>,
     how: Normalisation,
@@ -106,7 +108,7 @@ pub fn project<T: Real>(
 }
 
 impl<T: Real> Ladder<'_, T> {
-    /// The codes after the step, and which candidate they are. The divergence of the codes never rises, where `allowance` is 0.
+    /// The codes after the step, and the kind of candidate. The divergence of the codes never increases if `allowance` is 0.
     pub fn climb(&self) -> (Held<T>, Rung) {
         let old = self.divergence(self.mu) + self.allowance;
         let lower = |new: f64| match T::DTYPE {
@@ -188,7 +190,7 @@ impl<T: Real> Ladder<'_, T> {
         codes
     }
 
-    /// `G (p - mu)`, in double precision, of a chunk.
+    /// `G (p - mu)` of a chunk, in double precision.
     fn pull(&self, c: usize) -> Vec<f64> {
         let (l, chunk) = (self.mu.n_units(), &self.mu.chunks()[c]);
         let n = chunk.len() / l;
@@ -214,7 +216,7 @@ impl<T: Real> Ladder<'_, T> {
         step
     }
 
-    /// `H^-1 G (p - mu)` of each row, `H` being `G` without the products of units that are inactive in it.
+    /// `H^-1 G (p - mu)` for each row, where `H` is `G` without the off-diagonal entries of units that are inactive in the row.
     fn reduced_step(&self) -> Held<T> {
         let (l, rows) = (self.mu.n_units(), self.mu.n_rows());
         let newton = self.between(1.0, 1.0);

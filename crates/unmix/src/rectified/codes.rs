@@ -1,11 +1,11 @@
-//! The pass of an iteration: rectified posterior means of every row, and their products with each other and with the rows.
+//! The pass of an iteration: rectified posterior means of every row, and their cross products with each other and with the rows.
 //!
 //! ```text
 //! H = max(0, (X - center) B + bias)      cross = (X - center)' H      moments = H' H
 //! ```
 //!
-//! Scaling the units to second moment 1 multiplies columns of `H`, so it is applied to the sums after the pass, and no number of the size of
-//! the codes is kept. A row of weight `w` enters as `sqrt(w)` times itself.
+//! Scaling the units to second moment 1 multiplies columns of `H`, so it is applied to the sums after the pass, and the codes are never
+//! stored. A row of weight `w` is multiplied by `sqrt(w)`.
 
 use super::corruption::{Corruption, DropoutPlace};
 use crate::error::Result;
@@ -15,55 +15,56 @@ use crate::stats::{AddStored, Gather, Packer, Partial, Unpacker};
 /// Sums over rows of their unscaled codes `h`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodeSums {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
-    /// `sum h_j²` before dropout, where that is not the diagonal of `moments`; else empty.
+    /// `sum h_j²` before dropout, if that is not the diagonal of `moments`; else empty.
     pub squares: Vec<f64>,
-    /// `sum h_j`, after dropout, where asked for; else empty.
+    /// `sum h_j`, after dropout, if requested; else empty.
     pub sums: Vec<f64>,
     /// `sum (x - center) h'`, `m x l`.
     pub cross: Matrix<f64>,
     /// `sum h h'`, `l x l`, the lower triangle.
     pub moments: Matrix<f64>,
-    /// Of each unit the largest number before the clamp, times the root of the weight, and its row, the first on ties; where asked for.
+    /// For each unit the largest number before rectification, times the square root of the weight, and its row, the first in case of
+    /// ties; if requested.
     pub largest: Vec<(f64, u64)>,
 }
 
 /// Gathers [`CodeSums`].
 #[derive(Clone, Debug)]
 pub struct GatherCodes<T> {
-    /// What is subtracted from rows, `m`.
+    /// Offset that is subtracted from rows, `m`.
     center: Vec<f64>,
     /// `B`, `m x l`, in the type of the rows.
     b: Matrix<T>,
-    /// Added to every code before the clamp, `l`.
+    /// Bias that is added to codes before rectification, `l`.
     bias: Vec<f64>,
-    /// Whether `sums` are asked for.
+    /// Whether `sums` are requested.
     with_sums: bool,
-    /// Whether `largest` is.
+    /// Whether `largest` is requested.
     with_largest: bool,
     corruption: Corruption,
 }
 
 impl<T: Real> GatherCodes<T> {
-    /// Of codes `max(0, (x - center) b + bias)`.
+    /// For codes `max(0, (x - center) b + bias)`.
     pub fn new(center: Vec<f64>, b: &Matrix<f64>, bias: Vec<f64>) -> Self {
         let with_sums = bias.iter().any(|x| *x != 0.0);
         let corruption = Corruption::default();
         Self { center, b: b.cast(), bias, with_sums, with_largest: false, corruption }
     }
 
-    /// With the sums of the codes.
+    /// Requests the sums of the codes.
     pub fn with_sums(self) -> Self {
         Self { with_sums: true, ..self }
     }
 
-    /// With the row of the largest number of each unit.
+    /// Requests the row of the largest number of each unit.
     pub fn with_largest(self) -> Self {
         Self { with_largest: true, ..self }
     }
 
-    /// With random zeros.
+    /// With dropout or input noise.
     pub fn corrupted(self, corruption: Corruption) -> Self {
         Self { corruption, ..self }
     }
@@ -90,7 +91,7 @@ impl<T: Real> GatherCodes<T> {
         }
     }
 
-    /// Adds rows, row-major, whose numbers in the data are `row(0)`, `row(1)` and so on. `O(n l (2 m + l))`.
+    /// Adds rows, row-major, whose indices in the data are `row(0)`, `row(1)` and so on. `O(n l (2 m + l))`.
     pub fn add_rows(
         &self,
         part: &mut CodeSums,
@@ -144,7 +145,7 @@ impl<T: Real> GatherCodes<T> {
         part.n += weights.map_or(n as f64, |w| w.iter().sum());
     }
 
-    /// Adds the bias and clamps.
+    /// Adds the bias and rectifies.
     fn rectify(
         &self,
         part: &mut CodeSums,
@@ -176,10 +177,10 @@ impl<T: Real> GatherCodes<T> {
     }
 }
 
-/// From so many numbers of `B` on, the library's products are faster than ours, which are for narrow tables.
+/// Size of `B` from which the library's products are faster than those of this crate, which are for narrow tables.
 const WIDE: usize = 1 << 16;
 
-/// `out = a b`, `a` being `n x m` and `b` `m x l`: `[n, m, l]`.
+/// `out = a b` for `a` of `n x m` and `b` of `m x l`: `[n, m, l]`.
 pub(super) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], [n, m, l]: [usize; 3]) {
     match m * l >= WIDE {
         true => kernel::product_of_few(out, a, b, [n, m, l]),
@@ -187,7 +188,7 @@ pub(super) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], [n, m, l]: [usi
     }
 }
 
-/// Adds the products of `n` codes with each other and with their rows, which are centered: `[n, m, l]`.
+/// Adds the cross products of `n` codes with each other and with their centred rows: `[n, m, l]`.
 pub(super) fn add_products<T: Real>(
     part: &mut CodeSums,
     rows: &[T],
@@ -222,7 +223,7 @@ impl<T: Real> Gather<T> for GatherCodes<T> {
     }
 
     fn stored(&self) -> Option<&dyn AddStored<T, CodeSums>> {
-        // Noise makes every entry differ from 0.
+        // Noise makes every entry non-zero.
         self.corruption.noise.is_none().then_some(self)
     }
 
@@ -247,12 +248,12 @@ impl<T: Real> Gather<T> for GatherCodes<T> {
     }
 }
 
-/// Rows of sparse data whose codes are formed at once.
+/// Sparse rows whose codes are computed at once.
 const TOGETHER: usize = 2048;
 
 impl<T: Real> AddStored<T, CodeSums> for GatherCodes<T> {
-    /// Codes from the stored entries, with `center B` in the bias, and `center` times the sums of the codes taken off the products with the
-    /// rows: the center is never subtracted from an entry. In double precision.
+    /// Codes from the stored entries, with `center B` in the bias, and the correction `center` times the sums of the codes subtracted from
+    /// the cross products: the center is never subtracted from an entry. In double precision.
     fn add_stored(&self, part: &mut CodeSums, shard: &Stored<'_, T>) -> Result<()> {
         let (m, l) = (self.b.rows(), self.n_units());
         let b: Matrix<f64> = self.b.cast();
@@ -298,7 +299,7 @@ impl<T: Real> AddStored<T, CodeSums> for GatherCodes<T> {
 }
 
 impl<T: Real> GatherCodes<T> {
-    /// Codes of rows `some` of a shard, each times the root of its weight; adds what does not need products.
+    /// Codes of rows `some` of a shard, each times the square root of its weight; adds the sums that need no products.
     fn stored_codes(
         &self,
         shard: &Stored<'_, T>,

@@ -1,48 +1,49 @@
-//! The exact E-step for one unit after the other, given the others, and the certificate of its fixed point.
+//! The exact E-step for one unit after the other, given the others (block coordinate descent), and the certificate of its fixed
+//! point.
 //!
-//! With `R = X A + pull` and `b_j = R_j - mu G_j + mu_j G_jj`, the codes of unit `j` are `d_j max(0, b_j)`: `d_j = sqrt(n) / ||max(0, b_j)||`
-//! where units have second moment 1, `1 / G_jj` where they are not scaled. Each is the minimum over the codes of its unit, so the divergence
-//! never rises.
+//! With `R = X A + pull` and `b_j = R_j - mu G_j + mu_j G_jj`, the codes of unit `j` are `d_j max(0, b_j)`: `d_j = sqrt(n) / ||max(0,
+//! b_j)||` if units have second moment 1, `1 / G_jj` if they are not scaled. Each is the minimum over the codes of its unit, so the
+//! divergence never increases.
 
 use super::held::{CHUNK, Extent, Held};
 use super::statistics::Normalisation;
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, Real, kernel};
 
-/// Units whose products with all others are formed at once.
+/// Units whose products with all others are computed at once.
 const TOGETHER: usize = 32;
 
 /// Result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
-    /// `d`; 0 for a unit that is at one row or left out.
+    /// Factors `d`; 0 for a unit with a single non-zero code and for one that is left out.
     pub scale: Vec<f64>,
-    /// Units at one row, because no `b` was positive.
+    /// Units with a single non-zero code, because no `b` was positive.
     pub one_hot: Vec<usize>,
     /// The largest change of a code.
     pub change: f64,
 }
 
-/// What rounds need besides codes.
+/// Inputs of a round besides the codes.
 pub struct Rounds<'a, T> {
     /// `R`.
     pub r: &'a Held<T>,
     /// `G`, symmetric.
     pub g: &'a Matrix<f64>,
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
-    /// Whether units have second moment 1.
+    /// Normalisation of the units.
     pub how: Normalisation,
     /// Weights of the rows.
     pub weights: Option<&'a [f64]>,
-    /// Units that stay 0.
+    /// Units whose codes are kept at 0.
     pub dead: &'a [bool],
 }
 
-/// What is left to the solution of the problem that the scales define.
+/// Distance to the solution of the problem with fixed scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Violation {
-    /// The largest violation of its first-order conditions in a row, relative to the largest of its `R` and 1.
+    /// The largest violation of its first-order conditions in a row, relative to the larger of 1 and the largest entry of its `R`.
     pub worst: f64,
     /// The largest duality gap of a row.
     pub gap: f64,
@@ -77,7 +78,7 @@ impl<T: Real> Rounds<'_, T> {
         out
     }
 
-    /// New codes of unit `j`, and what they change for the units after it in its block.
+    /// Computes new codes of unit `j`, and updates the units after it in its block.
     fn unit(
         &self,
         j: usize,
@@ -89,7 +90,7 @@ impl<T: Real> Rounds<'_, T> {
     ) {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
         let (gjj, zero) = (narrow[(j, j)], T::default());
-        // b, in place of what is left for the unit.
+        // Overwrites the residual of the unit by b.
         let mut extent = Extent::NONE;
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
             let n = chunk.len() / l;
@@ -137,7 +138,7 @@ impl<T: Real> Rounds<'_, T> {
         }
     }
 
-    /// How far codes are from the solution of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
+    /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
     pub fn violation(&self, mu: &Held<T>, scale: &[f64]) -> Violation {
         let l = mu.n_units();
         let each = mu.each(|c, chunk| {
@@ -168,8 +169,8 @@ impl<T: Real> Rounds<'_, T> {
     }
 }
 
-/// Scales for which `G + diag(1 / scale - G_jj)` is positive definite, and its smallest eigenvalue over units that are not dead; whether any
-/// scale had to be changed. `least` is a bound of the eigenvalues of `G` from below.
+/// Scales for which `G + diag(1 / scale - G_jj)` is positive definite, its smallest eigenvalue over units that are not dead, and whether
+/// any scale was changed. `least` is a lower bound on the eigenvalues of `G`.
 pub fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, bool) {
     let alive: Vec<usize> = (0..scale.len()).filter(|&j| scale[j] > 0.0).collect();
     let problem = |scale: &[f64]| {

@@ -1,41 +1,41 @@
-//! Random zeros: of codes (dropout) and of rows (input noise). Every draw is a function of the seed, the iteration, the number of the row in
-//! the data and the place in it, so that blocks, threads and workers agree.
+//! Dropout of codes, and input noise of rows. Every draw is a function of the seed, the iteration, the index of the row in the data and the
+//! position in it, so that the result does not depend on blocks, threads and workers.
 
 use crate::error::Result;
 use crate::num::Real;
 use crate::num::random::Stream;
 use crate::stats::{Packer, Unpacker};
 
-/// Where codes are dropped.
+/// Order of dropout and scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropoutPlace {
-    /// After they are scaled: second moments fall.
+    /// After scaling: second moments decrease.
     After,
-    /// Before: second moments of what is left are 1.
+    /// Before scaling: second moments after dropout are 1.
     Before,
 }
 
-/// Codes that count as 0 in this iteration.
+/// Dropout of codes in this iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropout {
-    /// Probability of each.
+    /// Probability of dropping a code.
     pub rate: f64,
-    /// Before or after the units are scaled.
+    /// Before or after scaling of the units.
     pub place: DropoutPlace,
 }
 
-/// How rows are corrupted before they are encoded.
+/// Corruption of rows before they are encoded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputNoise {
-    /// An entry becomes 0 with this probability.
+    /// An entry is set to 0 with this probability.
     Mask(f64),
-    /// An entry becomes 0 or 1, each with half this probability.
+    /// An entry is set to 0 or to 1, each with half this probability.
     SaltPepper(f64),
-    /// Normal numbers of these standard deviations are added, one for each column.
+    /// Gaussian noise with these standard deviations, one for each column.
     Gaussian(Vec<f64>),
 }
 
-/// What is random in one iteration.
+/// Corruption in one iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corruption {
     /// Seed of the draws.
@@ -48,12 +48,12 @@ pub struct Corruption {
     pub noise: Option<InputNoise>,
 }
 
-/// Streams of a seed that starts and other draws do not use.
+/// First random stream of dropout, distinct from those of other draws.
 const DROPOUT: u64 = 1 << 40;
 const INPUT: u64 = 2 << 40;
 
 impl Corruption {
-    /// Sets codes of a row to 0. `row` is its number in the data.
+    /// Drops codes of a row. `row` is its index in the data.
     pub fn drop_codes<T: Real>(&self, row: u64, codes: &mut [T]) {
         let Some(Dropout { rate, .. }) = self.dropout else { return };
         let (draws, l) = (Stream::new(self.seed, DROPOUT + self.iteration), codes.len() as u64);

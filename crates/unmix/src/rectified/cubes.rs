@@ -1,4 +1,4 @@
-//! Third moments of projections, up to their divisor: their signs are those of the skewness.
+//! Third moments of projections, unnormalised: their signs are those of the skewness.
 
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
@@ -7,7 +7,7 @@ use crate::stats::{Gather, Packer, Partial, Unpacker};
 /// Sums over rows of the cubes of `(x - center) b`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cubes {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
     /// A sum for each column of `b`.
     pub sums: Vec<f64>,
@@ -21,7 +21,7 @@ pub struct GatherCubes<T> {
 }
 
 impl<T: Real> GatherCubes<T> {
-    /// Of rows less `center` along the columns of `b`, `m x k`.
+    /// For rows minus `center` projected on the columns of `b`, `m x k`.
     pub fn new(center: Vec<f64>, b: &Matrix<f64>) -> Self {
         Self { center, b: b.cast() }
     }

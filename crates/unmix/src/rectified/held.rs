@@ -1,6 +1,6 @@
-//! Codes of all rows in memory, for the modes that hold them: chunks of rows, in each of which one unit's codes follow the other's.
+//! Codes of all rows in memory, for algorithms that need them: in chunks of rows, stored by unit within each chunk.
 //!
-//! A row of weight `w` is held as `sqrt(w)` times itself, so that sums over rows need no weights.
+//! A row of weight `w` is stored multiplied by `sqrt(w)`, so that sums over rows need no weights.
 
 use super::codes::CodeSums;
 use crate::data::{Rows, Sink};
@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 /// Rows of a chunk.
 pub(super) const CHUNK: usize = 512;
 
-/// Below so many numbers work stays on the calling thread.
+/// Minimum number of entries for which work is distributed to threads.
 const FEW: usize = 1 << 16;
 
-/// `n x l` numbers.
+/// Codes, `n x l`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
 pub struct Held<T> {
     l: usize,
     n: usize,
-    /// Of each chunk `l` times as many numbers as it has rows.
+    /// Chunks of `l` numbers for each of their rows.
     chunks: Vec<Vec<T>>,
 }
 
@@ -33,12 +33,12 @@ impl<T: Real> Held<T> {
         Self { l, n, chunks }
     }
 
-    /// `l`.
+    /// Number of units.
     pub fn n_units(&self) -> usize {
         self.l
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.n
     }
@@ -48,18 +48,18 @@ impl<T: Real> Held<T> {
         &self.chunks
     }
 
-    /// The chunks, to write.
+    /// The chunks, mutable.
     pub(super) fn chunks_mut(&mut self) -> &mut [Vec<T>] {
         &mut self.chunks
     }
 
-    /// The number of row `i` and unit `j`.
+    /// The code of row `i` and unit `j`.
     pub fn at(&self, i: usize, j: usize) -> T {
         let chunk = &self.chunks[i / CHUNK];
         chunk[j * (chunk.len() / self.l) + i % CHUNK]
     }
 
-    /// Sets it.
+    /// Sets the code of row `i` and unit `j`.
     pub fn set(&mut self, i: usize, j: usize, x: T) {
         let l = self.l;
         let chunk = &mut self.chunks[i / CHUNK];
@@ -73,7 +73,7 @@ impl<T: Real> Held<T> {
         &chunk[j * n..(j + 1) * n]
     }
 
-    /// Calls `work` for each chunk with its number: by all threads of the pool that this runs on, where there is enough of it.
+    /// Calls `work` for each chunk with its index: in all threads of the current pool, if there is enough work.
     pub(super) fn each_mut(&mut self, work: impl Fn(usize, &mut [T]) + Sync) {
         if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
             use rayon::prelude::*;
@@ -83,7 +83,7 @@ impl<T: Real> Held<T> {
         self.chunks.iter_mut().enumerate().for_each(|(c, chunk)| work(c, chunk));
     }
 
-    /// What `work` makes of each chunk, in their order.
+    /// Results of `work` for each chunk, in order.
     pub(super) fn each<V: Send>(&self, work: impl Fn(usize, &[T]) -> V + Sync) -> Vec<V> {
         if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
             use rayon::prelude::*;
@@ -93,11 +93,11 @@ impl<T: Real> Held<T> {
         self.chunks.iter().enumerate().map(|(c, chunk)| work(c, chunk)).collect()
     }
 
-    /// Fills it with `(x - center) b + bias` of every row, times the root of its weight.
+    /// Fills the codes with `(x - center) b + bias` of every row, times the square root of its weight.
     ///
     /// # Errors
     ///
-    /// Those of a pass over the rows.
+    /// Errors of a pass over the rows.
     pub fn fill(
         &mut self,
         rows: &Rows<'_, T>,
@@ -113,7 +113,7 @@ impl<T: Real> Held<T> {
             for (i, out) in out.chunks_exact_mut(l).enumerate() {
                 let root = weights.map_or(1.0, |w| w[block.first_row as usize + i].sqrt());
                 if root == 0.0 {
-                    // Whatever such a row holds.
+                    // Rows of weight 0 may hold any numbers.
                     out.fill(T::default());
                 } else if shifted || root != 1.0 {
                     let each = out.iter_mut().zip(bias);
@@ -128,7 +128,7 @@ impl<T: Real> Held<T> {
     }
 }
 
-/// What decides where a unit without a positive number is put: sum of squares of positive numbers, the largest number with its row, the least.
+/// Statistics of a unit for its projection: sum of squares of positive numbers, the largest number with its row, the smallest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) squares: f64,
@@ -140,7 +140,7 @@ impl Extent {
     pub(super) const NONE: Self =
         Self { squares: 0.0, largest: (f64::NEG_INFINITY, 0), least: f64::INFINITY };
 
-    /// Takes numbers from row `first` on; rows of weight 0 can take no unit.
+    /// Adds numbers starting at row `first`; rows of weight 0 are excluded.
     pub(super) fn take<T: Real>(&mut self, numbers: &[T], first: usize, weights: Option<&[f64]>) {
         let mut squares = 0.0;
         for (i, x) in numbers.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Extent {
         self.squares += squares;
     }
 
-    /// Both together, those of later rows last.
+    /// Merges with the statistics of later rows.
     pub(super) fn and(mut self, later: Self) -> Self {
         self.squares += later.squares;
         self.least = self.least.min(later.least);
@@ -169,14 +169,14 @@ impl Extent {
         self
     }
 
-    /// The row that takes the unit: none where a number is positive, or all are 0, as without loadings.
+    /// The row of the single non-zero code: none if a number is positive, or if all are 0, as without loadings.
     pub(super) fn place(&self) -> Option<usize> {
         let none = self.squares > 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
         (!none && self.least < f64::INFINITY).then_some(self.largest.1)
     }
 }
 
-/// Puts rows of codes into chunks.
+/// Copies rows of codes into chunks.
 struct Filler<'h, T> {
     to: &'h mut Held<T>,
     row: usize,
@@ -197,9 +197,9 @@ impl<T: Real> Sink<T> for Filler<'_, T> {
     }
 }
 
-/// Gathers [`CodeSums`] of codes that are held, where the rows are.
+/// Gathers [`CodeSums`] of codes in memory, on the machine that holds the rows.
 pub struct GatherHeld<'a, T> {
-    /// What is subtracted from rows.
+    /// Offset that is subtracted from rows.
     pub center: &'a [f64],
     /// The codes.
     pub codes: &'a Held<T>,

@@ -1,13 +1,14 @@
-//! Rectified factor networks: factor analysis whose posterior means are kept non-negative, and each unit of them at second moment 1.
+//! Rectified factor networks: factor analysis whose posterior means are constrained to be non-negative, each unit with second moment
+//! 1.
 //!
 //! ```text
 //! x = center + W h + e      h ~ N(xi 1, T I)      e ~ N(0, Psi)
 //! ```
 //!
-//! for rows of `m` columns and `l` units; `W` is `m x l`. One iteration is a pass over the rows ([`codes`]), the scales of the units and the
-//! objective from its sums ([`statistics`]), and new parameters ([`step`]). Modes whose objective never falls keep the codes of all rows
-//! ([`held`], [`cascade`], [`coordinate`]). What follows from parameters alone is in [`posterior`]; random zeros of codes and of rows in
-//! [`corruption`].
+//! for rows of `m` columns and `l` units; `W` is `m x l`. One iteration is a pass over the rows ([`codes`]), the scales of the units and
+//! the objective from its sums ([`statistics`]), and new parameters ([`step`]). Algorithms with a monotone objective keep the codes of all
+//! rows ([`held`], [`cascade`], [`coordinate`]). Quantities that depend on the parameters alone are in [`posterior`]; dropout and input
+//! noise in [`corruption`].
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 

@@ -1,4 +1,4 @@
-//! Parameters, and the posterior of the units under them.
+//! Parameters, and the posterior of the units.
 
 use crate::error::{Error, Result};
 use crate::num::Matrix;
@@ -26,9 +26,9 @@ pub struct Parameters {
 /// The prior of the units, `N(mean 1, variance I)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// `xi`.
+    /// Mean `xi`.
     pub mean: f64,
-    /// `T`.
+    /// Variance `T`.
     pub variance: f64,
 }
 
@@ -41,7 +41,7 @@ pub struct Posterior {
     pub b: Matrix<f64>,
     /// `Sigma xi / T`, `l` numbers.
     pub bias: Vec<f64>,
-    /// `Sigma`, `l x l`, symmetric to the bit.
+    /// `Sigma`, `l x l`, exactly symmetric.
     pub sigma: Matrix<f64>,
     /// `log |Sigma|`.
     pub log_sigma: f64,
@@ -49,7 +49,7 @@ pub struct Posterior {
     pub log_noise: f64,
 }
 
-/// The lower triangle copied onto the upper one after both are averaged.
+/// Averages both triangles, so that the matrix is exactly symmetric.
 pub(crate) fn symmetrise(a: &mut Matrix<f64>) {
     for i in 0..a.rows() {
         for j in 0..i {
@@ -82,7 +82,7 @@ impl Noise {
         }
     }
 
-    /// Adds it to a matrix of its size.
+    /// Adds the noise covariance to a matrix of its size.
     fn add_to(&self, k: &mut Matrix<f64>) {
         match self {
             Noise::Diagonal(psi) => psi.iter().enumerate().for_each(|(i, x)| k[(i, i)] += x),
@@ -90,7 +90,7 @@ impl Noise {
         }
     }
 
-    /// Its diagonal.
+    /// Diagonal of the noise covariance.
     pub fn diagonal(&self) -> Vec<f64> {
         match self {
             Noise::Diagonal(psi) => psi.clone(),
@@ -104,30 +104,30 @@ fn positive(a: &Matrix<f64>, what: &'static str) -> Result<Cholesky> {
 }
 
 impl Parameters {
-    /// `m`.
+    /// Number of columns, `m`.
     pub fn n_features(&self) -> usize {
         self.w.rows()
     }
 
-    /// `l`.
+    /// Number of units, `l`.
     pub fn n_units(&self) -> usize {
         self.w.cols()
     }
 
-    /// The posterior, through the smaller of `l x l` and `m x m`: `O(m l min(m, l))`.
+    /// The posterior, by inverting an `l x l` or an `m x m` matrix, whichever is smaller: `O(m l min(m, l))`.
     ///
     /// # Errors
     ///
-    /// A matrix that is not positive definite to rounding.
+    /// A matrix that is not positive definite up to rounding.
     pub fn posterior(&self, prior: Prior) -> Result<Posterior> {
         self.posterior_through(prior, self.n_units() > self.n_features())
     }
 
-    /// [`posterior`](Self::posterior) through `m x m` matrices where `wide`, else through `l x l` ones.
+    /// [`posterior`](Self::posterior) by `m x m` matrices if `wide`, else by `l x l` ones.
     ///
     /// # Errors
     ///
-    /// Those of it.
+    /// As for `posterior`.
     pub fn posterior_through(&self, prior: Prior, wide: bool) -> Result<Posterior> {
         let (l, t) = (self.n_units(), prior.variance);
         let (a, log_noise) = self.noise.inverse_times(&self.w)?;
@@ -165,7 +165,7 @@ impl Parameters {
         Ok(Posterior { a, b, bias, sigma, log_sigma, log_noise })
     }
 
-    /// `G = Sigma^-1 = I / T + W' A`, `l x l`, symmetric to the bit.
+    /// `G = Sigma^-1 = I / T + W' A`, `l x l`, exactly symmetric.
     pub fn precision(&self, a: &Matrix<f64>, prior: Prior) -> Matrix<f64> {
         let mut g = factor::multiply_symmetric(&self.w.transposed(), a);
         (0..g.rows()).for_each(|j| g[(j, j)] += 1.0 / prior.variance);

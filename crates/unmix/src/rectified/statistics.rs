@@ -1,4 +1,4 @@
-//! From the sums of a pass to moments of scaled codes, and the objective of these.
+//! Moments of scaled codes from the sums of a pass, and the objective.
 //!
 //! ```text
 //! U = sum (x - center) mu' / n     M = sum mu mu' / n     S = M + Sigma     E = C - U W' - W U' + W S W'
@@ -11,35 +11,35 @@ use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, widest};
 use serde::{Deserialize, Serialize};
 
-/// What codes are divided by, unit by unit.
+/// Normalisation: the divisor of the codes of each unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalisation {
-    /// The root of their second moment.
+    /// The root mean square.
     Rms,
-    /// Their standard deviation.
+    /// The standard deviation.
     Std,
-    /// Nothing.
+    /// None.
     None,
 }
 
 /// Moments of the codes `mu`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
     /// `U`, `m x l`.
     pub u: Matrix<f64>,
     /// `M`, `l x l`, symmetric.
     pub m: Matrix<f64>,
-    /// Means of the codes; empty where the pass did not sum them.
+    /// Means of the codes; empty if the pass did not sum them.
     pub means: Vec<f64>,
-    /// What codes were multiplied by; 0 for a unit that is 0 in every row.
+    /// Factors of the codes; 0 for a unit that is 0 in every row.
     pub scale: Vec<f64>,
-    /// Units that are 0 in every row before anything is put in their place.
+    /// Units that are 0 in every row before their replacement.
     pub dead: Vec<usize>,
 }
 
-/// Second moments of the rows about their center.
+/// Second moments of the rows about the center.
 #[derive(Clone, Debug)]
 pub enum Moments {
     /// Of each column.
@@ -49,13 +49,13 @@ pub enum Moments {
 }
 
 impl Normalisation {
-    /// The factors of units with these second moments and means.
+    /// The factors for units with these second moments and means.
     pub fn factors(self, squares: &[f64], means: &[f64]) -> Vec<f64> {
         let one = |j: usize| match self {
             _ if squares[j] <= 0.0 => 0.0,
             Normalisation::None => 1.0,
             Normalisation::Rms => 1.0 / squares[j].sqrt(),
-            // Codes that are the same in every row vary by rounding alone.
+            // Codes that are the same in every row vary only through rounding.
             Normalisation::Std => match squares[j] - means[j] * means[j] {
                 variance if variance > 1e-12 * squares[j] => 1.0 / variance.sqrt(),
                 _ => 0.0,
@@ -73,7 +73,7 @@ fn full(lower: &Matrix<f64>) -> Matrix<f64> {
 }
 
 impl Statistics {
-    /// Of the sums of a pass, scaled. `O(l (m + l))`.
+    /// From the sums of a pass, scaled. `O(l (m + l))`.
     pub fn new(sums: &CodeSums, how: Normalisation) -> Self {
         let (n, l) = (sums.n, sums.moments.rows());
         let squares: Vec<f64> = match sums.squares.is_empty() {
@@ -84,7 +84,7 @@ impl Statistics {
         Self::scaled(sums, how.factors(&squares, &means))
     }
 
-    /// Of the sums of a pass, units multiplied by `scale`.
+    /// From the sums of a pass, with units multiplied by `scale`.
     pub fn scaled(sums: &CodeSums, scale: Vec<f64>) -> Self {
         let (n, l) = (sums.n, sums.moments.rows());
         let mut means: Vec<f64> = sums.sums.iter().map(|s| s / n).collect();
@@ -101,8 +101,8 @@ impl Statistics {
         Self { n, u, m, means, scale, dead }
     }
 
-    /// Puts `sqrt(n)` at one row in place of a unit that is 0 everywhere. `x` is that row about its center and `code` its scaled code, both
-    /// times the root of its weight.
+    /// Sets a unit that is 0 everywhere to `sqrt(n)` at one row. `x` is that row minus the center and `code` its scaled code, both times
+    /// the square root of its weight.
     pub fn put_one_hot(&mut self, unit: usize, x: &[f64], code: &[f64]) {
         let root = self.n.sqrt();
         for (k, x) in x.iter().enumerate() {
@@ -121,8 +121,8 @@ impl Statistics {
         s
     }
 
-    /// The objective, the mean log-likelihood of a row less the divergence of its code's distribution from the posterior, given the
-    /// [expected residuals](Expected).
+    /// The objective: the mean log-likelihood of a row minus the Kullback-Leibler divergence of its code's distribution from the
+    /// posterior, given the [expected residuals](Expected).
     pub fn objective(
         &self,
         parameters: &Parameters,
@@ -141,8 +141,8 @@ impl Statistics {
         -expected.error(parameters, posterior) - divergence
     }
 
-    /// The part of the divergence from the posterior that the means of the codes have, up to what only depends on the parameters:
-    /// `½ [tr(G M) - 2 tr(A' U) - 2 (xi / T) sum mean(mu)]`. Differences of it decide between codes for the same parameters.
+    /// The terms of the divergence from the posterior that depend on the means of the codes: `½ [tr(G M) - 2 tr(A' U) - 2 (xi / T)
+    /// sum mean(mu)]`. Used to compare codes for the same parameters.
     pub fn divergence_of_means(&self, g: &Matrix<f64>, a: &Matrix<f64>, prior: Prior) -> f64 {
         let inner = |a: &Matrix<f64>, b: &Matrix<f64>| -> f64 {
             a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
@@ -153,24 +153,24 @@ impl Statistics {
     }
 }
 
-/// `E`, the expected second moments of the residuals: its diagonal where the noise is diagonal.
+/// `E`, the expected second moments of the residuals: only its diagonal if the noise is diagonal.
 #[derive(Clone, Debug)]
 pub struct Expected {
     /// `m` or `m x m` numbers.
     pub e: Moments,
-    /// The factor of `S`, where that is positive definite to rounding.
+    /// The Cholesky factor of `S`, if that is positive definite up to rounding.
     pub factor: Option<Cholesky>,
-    /// Columns that vary; the others are left out of the objective.
+    /// Whether each column is not constant; constant ones are left out of the objective.
     varying: Vec<bool>,
 }
 
 impl Expected {
-    /// At loadings `w`, for rows of second moments `c`.
+    /// For loadings `w` and rows of second moments `c`.
     pub fn new(w: &Matrix<f64>, stats: &Statistics, s: &Matrix<f64>, c: &Moments) -> Self {
         let factor = Cholesky::new(s);
         let (e, varying) = match c {
             Moments::Diagonal(c) => {
-                // W S W' has the squares of the rows of W L, S = L L', on its diagonal: half of the operations of W S.
+                // The diagonal of W S W' is the squared norms of the rows of W L, S = L L': half of the operations of W S.
                 let (half, other) = match &factor {
                     Some(factor) => (factor.times(w), None),
                     None => (factor::multiply(w, s), Some(w)),
@@ -194,7 +194,7 @@ impl Expected {
         Self { e, factor, varying }
     }
 
-    /// Its diagonal.
+    /// The diagonal of `E`.
     pub fn diagonal(&self) -> Vec<f64> {
         match &self.e {
             Moments::Diagonal(e) => e.clone(),
@@ -202,7 +202,7 @@ impl Expected {
         }
     }
 
-    /// `½ [m log 2 pi + log|Psi| + tr(Psi^-1 E)]` over the columns that vary.
+    /// `½ [m log 2 pi + log|Psi| + tr(Psi^-1 E)]` over the columns that are not constant.
     fn error(&self, parameters: &Parameters, posterior: &Posterior) -> f64 {
         let kept = |k: &usize| self.varying[*k];
         let m = (0..self.varying.len()).filter(kept).count() as f64;

@@ -1,11 +1,11 @@
-//! New parameters from the moments of codes.
+//! M-step: new parameters from the moments of codes.
 //!
 //! ```text
 //! Newton     W <- W + eta (U S^-1 - W)                 Psi <- Psi + eta (E - Psi)       E at the old W
 //! gradient   W <- W + eta step Psi^-1 (U - W S)        step = 1 / (bound of S times the largest of Psi^-1)
 //! ```
 //!
-//! With `eta` from 0 to 1 neither raises the expected reconstruction error, bounds of `Psi` included.
+//! With `eta` from 0 to 1 neither increases the expected reconstruction error, even with bounds on `Psi`.
 
 use super::posterior::{Noise, Parameters, symmetrise};
 use super::statistics::{Expected, Moments, Statistics};
@@ -13,52 +13,53 @@ use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::num::factor::{self, Cholesky};
 
-/// How parameters move.
+/// Update of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MStep {
     /// Newton's direction for both.
     Newton,
-    /// The same, the noise by Newton's direction of its inverse where that cannot raise the error.
+    /// The same, with Newton's direction for the inverse noise covariance if that cannot increase the error.
     InversePsi,
-    /// The gradient for the loadings, in units of its largest safe step.
+    /// The gradient for the loadings, in units of the largest step that guarantees a decrease.
     Gradient,
 }
 
-/// A step's settings, and bounds in the units of the columns.
+/// Options of a step, and bounds in the units of the columns.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Share of the way, `eta`.
+    /// Step length `eta`, as a fraction of the full step.
     pub rate: f64,
     /// Direction.
     pub how: MStep,
-    /// Standard deviation of each column; 0 for those that do not vary, whose loadings stay 0.
+    /// Standard deviation of each column; 0 for constant ones, whose loadings stay 0.
     pub sd: Vec<f64>,
-    /// Least and largest noise of each column.
+    /// Lower and upper bounds on the noise variance of each column.
     pub bounds: Vec<(f64, f64)>,
-    /// Of full noise: whether bounds are those of eigenvalues in units of the columns' variances, and these bounds.
+    /// For full noise: whether the bounds are on eigenvalues in units of the columns' variances.
     pub relative: bool,
     /// Bounds of those eigenvalues.
     pub spectrum: (f64, f64),
     /// Soft threshold of `W_kj / sd_k`.
     pub l1: f64,
-    /// Share that `W` shrinks by.
+    /// Factor of weight decay of `W`.
     pub l2: f64,
-    /// Largest `|W_kj| / sd_k`.
+    /// Upper bound on `|W_kj| / sd_k`.
     pub w_max: Option<f64>,
 }
 
-/// Parameters after a step, how far they moved, and whether `S` had to be made larger to be factored.
+/// Result of a step.
 #[derive(Clone, Debug)]
 pub struct Moved {
     /// The new parameters.
     pub parameters: Parameters,
-    /// The larger of the relative changes of loadings and noise, over the rate.
+    /// The larger of the relative changes of loadings and noise, divided by the rate.
     pub residual: f64,
-    /// Whether something was added to the diagonal of `S`.
+    /// Whether a multiple of the identity was added to `S`.
     pub jittered: bool,
 }
 
-/// `U S^-1`, by the factor of `S` where there is one, else with the least multiple of the identity added to `S` that makes it positive definite to rounding.
+/// `U S^-1`, by the Cholesky factor of `S` if there is one, else with the smallest tested multiple of the identity added to `S` that makes
+/// it positive definite up to rounding.
 fn ridge(u: &Matrix<f64>, s: &Matrix<f64>, factor: Option<&Cholesky>) -> Result<(Matrix<f64>, bool)> {
     if let Some(factor) = factor {
         return Ok((factor.solve_rows(u), false));
@@ -112,7 +113,7 @@ impl Step {
             return Ok((w, jittered));
         }
         let l = s.rows();
-        // No eigenvalue is larger than the largest sum of a row.
+        // Every eigenvalue is at most the largest absolute row sum.
         let largest = (0..l).map(|i| s.row(i).iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
         let mut left = stats.u.clone();
         factor::subtract_product(&mut left, &before.w, s);
@@ -137,7 +138,7 @@ impl Step {
         Ok((w, false))
     }
 
-    /// Bounds and decay of loadings, which are in units of the columns' standard deviations.
+    /// Applies bounds and decay to the loadings, in units of the columns' standard deviations.
     fn decay(&self, w: &mut Matrix<f64>) {
         for (k, sd) in self.sd.iter().enumerate() {
             let row = w.row_mut(k);
@@ -176,7 +177,7 @@ impl Step {
         }
     }
 
-    /// The new noise of a column before its bounds.
+    /// The new noise variance of a column before it is bounded.
     fn variance(&self, psi: f64, e: f64) -> f64 {
         let plain = psi + self.rate * (e - psi);
         if self.how != MStep::InversePsi {
@@ -189,7 +190,7 @@ impl Step {
         }
     }
 
-    /// Full noise with its eigenvalues within bounds; of columns that do not vary only the diagonal is kept.
+    /// Full noise with its eigenvalues clipped to the bounds; for constant columns only the diagonal is kept.
     fn clipped(&self, mut psi: Matrix<f64>) -> Result<Matrix<f64>> {
         let m = psi.rows();
         symmetrise(&mut psi);
@@ -235,7 +236,7 @@ impl Step {
                 change += ((new - old) / sd).powi(2);
                 size += (new / sd).powi(2);
             }
-            // Divided twice: the square of a small number may be none.
+            // Divided twice: the square of a small number may underflow.
             noise_change += ((new[k] - old[k]) / sd / sd).powi(2);
             noise_size += (new[k] / sd / sd).powi(2);
         }

@@ -30,7 +30,7 @@ use line::line_search;
 
 /// A function to minimise, and callbacks of the iterations.
 pub trait Objective {
-    /// Its value at `x`, and its gradient there over `gradient`. A value that is not finite means that `x` is too far away.
+    /// Its value at `x`; writes its gradient there into `gradient`. A value that is not finite means that the step was too long.
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
     /// The residual, which is compared with `tol`: by default the largest entry of the gradient.
@@ -53,8 +53,8 @@ pub trait Objective {
         let _ = counts;
     }
 
-    /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; requested after every
-    /// iteration. The stored pairs are scaled in the same way.
+    /// Factors for the entries of `x` that change neither the function nor, up to the corresponding scaling, its gradient;
+    /// requested after every iteration. The stored pairs are scaled accordingly.
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
         let _ = (n_iter, x);
         None
@@ -68,21 +68,21 @@ pub struct Lbfgs {
     pub memory: usize,
     /// Maximum number of iterations.
     pub max_iter: u64,
-    /// The residual that ends the search.
+    /// Tolerance on the residual.
     pub tol: f64,
 }
 
 /// Result of a search.
 #[derive(Clone, Debug)]
 pub struct Minimum {
-    /// The place.
+    /// The argument.
     pub x: Vec<f64>,
-    /// The function there.
+    /// The value of the function.
     pub value: f64,
     /// The residual that was compared with `tol`.
     pub residual: f64,
-    /// Why it ended; [`Outcome::Stalled`] where no step lowers the function or its gradient: rounding errors are larger than what is
-    /// left to gain.
+    /// Reason of the end; [`Outcome::Stalled`] if no step decreases the function or its gradient: rounding errors exceed the
+    /// remaining decrease.
     pub outcome: Outcome,
     /// Iterations.
     pub n_iter: u64,
@@ -91,10 +91,11 @@ pub struct Minimum {
     pub objective: Vec<f64>,
 }
 
-/// So many iterations that lower the function by no more than this share of it, and the residual by no more than a tenth, are the last ones.
+/// Number of successive iterations that decrease the function by at most this fraction and the residual by at most a tenth, after which the
+/// search ends.
 const IDLE: (usize, f64) = (30, 1e-14);
 
-/// Rounding errors of a sum of some thousand numbers, as a fraction of it.
+/// Relative rounding error of a sum of some thousand numbers.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Length of the first step as a fraction of the norm of the argument.
@@ -154,12 +155,12 @@ struct Search {
     here: Point,
     residual: f64,
     history: History,
-    /// By how much the last step lowered the function.
+    /// Decrease of the function in the last step.
     drop: Option<f64>,
     least: Stagnation,
-    /// The function at the start.
+    /// The value of the function at the start.
     begun: f64,
-    /// The function after each of the last iterations, enough to detect stagnation.
+    /// Values of the function after the last iterations, enough to detect stagnation.
     last: Vec<f64>,
     /// Whether no further decrease is expected.
     ended: bool,
@@ -184,7 +185,7 @@ impl Search {
         })
     }
 
-    /// One iteration, which is number `n_iter`; `false` if no step decreases the function.
+    /// Iteration number `n_iter`; `false` if no step decreases the function.
     fn step(&mut self, of: &mut impl Objective, n_iter: u64) -> Result<bool> {
         let next = loop {
             let direction = self.history.downhill(&self.here.gradient, scaled);
@@ -231,7 +232,7 @@ impl Default for Stagnation {
 }
 
 impl Stagnation {
-    /// Whether residuals still decrease, `residual` being the next one.
+    /// Whether residuals still decrease, given the next one.
     fn falls(&mut self, residual: f64) -> bool {
         match residual < 0.9 * self.residual {
             true => (self.residual, self.idle) = (residual, 0),
@@ -241,7 +242,7 @@ impl Stagnation {
     }
 }
 
-/// A point, and the function there.
+/// A point, the value of the function and its gradient.
 #[derive(Serialize, Deserialize)]
 struct Point {
     x: Vec<f64>,
@@ -279,7 +280,7 @@ fn differences(a: &[f64], b: &[f64]) -> impl Iterator<Item = f64> {
     a.iter().zip(b).map(|(a, b)| a - b)
 }
 
-/// `Σ a b`, in lanes, so that whole vectors can be used without changing the order of the sum.
+/// `Σ a b`, in independent partial sums, which are vectorised without reordering.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 16;
     widest(

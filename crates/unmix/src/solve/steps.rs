@@ -9,24 +9,24 @@
 //! };
 //! ```
 //!
-//! The state has to hold everything that later iterations depend on, so that a fit that continues from a checkpoint ends with the
-//! bits of one that was not interrupted.
+//! The state must contain everything on which later iterations depend, so that a fit resumed from a checkpoint ends with the same
+//! bits as one that was not interrupted.
 
 use crate::error::Result;
 use crate::run::{LoopPosition, Outcome, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// When a solver stops.
+/// Stopping rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// What the residual is compared with.
+    /// Tolerance on the residual.
     pub(crate) tol: f64,
-    /// Iterations.
+    /// Maximum number of iterations.
     pub(crate) max_iter: u64,
 }
 
-/// The iterations of one solver so far.
+/// State of the loop of one solver.
 pub(crate) struct Steps<'r> {
     run: &'r Run<'r>,
     limits: Limits,
@@ -40,7 +40,7 @@ impl<'r> Steps<'r> {
     ///
     /// # Errors
     ///
-    /// Those of `first`; a checkpoint that holds something else at this position.
+    /// Errors of `first`; a checkpoint with different contents at this position.
     pub(crate) fn begin<S: DeserializeOwned>(
         run: &'r Run<'r>,
         name: &str,
@@ -79,11 +79,11 @@ impl<'r> Steps<'r> {
         }
     }
 
-    /// An iteration ended: counts it, reports it, and writes a checkpoint if the interval has passed.
+    /// Ends an iteration: counts it, reports it, and writes a checkpoint if the interval has passed.
     ///
     /// # Errors
     ///
-    /// the user requested a stop.
+    /// A stop that the user requested.
     pub(crate) fn ended<S: Serialize>(
         &mut self,
         residual: f64,
@@ -101,7 +101,7 @@ impl<'r> Steps<'r> {
     ///
     /// # Errors
     ///
-    /// the user requested a stop.
+    /// A stop that the user requested.
     pub(crate) fn counted<S: Serialize>(&mut self, state: &S) -> Result<()> {
         self.n_iter += 1;
         if let Some(place) = &mut self.place {
@@ -115,12 +115,12 @@ impl<'r> Steps<'r> {
         self.n_iter
     }
 
-    /// The objective after each iteration, where there is one.
+    /// The objective after each iteration, if there is one.
     pub(crate) fn objective(&self) -> &[f64] {
         &self.objective
     }
 
-    /// The same, to be kept.
+    /// The objective after each iteration, by value.
     pub(crate) fn into_objective(mut self) -> Vec<f64> {
         std::mem::take(&mut self.objective)
     }

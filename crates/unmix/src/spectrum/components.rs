@@ -1,4 +1,4 @@
-//! How many components are kept: all, a number, a fraction of the variance, or the result of a rule.
+//! Number of components to keep: all, a number, a fraction of the variance, or the result of a rule.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ pub enum Components {
     /// All, which is `min(n_samples, n_features)`.
     #[default]
     All,
-    /// That many.
+    /// This number.
     Count(usize),
-    /// The fewest whose fraction of the variance is greater than this, between 0 and 1.
+    /// The smallest number whose fraction of the variance exceeds this, between 0 and 1.
     Share(f64),
     /// By a rule.
     Rule(Rule),
@@ -36,11 +36,11 @@ pub enum Rule {
     Bic,
     /// Parallel analysis by permutation (Horn 1965); holds the rows in memory.
     Parallel,
-    /// The best hard threshold for singular values (Gavish & Donoho 2014).
+    /// The optimal hard threshold for singular values (Gavish & Donoho 2014).
     GavishDonoho,
     /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
     Cv,
-    /// Prediction of held-out cells; of factor analysis.
+    /// Prediction of held-out cells; for factor analysis.
     Cells,
 }
 
@@ -61,25 +61,25 @@ impl Rule {
 /// Range of the number of components: the check of `n_components` for every method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'a> {
-    /// Rows that count.
+    /// Number of rows of non-zero weight.
     pub(crate) n: u64,
-    /// Columns.
+    /// Number of columns.
     pub(crate) p: usize,
-    /// Where the rows come from, for messages.
+    /// Origin of the rows, for messages.
     pub(crate) origin: &'a str,
-    /// The least number.
+    /// Minimum.
     pub(crate) least: usize,
     /// Whether there may be more components than directions.
     pub(crate) overcomplete: bool,
 }
 
 impl Bounds<'_> {
-    /// As many components as rows span directions at most: `min(n, p)`.
+    /// Maximum number of directions that rows span: `min(n, p)`.
     pub(crate) fn most(self) -> usize {
         self.n.min(self.p as u64) as usize
     }
 
-    /// The number requested, all there are by default.
+    /// The number requested; by default the maximum.
     ///
     /// # Errors
     ///
@@ -93,20 +93,20 @@ impl Bounds<'_> {
         }
     }
 
-    /// Refuses a number outside the range, and a share that is not between 0 and 1.
+    /// Refuses a number out of range, and a fraction that is not between 0 and 1.
     ///
     /// # Errors
     ///
-    /// That.
+    /// A value out of range.
     pub(crate) fn check(self, asked: &Components) -> Result<()> {
         match *asked {
             Components::Count(k) => self.count(Some(k)).map(|_| ()),
-            // A whole number too large for the type of a count.
+            // An integer that is too large for the type of a count.
             Components::Share(f) if f >= u64::MAX as f64 => Err(self.refused(&f, self.too_many())),
             Components::Share(f) if f < 0.0 && f.fract() == 0.0 => Err(self.refused(&f, self.too_few())),
             Components::Share(f) if !(f > 0.0 && f < 1.0) => Err(Error::setting(
                 "n_components",
-                // As in 1.0, so that it is not taken for a whole number.
+                // As in 1.0, so that it is not mistaken for an integer.
                 format!("{f:?}"),
                 "a share of the variance must be between 0 and 1",
                 "choose a share between 0 and 1, or a whole number of components",
@@ -141,7 +141,7 @@ impl Bounds<'_> {
     }
 }
 
-/// The fewest components whose cumulative share of `total` is strictly greater than `share`.
+/// The smallest number of components whose cumulative fraction of `total` is strictly greater than `share`.
 pub fn by_share(values: &[f64], total: f64, share: f64) -> usize {
     let mut sum = 0.0;
     for (i, v) in values.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Coordinates in which rows are searched, and the way back: made here for every method that whitens.
+//! Coordinates for searches, and the inverse map: computed here for every method that whitens.
 //!
 //! ```text
 //! z = diag(1/deviation) axes ((x - mean) / noise)     white
@@ -17,13 +17,13 @@ use crate::run::Run;
 pub(crate) struct WhiteningOptions {
     /// Key of the method, for messages.
     pub(crate) method: &'static str,
-    /// The first so many directions only, or all of them.
+    /// The number of leading directions, or all of them.
     pub(crate) top: Option<usize>,
-    /// Variation about the mean, not about 0.
+    /// Whether variation is about the mean, else about 0.
     pub(crate) center: bool,
-    /// In units of each column's standard deviation.
+    /// Whether columns are divided by their standard deviations.
     pub(crate) standardize: bool,
-    /// WhiteningOptions for directions by singular values where sums of squares do not see as many as there could be.
+    /// Whether singular values are used if sums of squares resolve fewer directions than possible.
     pub(crate) weak: bool,
 }
 
@@ -31,18 +31,18 @@ pub(crate) struct WhiteningOptions {
 pub(crate) struct PrincipalAxes {
     /// The spectrum.
     pub(crate) found: Decomposition,
-    /// The solver that found it.
+    /// The solver.
     pub(crate) solver: Solver,
     /// Full passes over the data.
     pub(crate) sweeps: u64,
 }
 
 impl PrincipalAxes {
-    /// By the solver that the shape of the rows decides: one pass, or two where there are fewer rows than columns.
+    /// By the solver that is chosen from the shape of the rows: one pass, or two if there are fewer rows than columns.
     ///
     /// # Errors
     ///
-    /// Those of [`decompose`].
+    /// As for [`decompose`].
     pub(crate) fn of<T: Real>(rows: &Rows<'_, T>, options: WhiteningOptions, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_counted(), rows.n_features());
         let by = |solver| {
@@ -63,11 +63,12 @@ impl PrincipalAxes {
         let mut solver = auto_solver(n, p, options.top, rows.is_sparse());
         let mut found = by(solver)?;
         let mut sweeps = found.sweeps;
-        // Centred rows span one direction fewer than there are of them.
+        // Centred rows span at most one direction fewer than their number.
         let reach = (p - found.n_constant).min(n as usize - usize::from(options.center));
         let hidden = found.axes.rows() < options.top.unwrap_or(p).min(reach);
         if options.weak && hidden && solver != Solver::Full && !rows.is_sparse() {
-            // Sums of squares do not see directions below the root of rounding; singular values do, of rows that are not sparse.
+            // Sums of squares do not resolve directions below the square root of the machine epsilon; singular values do, for rows
+            // that are not sparse.
             solver = Solver::Full;
             found = by(solver)?;
             sweeps += found.sweeps;
@@ -75,7 +76,7 @@ impl PrincipalAxes {
         Ok(Self { found, solver, sweeps })
     }
 
-    /// What divides a row beside the deviations of its columns, so that its entries have a mean square of 1.
+    /// Divisor of the rows, in addition to the deviations of the columns, after which entries have a mean square of 1.
     pub(crate) fn size(&self) -> f64 {
         let found = &self.found;
         (found.total * ((found.n - 1.0) / found.n) / found.mean.len() as f64).sqrt()
@@ -84,25 +85,25 @@ impl PrincipalAxes {
 
 /// Coordinates of rows.
 pub(crate) struct Coordinates {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub(crate) n: f64,
-    /// What is subtracted.
+    /// Offset that is subtracted.
     pub(crate) mean: Vec<f64>,
-    /// Scale that columns are divided by, if any.
+    /// Divisors of the columns, if any.
     pub(crate) noise_scale: Option<Vec<f64>>,
-    /// What all entries are then divided by, where coordinates are not white: 1, or their root mean square.
+    /// Common divisor of all entries, if coordinates are not white: 1, or their root mean square.
     pub(crate) size: f64,
-    /// Principal axes of the rows as far as they are known, `r x p`: those along which coordinates are white.
+    /// Principal axes of the rows as far as they are known, `r x p`: those along which coordinates are whitened.
     pub(crate) axes: Matrix<f64>,
     /// Standard deviations along them (divisor `n`).
     pub(crate) deviation: Vec<f64>,
     /// Whether coordinates are white.
     pub(crate) white: bool,
-    /// Second moments of the coordinates (divisor `n`) where they are not white, and were requested.
+    /// Second moments of the coordinates (divisor `n`), if they are not white and if requested.
     pub(crate) moments: Option<Matrix<f64>>,
-    /// Directions along which the rows vary, where known.
+    /// Number of directions along which the rows vary, if known.
     pub(crate) rank: Option<usize>,
-    /// Columns that do not vary.
+    /// Number of constant columns.
     pub(crate) n_constant: usize,
     /// Full passes over the data.
     pub(crate) sweeps: u64,
@@ -113,14 +114,14 @@ pub(crate) struct Coordinates {
 }
 
 impl Coordinates {
-    /// By the first `k` axes of what was seen: white ones, or columns all divided by `size`.
+    /// From the first `k` principal axes: whitened, or columns all divided by `size`.
     pub(crate) fn new(seen: PrincipalAxes, k: usize, white: bool, size: f64) -> Self {
         let PrincipalAxes { found, solver, sweeps } = seen;
         let share = (found.n - 1.0) / found.n;
         let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
         let mut axes = found.axes.top_rows(k);
         for i in 0..k {
-            // So that where a search begins does not depend on the solver.
+            // So that the start of a search does not depend on the solver.
             let sign = sign_of(axes.row(i), f64::EPSILON);
             axes.row_mut(i).iter_mut().for_each(|x| *x *= sign);
         }
@@ -141,17 +142,17 @@ impl Coordinates {
         }
     }
 
-    /// How many coordinates a row has.
+    /// Number of coordinates.
     pub(crate) fn k(&self) -> usize {
         if self.white { self.axes.rows() } else { self.mean.len() }
     }
 
-    /// What is subtracted from rows, unless that is 0 throughout.
+    /// Offset that is subtracted from rows, unless it is 0 throughout.
     pub(crate) fn subtracted(&self) -> Option<&[f64]> {
         self.mean.iter().any(|m| *m != 0.0).then_some(&self.mean)
     }
 
-    /// What every column is divided by, unless that is 1 throughout.
+    /// Divisor of every column, unless it is 1 throughout.
     pub(crate) fn units(&self) -> Option<Vec<f64>> {
         let any = self.noise_scale.is_some() || self.size != 1.0;
         any.then(|| (0..self.mean.len()).map(|j| self.unit_of(j)).collect())
@@ -161,13 +162,13 @@ impl Coordinates {
         self.size * self.noise_scale.as_ref().map_or(1.0, |s| s[j])
     }
 
-    /// What makes coordinates of `x - mean`, `k x p`; `None` stands for the identity.
+    /// The matrix from `x - mean` to coordinates, `k x p`; `None` means the identity.
     pub(crate) fn basis(&self) -> Option<Matrix<f64>> {
         let identity = !self.white && self.noise_scale.is_none() && self.size == 1.0;
         (!identity).then(|| self.with_parts(|parts| parts.encoder().transposed()))
     }
 
-    /// What leads back: `x - mean` is coordinates times this, `k x p`.
+    /// The matrix from coordinates to `x - mean`, `k x p`.
     pub(crate) fn back(&self) -> Matrix<f64> {
         self.with_parts(|parts| parts.transposed())
     }
@@ -184,7 +185,7 @@ impl Coordinates {
         }
     }
 
-    /// Filters of coordinates, `m x k`, as filters of `x - mean`, `m x p`: `w basis`.
+    /// Filters of coordinates, `m x k`, expressed as filters of `x - mean`, `m x p`: `w basis`.
     pub(crate) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
         let mut v = match self.white {
             true => factor::multiply(&self.stretched(w.clone(), |s| 1.0 / s), &self.axes),
@@ -194,7 +195,8 @@ impl Coordinates {
         v
     }
 
-    /// The gradient by filters of `x - mean`, `m x p`, as that by filters of coordinates, `m x k`: `gradient basis'`.
+    /// The gradient with respect to filters of coordinates, `m x k`, from that with respect to filters of `x - mean`, `m x p`:
+    /// `gradient basis'`.
     pub(crate) fn folded_back(&self, mut gradient: Matrix<f64>) -> Matrix<f64> {
         self.by_units(&mut gradient, |x, unit| x / unit);
         match self.white {
@@ -203,7 +205,8 @@ impl Coordinates {
         }
     }
 
-    /// Filters of `x - mean`, `m x p`, as filters of coordinates, `m x k`: undoes [`folded`](Self::folded), `v back'`.
+    /// Filters of `x - mean`, `m x p`, expressed as filters of coordinates, `m x k`: inverse of [`folded`](Self::folded), `v
+    /// back'`.
     pub(crate) fn unfolded(&self, mut v: Matrix<f64>) -> Matrix<f64> {
         self.by_units(&mut v, |x, unit| x * unit);
         match self.white {
@@ -212,7 +215,7 @@ impl Coordinates {
         }
     }
 
-    /// Decoders of whitened coordinates, `m x k`, as decoders of `x - mean`, `m x p`: `m back`.
+    /// Decoders of whitened coordinates, `m x k`, expressed as decoders of `x - mean`, `m x p`: `m back`.
     pub(crate) fn decoded(&self, m: Matrix<f64>) -> Matrix<f64> {
         let mut out = factor::multiply(&self.stretched(m, |s| s), &self.axes);
         self.by_units(&mut out, |x, unit| x * unit);
@@ -241,7 +244,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// Coordinates of five columns in units of their own: white along three axes, or not.
+    /// Five columns divided by their own units: whitened along three axes, or not.
     fn coordinates(white: bool, size: f64) -> Coordinates {
         let draws = Stream::new(5, 0);
         let axes = factor::orthonormal_rows(&Matrix::from_fn(3, 5, |i, j| draws.normal((5 * i + j) as u64)));

@@ -1,9 +1,8 @@
 //! The first components by iteration: block Krylov, randomized, block power, and power with deflation.
 //!
-//! All of them see the covariance through what it makes of a few directions. Up to [`DENSE`] features it is formed once and
-//! kept; beyond that every application is one sweep over the rows ([`Sketch`]), and no `p × p` matrix exists. Approximate
-//! ones end with a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the
-//! scores.
+//! All of them use only products of the covariance with a few directions. Up to [`DENSE`] features it is formed once and kept;
+//! beyond that every product is one sweep over the rows ([`Sketch`]), and no `p × p` matrix is formed. Approximate solvers end with
+//! a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the scores.
 
 use super::scatter::deviations;
 use super::{Decomposition, Ending, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
@@ -20,15 +19,15 @@ mod solvers;
 
 use solvers::{deflation, krylov, random_rows, subspace};
 
-/// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
+/// Maximum number of features for which the covariance is formed: 32 MiB, and less work than a dozen sweeps.
 const DENSE: usize = 2048;
 
-/// Applications of the covariance that power iterations are allowed for a component by default.
+/// Default maximum number of products with the covariance in power iterations, for each component.
 const MAX_ITER: u64 = 1000;
 
-/// The covariance, as it acts on directions (rows).
+/// The covariance as an operator on directions (rows).
 enum Operator<'a, T: Real> {
-    /// Of the varying columns, in full.
+    /// The matrix of the columns that are not constant.
     Dense(Matrix<f64>),
     /// Through the rows.
     SweptCovariance(SweptCovariance<'a, T>),
@@ -37,7 +36,7 @@ enum Operator<'a, T: Real> {
 struct SweptCovariance<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     run: &'a Run<'a>,
-    /// Mean of the columns, and what is missing from it as one number each.
+    /// Mean of the columns, and its rounding errors.
     mean: &'a [f64],
     rest: &'a [f64],
     noise_scale: Option<&'a [f64]>,
@@ -65,7 +64,7 @@ impl<T: Real> SweptCovariance<'_, T> {
         Ok(image)
     }
 
-    /// Columns divided by their scale, where they have one.
+    /// Divides columns by their scale, if they have one.
     fn in_units(&self, mut m: Matrix<f64>) -> Matrix<f64> {
         if let Some(scale) = self.noise_scale {
             (0..m.rows()).for_each(|i| m.row_mut(i).iter_mut().zip(scale).for_each(|(x, s)| *x /= s));
@@ -74,7 +73,7 @@ impl<T: Real> SweptCovariance<'_, T> {
     }
 }
 
-/// The first components of settled rows by the solver that the request names.
+/// The first components of settled rows by the requested solver.
 pub(super) fn decompose<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
@@ -150,13 +149,13 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
 
 /// Centring and scaling of the columns.
 struct Columns {
-    /// What is subtracted: their mean, or zeros.
+    /// Offset that is subtracted: the mean, or zeros.
     mean: Vec<f64>,
-    /// What is missing from the mean as one number.
+    /// Rounding errors of the mean.
     rest: Vec<f64>,
-    /// What they are then divided by, where they are.
+    /// Divisors of the centred columns, if any.
     noise_scale: Option<Vec<f64>>,
-    /// Sum of squares of what is then left, before the division.
+    /// Sum of squares of the centred columns, before the division.
     squares: Vec<f64>,
 }
 
@@ -199,7 +198,7 @@ fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decompo
     let above = found.values.iter().take_while(|&&v| v > floor * found.values[0]).count().min(k);
     let mut axes = found.vectors.top_rows(above);
     match axes.cols() == p {
-        // A column that does not vary has loading 0 to the bit, whatever a factorisation's rounding left there.
+        // A constant column has loading exactly 0, whatever the rounding errors of a factorisation.
         true => {
             let mut constant = vec![true; p];
             varying.iter().for_each(|&j| constant[j] = false);
@@ -235,7 +234,7 @@ fn find<T: Real>(
     width: usize,
     k: usize,
 ) -> Result<(Pairs, Ending)> {
-    // Directions given first, random ones after them.
+    // The given directions first, then random ones.
     let begin = |size: usize| {
         let mut rows = random_rows(run.seed, size, width);
         for (i, given) in
@@ -245,15 +244,15 @@ fn find<T: Real>(
         }
         rows
     };
-    // No more directions than the rows span, or than there are.
+    // At most as many directions as the rows span, or as there are.
     let most = width.min(counted as usize);
     let k = k.min(most);
     match request.solver {
         Solver::Randomized => {
             let size = (k + request.n_oversamples).min(width);
             let few = (k as f64) < 0.1 * most as f64;
-            // One more than the number: the usual form, which projects the rows and not the columns, has seen the covariance
-            // that often when it ends.
+            // One more than the number: the usual formulation, which projects the rows and not the columns, has applied the
+            // covariance this often when it ends.
             let rounds = 1 + request.rounds.unwrap_or(if few { 7 } else { 4 });
             let found = subspace(operator, run, begin(size), k, rounds, 0.0)?;
             let cut = found.steps <= rounds && run.out_of_time();

@@ -65,22 +65,21 @@ impl Solver {
         }
     }
 
-    /// Finds the first components only.
+    /// Whether it computes the first components only.
     pub fn is_truncated(self) -> bool {
         !matches!(self, Solver::Auto | Solver::Full | Solver::CovarianceEigh)
     }
 }
 
-/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it is cheap enough; else
-/// `covariance_eigh`.
+/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it is fast enough; else `covariance_eigh`.
 ///
-/// Both are exact to rounding: eigenvalues to `eps` of the largest. `full` also has singular values to `eps` of the largest,
-/// while a scatter matrix resolves none below about `sqrt(eps)` of it.
+/// Both are accurate up to rounding: eigenvalues to `eps` times the largest. `full` computes singular values to `eps` times the
+/// largest, too, while a scatter matrix resolves none below about `sqrt(eps)` times it.
 ///
-/// For `sparse` rows `full` would fill in the zeros. `covariance_eigh` forms a square table of `min(n, p)` numbers a side; above
-/// 2048 of them, where `k` is at most a tenth of them, `krylov` does without.
+/// For `sparse` rows `full` would need all entries. `covariance_eigh` forms a `min(n, p) x min(n, p)` table; if that is larger than
+/// 2048, and `k` at most a tenth of it, `krylov` is chosen, which does not form it.
 pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
-    // A table of so many numbers a side takes 32 MiB, and a few seconds to decompose.
+    // A table with this number of rows and columns takes 32 MiB, and several seconds to decompose.
     const TABLE: u64 = 2048;
     let m = n.min(p as u64);
     match k {
@@ -95,43 +94,43 @@ pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
 pub struct Request {
     /// Key of the method, for messages.
     pub method: &'static str,
-    /// How; not [`Solver::Auto`].
+    /// Solver; not [`Solver::Auto`].
     pub solver: Solver,
     /// Number of leading directions, or all of them; truncated solvers need a number.
     pub top: Option<usize>,
     /// Whether to subtract the mean.
     pub center: bool,
-    /// In units of each column's standard deviation.
+    /// Whether columns are divided by their standard deviations.
     pub standardize: bool,
-    /// The residual that iterations accept, as a fraction of the first variance; 0 for rounding level.
+    /// Tolerance on the residual, as a fraction of the first variance; 0 for the level of rounding errors.
     pub tol: f64,
-    /// Number of iterations, where given.
+    /// Number of iterations, if given.
     pub rounds: Option<u64>,
     /// Additional directions in blocks.
     pub n_oversamples: usize,
-    /// Directions that iterations start from, in the order of components, `m x p`; random ones where there are none.
+    /// Initial directions of iterations, in the order of components, `m x p`; random if there are none.
     pub start: Option<Matrix<f64>>,
 }
 
 /// Second moments of the rows and what follows from them.
 pub struct Decomposition {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
     /// Centre of the rows: their mean, or zeros.
     pub mean: Vec<f64>,
-    /// Scale that columns are then divided by, if any; 1 for columns that do not vary.
+    /// Divisors of the centred columns, if any; 1 for constant columns.
     pub noise_scale: Option<Vec<f64>>,
-    /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or those requested.
+    /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or the number requested.
     pub values: Vec<f64>,
     /// Their directions, as rows; only those that the data determine.
     pub axes: Matrix<f64>,
-    /// Variance of all columns together.
+    /// Total variance.
     pub total: f64,
     /// Rank, unless only the first few directions were computed and all of them are above the bound.
     pub rank: Option<usize>,
-    /// Variances at or below this share of the first count as 0.
+    /// Variances at or below this fraction of the first count as 0.
     pub floor: f64,
-    /// Columns that do not vary.
+    /// Number of constant columns.
     pub n_constant: usize,
     /// Full passes over the data.
     pub sweeps: u64,
@@ -141,23 +140,23 @@ pub struct Decomposition {
 
 /// Outcome of an iteration.
 pub struct Ending {
-    /// As a single word.
+    /// Outcome.
     pub outcome: Outcome,
     /// Iterations; 1 for closed forms.
     pub n_iter: u64,
-    /// The residual that was reached.
+    /// The final residual.
     pub residual: Option<f64>,
-    /// The requested residual.
+    /// The tolerance.
     pub tol: Option<f64>,
 }
 
 impl Ending {
-    /// There was none.
+    /// Without iterations.
     fn closed() -> Self {
         Self { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None }
     }
 
-    /// With the reached residual and the tolerance.
+    /// With the final residual and the tolerance.
     fn from(found: &Pairs, tol: Option<f64>, run: &Run<'_>) -> Self {
         let outcome = match tol.is_none_or(|t| found.residual <= t) {
             true => Outcome::Converged,
@@ -169,7 +168,7 @@ impl Ending {
 }
 
 impl Decomposition {
-    /// The fewest components that explain more than `share` of the variance.
+    /// The smallest number of components that explain more than the fraction `share` of the variance.
     pub fn fewest_for(&self, share: f64) -> usize {
         let rank = self.rank.unwrap_or(self.values.len());
         by_share(&self.values[..rank], self.total, share).max(1)
@@ -185,7 +184,7 @@ impl Decomposition {
     }
 }
 
-/// Bytes that an exact solver needs beside `n` rows of `p` features: square tables of the smaller side.
+/// Memory in bytes of an exact solver in addition to `n` rows of `p` features: square tables of the smaller dimension.
 pub fn memory(n: u64, p: usize) -> u64 {
     let m = n.min(p as u64);
     // At most twice the logarithm of the number of shards and two per thread are held; rarely more than six.
@@ -196,8 +195,8 @@ pub fn memory(n: u64, p: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// Numbers that are not finite, no column that varies, a variance below what the type of the rows holds, tables that do not fit into
-/// memory, what the source reports.
+/// Numbers that are not finite, no column that is not constant, a variance below the range of the type of the rows, tables that do
+/// not fit in memory, errors of the source.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let mut found = match by_solver(rows, run, request) {
         Err(Error::NoVariance { .. }) => return Err(no_variance_of(rows, request.method)),
@@ -216,12 +215,12 @@ pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) 
     Ok(found)
 }
 
-/// The spectrum of settled rows about their mean, with every direction along which they vary, as a fit of [`Pca`](crate::Pca) that keeps all
-/// components finds it.
+/// The spectrum of settled, centred rows, with every direction along which they vary, as in a fit of [`Pca`](crate::Pca) that keeps all
+/// components.
 ///
 /// # Errors
 ///
-/// Those of [`decompose`]; fewer than two rows, weights that add up to 1 at most.
+/// As for [`decompose`]; fewer than two rows, weights whose sum is at most 1.
 pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
     if rows.weights().is_some() {
         check_total_weight(rows.n_samples(), rows.origin())?;
@@ -280,8 +279,7 @@ fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
     }
 }
 
-/// The error about rows whose sums of squares are all 0: their columns are constant, or the squares of their
-/// deviations underflow.
+/// The error for rows whose sums of squares are all 0: their columns are constant, or the squares of their deviations underflow.
 pub(crate) fn no_variance_of<T: Real>(rows: &Rows<'_, T>, method: &str) -> Error {
     let n_features = rows.n_features();
     match rows.spread_of(&(0..n_features).collect::<Vec<_>>()) {
@@ -373,27 +371,25 @@ fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
     out
 }
 
-/// Singular values at or below `10 max(n, p) eps` of the first are rounding; variances are their squares.
+/// Singular values at or below `10 max(n, p) eps` times the first are rounding errors; variances are their squares.
 ///
-/// Never above `sqrt(eps)`: totals are in double precision, so rounding does not grow with the number of rows, and for a million
-/// rows of single precision the bound alone would exceed 1.
+/// Never above `sqrt(eps)`: totals are in double precision, so rounding errors do not grow with the number of rows, and for a
+/// million rows in single precision the bound alone would exceed 1.
 fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
     (10.0 * n.max(p as u64) as f64 * eps).min(eps.sqrt()).powi(2)
 }
 
-/// From a scatter matrix, variances below its own rounding errors cannot be resolved either. Those of its
-/// entries are independent, so as a matrix they come to at most `0.7 eps sqrt(m / M)` of the first variance
-/// (measured over shapes from 100 x 50 to 300000 x 30; `m` the size of the matrix, `M` the number of terms in
-/// its sums), with `eps` of the type of the rows; those of the decomposition to a few `sqrt(m)` of double
-/// precision's. Ten times both.
+/// Variances below the rounding errors of a scatter matrix cannot be resolved either. The errors of its entries are independent, so
+/// as a matrix they amount to at most `0.7 eps sqrt(m / M)` of the first variance (measured over shapes from 100 x 50 to 300000 x
+/// 30; `m` is the size of the matrix, `M` the number of terms in its sums), with `eps` of the type of the rows; those of the
+/// decomposition to a few `sqrt(m)` times the `eps` of double precision. The bound is ten times both.
 fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
     let (m, terms) = ((n.min(p as u64)) as f64, n.max(p as u64) as f64);
     full_floor(n, p, eps).max(10.0 * (eps * (m / terms).sqrt() + f64::EPSILON * m.sqrt()))
 }
 
-/// The largest power of two that is not above a number, 1 for those that have none. Eigenvectors are computed
-/// after dividing the covariance by that of its trace, which is exact, so that no square of its entries
-/// overflows or underflows.
+/// The largest power of two that is not above a number, 1 if there is none. Eigenvectors are computed after dividing the covariance
+/// by that of its trace, which is exact, so that no square of its entries overflows or underflows.
 fn power_of_two(x: f64) -> f64 {
     let power = f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000);
     if power.is_normal() { power } else { 1.0 }

@@ -1,19 +1,19 @@
-//! A covariance made of a scatter: centred or not, in the columns' own units or in those of the data.
+//! A covariance from a scatter: centred or not, of the columns themselves or divided by their standard deviations.
 
 use super::{Decomposition, Ending, Request, cut, no_variance, power_of_two, scatter_floor, spread};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
 
-/// Second moments of the columns that vary, in the form that a request needs.
+/// Second moments of the columns that are not constant, in the form that a request needs.
 pub struct Covariance {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub n: f64,
     /// Centre of the rows: their mean, or zeros.
     pub mean: Vec<f64>,
-    /// Scale that columns are divided by, if any.
+    /// Divisors of the columns, if any.
     pub noise_scale: Option<Vec<f64>>,
-    /// The columns that vary.
+    /// Indices of the columns that are not constant.
     pub varying: Vec<usize>,
     /// Their covariance (divisor `n - 1`), in the lower triangle.
     pub lower: Matrix<f64>,
@@ -29,7 +29,7 @@ impl Covariance {
         let noise_scale =
             standardize.then(|| deviations(&(0..p).map(|j| lower[(j, j)]).collect::<Vec<_>>(), degrees));
         if !center {
-            // What is added is positive: nothing cancels.
+            // The added terms are non-negative: no cancellation.
             for i in 0..p {
                 let scaled = n * mean[i];
                 lower.row_mut(i)[..=i].iter_mut().zip(&mean).for_each(|(s, m)| *s += scaled * m);
@@ -54,12 +54,12 @@ impl Covariance {
 
     /// Its spectrum: all of it, or the first `top`.
     ///
-    /// `dtype` is the type that the rows were multiplied in, which decides how small a variance is above rounding errors; `counted`
-    /// the most directions that so many rows could span.
+    /// `dtype` is the type in which the rows were multiplied, which determines the level of rounding errors; `counted` is the
+    /// maximum number of directions that the rows could span.
     ///
     /// # Errors
     ///
-    /// No column that varies.
+    /// No column that is not constant.
     pub fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
         let p = self.mean.len();
         if self.varying.is_empty() {
@@ -84,7 +84,7 @@ impl Covariance {
     }
 }
 
-/// Standard deviations from sums of squares; 1 for a column that does not vary, which stays as it is.
+/// Standard deviations from sums of squares; 1 for a constant column, which is not scaled.
 pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
     squares.iter().map(|&s| if s > 0.0 { (s / degrees).sqrt() } else { 1.0 }).collect()
 }
@@ -98,7 +98,7 @@ pub(crate) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
     }
     let in_units = |values: Vec<f64>| values.into_iter().map(|v| v * unit).collect();
     if let Some(goal) = top.and_then(|k| top::pays(m, k)) {
-        // In tiles, so that both sides stay in cache.
+        // In tiles, so that reads and writes stay in cache.
         const TILE: usize = 64;
         for i0 in (0..m).step_by(TILE) {
             for j0 in (0..=i0).step_by(TILE) {

@@ -1,4 +1,4 @@
-//! At least as many rows as features: one sweep, and a `p × p` table.
+//! Spectrum of at least as many rows as features: one sweep, and a `p × p` table.
 
 use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
 use crate::data::Rows;
@@ -7,7 +7,7 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{GatherScatter, GatherTriangle, Scatter, root_of_squares};
 
-/// By the scatter of the rows.
+/// From the scatter matrix of the rows.
 pub(super) fn scatter<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
@@ -19,7 +19,7 @@ pub(super) fn scatter<T: Real>(
     covariance.spectrum(request, T::DTYPE, rows.n_counted())
 }
 
-/// The scatter, of finite numbers.
+/// The scatter; all sums must be finite.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
     let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
     if !scatter.finite() {
@@ -28,7 +28,7 @@ pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Req
     Ok(scatter)
 }
 
-/// By the triangular factor of the rows.
+/// From the triangular factor of the rows.
 pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
     let mut triangle = rows.sweep(run, "factorisation", &GatherTriangle::new())?;
@@ -50,7 +50,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
             triangle.r.row_mut(i).iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
         }
     }
-    // A constant column is exactly 0 after centring, and stays so under rotations of rows.
+    // A constant column is exactly 0 after centring, and stays 0 under rotations of rows.
     let varying: Vec<usize> =
         (0..p).filter(|&j| (0..triangle.r.rows()).any(|i| triangle.r[(i, j)] != 0.0)).collect();
     if varying.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
 
 /// Squared singular values over `n - 1`, and right singular vectors, of the chosen columns of `r`.
 pub(super) fn singular(n: f64, r: &Matrix<f64>, columns: &[usize]) -> Result<factor::Spectrum> {
-    // Rows of zeros change nothing and make the matrix as tall as it is wide.
+    // Rows of zeros do not change the singular values and make the matrix as tall as it is wide.
     let height = r.rows().max(columns.len());
     let chosen =
         Matrix::from_fn(height, columns.len(), |i, j| if i < r.rows() { r[(i, columns[j])] } else { 0.0 });

@@ -1,4 +1,5 @@
-//! Fewer rows than features: the transposed data are summed, in an `n × n` table, and directions among samples carried over.
+//! Spectrum of fewer rows than features: the transposed data are summed in an `n × n` table, and directions among samples are
+//! mapped to directions among features.
 
 use super::scatter::spectrum;
 use super::tall::singular;
@@ -9,7 +10,7 @@ use crate::num::{Block, Matrix, Real, factor, kernel};
 use crate::run::Run;
 use crate::stats::{FeatureView, GatherFeatureTriangle, GatherGram};
 
-/// By inner products between samples.
+/// From the Gram matrix of the samples.
 pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let features = rows.transposed();
     let view = view(rows, request);
@@ -21,7 +22,7 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     feature_directions(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
-/// By the triangular factor of the transposed rows.
+/// From the triangular factor of the transposed rows.
 pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let features = rows.transposed();
     let (n, size) = (rows.n_samples(), features.n_features());
@@ -46,7 +47,7 @@ fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a
     FeatureView::new(rows.n_samples(), rows.weights(), request.center, request.standardize)
 }
 
-/// The spectrum from the inner products of the samples.
+/// The spectrum of the Gram matrix of the samples.
 struct Side {
     values: Vec<f64>,
     samples: Matrix<f64>,
@@ -57,7 +58,7 @@ struct Side {
 }
 
 impl Side {
-    /// From inner products of the samples, in the lower triangle, and the number of features that vary.
+    /// From the Gram matrix of the samples, in the lower triangle, and the number of features that are not constant.
     fn of_products<T: Real>(
         rows: &Rows<'_, T>,
         run: &Run<'_>,
@@ -80,16 +81,16 @@ impl Side {
 
 /// Directions among features that correspond to directions among samples.
 struct Features {
-    /// What is subtracted from each.
+    /// Offset that is subtracted from each feature.
     mean: Vec<f64>,
-    /// What it is then divided by, where it is.
+    /// Divisor of each centred feature, if any.
     noise_scale: Option<Vec<f64>>,
-    /// A row for each direction, up to length.
+    /// A row for each direction, unnormalised.
     axes: Matrix<f64>,
 }
 
 impl Features {
-    /// From a row for each feature: the directions, what is subtracted and what it is divided by.
+    /// From a row for each feature: the directions, the offset and the divisor.
     fn of(columns: Matrix<f64>, view: &FeatureView<'_>) -> Self {
         let (p, k) = (columns.rows(), columns.cols() - 2);
         Self {
@@ -100,8 +101,8 @@ impl Features {
     }
 }
 
-/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and returns what is
-/// subtracted from each feature and what it is divided by.
+/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and returns the offset
+/// and the divisor of each feature.
 fn feature_directions<T: Real>(
     rows: &Rows<'_, T>,
     side: Side,
@@ -118,7 +119,7 @@ fn feature_directions<T: Real>(
         mean,
         noise_scale,
         values,
-        // Nearly orthonormal already, up to length; the first directions, which are the accurate ones, stay as they are.
+        // Nearly orthogonal already; the first directions, which are the accurate ones, keep their direction.
         axes: orthonormal_with_zeros(axes),
         total: side.total,
         rank,
@@ -168,7 +169,7 @@ fn features_of<T: Real>(
     Ok(Features::of(Matrix::from_vec(p, width, out.0), view))
 }
 
-/// Orthonormal rows; columns that are exactly 0 stay so.
+/// Orthonormalises the rows; columns that are exactly 0 stay 0.
 fn orthonormal_with_zeros(axes: Matrix<f64>) -> Matrix<f64> {
     let zero: Vec<usize> =
         (0..axes.cols()).filter(|&j| (0..axes.rows()).all(|i| axes[(i, j)] == 0.0)).collect();

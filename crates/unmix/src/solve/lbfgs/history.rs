@@ -7,15 +7,15 @@ use std::collections::VecDeque;
 /// The last pairs of differences, and minus the inverse Hessian times a gradient by two loops over them (Nocedal 1980).
 #[derive(Serialize, Deserialize)]
 pub(crate) struct History {
-    /// Pairs that are remembered.
+    /// Maximum number of pairs.
     length: usize,
-    /// Pairs whose cosine is at most this met no curvature, and are passed over.
+    /// Minimum cosine of a pair, below which its curvature is negligible and it is skipped.
     least: f64,
-    /// How steps are compared.
+    /// Order of summation of inner products.
     inner: SummationOrder,
-    /// The newest last.
+    /// Pairs, the newest last.
     pairs: VecDeque<Pair>,
-    /// Memory of a pair that has been dropped.
+    /// Buffers of a pair that was dropped, for reuse.
     #[serde(skip)]
     spare: (Vec<f64>, Vec<f64>),
 }
@@ -23,9 +23,9 @@ pub(crate) struct History {
 /// The order of summation of `Σ a b`, which determines its bits.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum SummationOrder {
-    /// In lanes, for long vectors.
+    /// In independent partial sums, for long vectors.
     Lanes,
-    /// One after the other.
+    /// Sequentially.
     Plain,
 }
 
@@ -40,16 +40,16 @@ impl SummationOrder {
 
 #[derive(Serialize, Deserialize)]
 struct Pair {
-    /// Of places.
+    /// Difference of arguments.
     s: Vec<f64>,
-    /// Of gradients.
+    /// Difference of gradients.
     y: Vec<f64>,
     /// `1 / s'y`.
     rho: f64,
 }
 
 impl History {
-    /// Nothing remembered yet, of `length` pairs at most. `inner` is how steps are compared.
+    /// An empty history of at most `length` pairs. `inner` is the order of summation of inner products.
     pub(crate) fn new(length: usize, least: f64, inner: SummationOrder) -> Self {
         Self { length, least, inner, pairs: VecDeque::new(), spare: Default::default() }
     }
@@ -59,12 +59,13 @@ impl History {
         self.pairs.is_empty()
     }
 
-    /// Forgets everything: what was learned belongs to another function, or led nowhere.
+    /// Drops all pairs, when the objective has changed or no step along the direction decreases it.
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
     }
 
-    /// Remembers a step and the change of the gradient along it, unless it met no curvature; the oldest one is dropped for it.
+    /// Stores a step and the change of the gradient along it, unless its curvature is negligible; drops the oldest pair if the
+    /// history is full.
     pub(crate) fn add(&mut self, step: impl Iterator<Item = f64>, change: impl Iterator<Item = f64>) {
         let (mut s, mut y) = std::mem::take(&mut self.spare);
         s.clear();
@@ -84,15 +85,16 @@ impl History {
         self.pairs.push_back(Pair { s, y, rho: 1.0 / along });
     }
 
-    /// `-H gradient`, which points downhill: where rounding turned it up, everything is dropped. `precondition` is what is known of
-    /// the inverse Hessian without any pair; it is linear, and gets the scale of the last pair, `s'y / y'y`, where there is one.
+    /// `-H gradient`, a descent direction: if it is not one because of rounding, all pairs are dropped. `precondition` is the
+    /// approximate inverse Hessian without any pair; it is linear, and is multiplied by the scale of the last pair, `s'y / y'y`, if
+    /// there is one.
     pub(crate) fn downhill(
         &mut self,
         gradient: &[f64],
         precondition: impl Fn(Vec<f64>, Option<f64>) -> Vec<f64>,
     ) -> Vec<f64> {
         let direction = self.direction(gradient, &precondition);
-        // Not a number is no direction either.
+        // NaN is not a descent direction either.
         if self.is_empty() || self.inner.of(&direction, gradient) < 0.0 {
             return direction;
         }
@@ -121,7 +123,7 @@ impl History {
         d
     }
 
-    /// The same for a function whose arguments are multiplied by these factors.
+    /// Rescales the pairs for arguments multiplied by these factors.
     pub(crate) fn rescale(&mut self, factors: &[f64]) {
         for pair in &mut self.pairs {
             pair.s.iter_mut().zip(factors).for_each(|(s, f)| *s *= f);

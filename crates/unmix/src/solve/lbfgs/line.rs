@@ -1,25 +1,27 @@
-//! The search along a direction (Nocedal & Wright 2006, algorithms 3.5 and 3.6).
+//! Line search (Nocedal & Wright 2006, algorithms 3.5 and 3.6).
 //!
-//! Near a minimum a step changes the function by less than its rounding errors, long before the gradient is as small as its own: of
-//! a function near 800, whose gradient is known to 1e-12, steps of 1e-6 and less cannot be distinguished from none. There values
-//! within rounding of the start count as equal to it, and slopes decide alone (the approximate conditions of Hager & Zhang 2005,
-//! SIAM J. Optim. 16:170).
+//! Near a minimum a step changes the function by less than its rounding errors, long before the gradient reaches its own: for a
+//! function near 800, whose gradient is accurate to 1e-12, steps of 1e-6 and less do not change the computed value. There, values
+//! within rounding errors of the initial one count as equal, and slopes alone decide (the approximate Wolfe conditions of Hager &
+//! Zhang 2005, SIAM J. Optim. 16:170).
 
 use super::{Objective, Point, dot};
 use crate::error::Result;
 
-/// The fraction of the decrease that the slope promises which a step must achieve, and the fraction of the slope that it may leave.
+/// Constants of the Wolfe conditions: minimum fraction of the decrease predicted by the slope, and maximum fraction of the slope at
+/// the new point.
 const DECREASE: f64 = 1e-4;
 const SLOPE: f64 = 0.9;
 
-/// A promised decrease below this share of the value, or so many rounding errors, drowns in these: then any decrease will do.
+/// A predicted decrease below this fraction of the value, or this number of rounding errors, is not measurable: then any decrease
+/// is accepted.
 const DROWNED: f64 = 1e-8;
 const MANY: f64 = 1e3;
 
-/// Trials along one direction.
+/// Maximum number of trial steps along one direction.
 const TRIALS: u32 = 25;
 
-/// The function along a line.
+/// Value and slope of the function along the line.
 #[derive(Clone, Copy)]
 struct Trial {
     t: f64,
@@ -27,8 +29,8 @@ struct Trial {
     slope: f64,
 }
 
-/// A place along `direction` that satisfies both conditions of Wolfe; the lowest one met where none was found that does; `None`
-/// where none is lower than `from`.
+/// A point along `direction` that satisfies both Wolfe conditions; if none is found, the one of lowest value; `None` if no value is
+/// below that of `from`.
 pub(super) fn line_search(
     of: &mut impl Objective,
     from: &Point,
@@ -37,7 +39,7 @@ pub(super) fn line_search(
 ) -> Result<Option<Point>> {
     let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
     let rounding = of.rounding(from.value);
-    // The minimum lies between these two; `low` is the lower one, and has the gradient kept.
+    // The minimum is between these two; `low` has the lower value, and its gradient is kept.
     let (mut low, mut high, mut kept) = (start, None, None);
     let mut t = first;
     for _ in 0..TRIALS {
@@ -64,7 +66,7 @@ pub(super) fn line_search(
             }
             (low, kept) = (trial, Some(place));
             if high.is_none() {
-                // Still downhill: on, by at least half as much again, at most ten times as far.
+                // The function still decreases: extrapolate, by a factor between 1.5 and 10.
                 let guess = minimum_of_cubic(before, trial).filter(|g| *g > t).unwrap_or(10.0 * t);
                 t = guess.clamp(1.5 * t, 10.0 * t);
                 continue;
@@ -80,20 +82,20 @@ pub(super) fn line_search(
 }
 
 impl Trial {
-    /// Whether what the slope here promises of a step `t` cannot be seen in values with such rounding errors.
+    /// Whether the decrease predicted by the slope for a step `t` is below the rounding errors of the values.
     fn drowns(&self, t: f64, rounding: f64) -> bool {
         -t * self.slope <= (DROWNED * self.value.abs()).max(MANY * rounding)
     }
 
-    /// Whether it is lower than `start` by as much as the slope there promises.
+    /// Whether its value satisfies the condition of sufficient decrease relative to `start`.
     fn lowers(&self, start: &Self, rounding: f64) -> bool {
         let drowned = start.drowns(self.t, rounding) && self.value <= start.value;
-        // Not a number is not lower.
+        // NaN does not satisfy it.
         (self.value <= start.value + DECREASE * self.t * start.slope || drowned) && self.slope.is_finite()
     }
 }
 
-/// A place between two trials, not too near either: that of the least value of the cubic through them, where there is one.
+/// A point between two trials, not too close to either: the minimum of the interpolating cubic, if it exists.
 fn between(low: Trial, high: Trial) -> f64 {
     let width = high.t - low.t;
     if !(high.value.is_finite() && high.slope.is_finite()) {
@@ -103,7 +105,7 @@ fn between(low: Trial, high: Trial) -> f64 {
     low.t + width * share.clamp(0.1, 0.9)
 }
 
-/// Where the cubic with these values and slopes is least, if it is anywhere (Nocedal & Wright, equation 3.59).
+/// The minimum of the cubic with these values and slopes, if it exists (Nocedal & Wright, equation 3.59).
 fn minimum_of_cubic(a: Trial, b: Trial) -> Option<f64> {
     let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.t - b.t);
     let d2 = (b.t - a.t).signum() * (d1 * d1 - a.slope * b.slope).sqrt();

@@ -1,4 +1,5 @@
-//! Eigenpairs of a covariance that is applied to directions: block Lanczos, orthogonal iteration, and one direction after another.
+//! Eigenpairs of a covariance that is available through products with directions: block Lanczos, orthogonal iteration, and
+//! deflation.
 
 use super::{Ending, Operator};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Block Lanczos until the residual is met; where that would take every direction there is, all of them at once.
+/// Block Lanczos until the tolerance is met; if that would need every direction, all of them at once.
 pub(super) fn krylov<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
@@ -48,8 +49,8 @@ pub(super) fn krylov<T: Real>(
     Ok((Pairs { values: found.values[..k].to_vec(), ..found }, ending))
 }
 
-/// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized
-/// method of Halko, Martinsson & Tropp 2011), ended by a Rayleigh-Ritz step. `tol` 0 never stops early.
+/// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized method
+/// of Halko, Martinsson & Tropp 2011), followed by a Rayleigh-Ritz step. With `tol` 0 it never stops early.
 pub(super) fn subspace<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
@@ -58,7 +59,7 @@ pub(super) fn subspace<T: Real>(
     rounds: u64,
     tol: f64,
 ) -> Result<Pairs> {
-    // One more application than rounds: what the last one makes of the basis is where the pairs are read.
+    // One more product than rounds: the pairs are computed from the image of the last basis.
     let limits = Limits { tol, max_iter: rounds.saturating_add(1) };
     let first = || Ok((factor::orthonormal_rows(&start), None::<Pairs>));
     let (mut steps, (mut basis, mut found)) = Steps::begin(run, "subspace", limits, first)?;
@@ -75,8 +76,8 @@ pub(super) fn subspace<T: Real>(
     }
 }
 
-/// One direction after another: each is multiplied until it stands still, and kept orthogonal to those before it by
-/// projecting twice; a matrix from which they were subtracted loses orthogonality to the level of `tol`.
+/// One direction after another: each is iterated until it converges, and kept orthogonal to those before it by two projections;
+/// subtracting them from the matrix instead would lose orthogonality to the level of `tol`.
 pub(super) fn deflation<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
@@ -101,18 +102,18 @@ pub(super) fn deflation<T: Real>(
     rayleigh_ritz(&basis, &image, k, at.steps)
 }
 
-/// Directions found one at a time.
+/// Directions computed so far.
 #[derive(Serialize, Deserialize)]
 struct Directions {
     found: Matrix<f64>,
     /// The largest variance.
     largest: f64,
-    /// Applications of the covariance.
+    /// Number of products with the covariance.
     steps: u64,
 }
 
 impl Directions {
-    /// Where `v` comes to stand still, orthogonal to those found before.
+    /// Iterates `v` until it converges, orthogonal to the earlier directions.
     fn next<T: Real>(
         &mut self,
         operator: &Operator<'_, T>,
@@ -131,10 +132,10 @@ impl Directions {
             largest = largest.max(value);
             let off: f64 =
                 v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| (b - value * a).powi(2)).sum();
-            // Nothing left to find: any direction will do, and its variance is below the floor.
+            // No variance is left: any direction will do, and its variance is below the floor.
             let exhausted = value <= f64::EPSILON * largest;
             done = exhausted || off.sqrt() <= 0.5 * limits.tol * largest;
-            // The direction that was examined is the one that is kept.
+            // The direction whose residual was computed is the one that is kept.
             looked = std::mem::replace(&mut v, image).into_vec();
             scale(&mut v);
             steps.ended(off.sqrt() / largest.max(f64::MIN_POSITIVE), None, &(&looked, &v, largest, done))?;
@@ -146,7 +147,7 @@ impl Directions {
     }
 }
 
-/// Takes out what lies along orthonormal rows, twice.
+/// Removes the components along orthonormal rows, twice.
 fn clear(v: &mut Matrix<f64>, along: &Matrix<f64>) {
     if along.rows() > 0 {
         for _ in 0..2 {
@@ -163,7 +164,7 @@ fn scale(v: &mut Matrix<f64>) {
     }
 }
 
-/// The best eigenpairs within the span of orthonormal rows, given what the covariance makes of them.
+/// The best eigenpairs in the span of orthonormal rows, given their images under the covariance.
 fn rayleigh_ritz(basis: &Matrix<f64>, image: &Matrix<f64>, k: usize, steps: u64) -> Result<Pairs> {
     let small = factor::multiply_transposed(image, basis);
     let b = basis.rows();
