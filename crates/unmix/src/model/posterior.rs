@@ -26,8 +26,8 @@ pub struct PosteriorMean {
 }
 
 impl PosteriorMean {
-    /// The encoder for the model `of`, whose posterior means for complete rows are `(x - mean) matrix`; `matrix` is `n_features x
-    /// n_codes`.
+    /// The encoder for the model `of`, whose posterior means for complete rows are `(x - mean) matrix`; `matrix` is
+    /// `n_features x n_codes`.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, of: LinearGaussian) -> Self {
         Self {
             whole: LinearEncoder::new(mean, matrix),
@@ -250,8 +250,8 @@ impl Model {
         })
     }
 
-    /// Posterior mean and covariance of the code of every row given its observed cells: `n_codes` numbers, then `n_codes x
-    /// n_codes`, row-major.
+    /// Posterior mean and covariance of the code of every row given its observed cells: `n_codes` numbers, then
+    /// `n_codes x n_codes`, row-major.
     ///
     /// # Errors
     ///

@@ -141,8 +141,8 @@ pub trait Tiles: Sized {
     /// Numbers in a vector of the current processor: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
 
-    /// `part += x' x` in the lower triangle, for rows of the table starting at `first` (a multiple of 16): `part` holds some rows of a `p x
-    /// p` table, `x` has `n` rows in panels, the last one with arbitrary padding. Entries above the diagonal are undefined.
+    /// `part += x' x` in the lower triangle, for rows of the table starting at `first` (a multiple of 16): `part` holds some rows of a
+    /// `p x p` table, `x` has `n` rows in panels, the last one with arbitrary padding. Entries above the diagonal are undefined.
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
     /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of half the
@@ -272,8 +272,8 @@ macro_rules! products {
                         let row = i.min(m - rows);
                         let place = TilePosition { row, again: i - row, column: at, last };
                         let (a, b) = (a.as_ptr().wrapping_add(row * step[0]), b.as_ptr().wrapping_add(at));
-                        // SAFETY: if there are terms, the last number of the last row of `a` exists, and so do columns `at..at +
-                        // (width - 1) * LANES + last` of `b`.
+                        // SAFETY: if there are terms, the last number of the last row of `a` exists, and so do columns
+                        // `at..at + (width - 1) * LANES + last` of `b`.
                         unsafe {
                             match last == LANES {
                                 true => tiles!($t, $v, rows, width, true, a, b, steps, |sums| {

@@ -141,8 +141,8 @@ impl Statistics {
         -expected.error(parameters, posterior) - divergence
     }
 
-    /// The terms of the divergence from the posterior that depend on the means of the codes: `½ [tr(G M) - 2 tr(A' U) - 2 (xi / T)
-    /// sum mean(mu)]`. Used to compare codes for the same parameters.
+    /// The terms of the divergence from the posterior that depend on the means of the codes:
+    /// `½ [tr(G M) - 2 tr(A' U) - 2 (xi / T) sum mean(mu)]`. Used to compare codes for the same parameters.
     pub fn divergence_of_means(&self, g: &Matrix<f64>, a: &Matrix<f64>, prior: Prior) -> f64 {
         let inner = |a: &Matrix<f64>, b: &Matrix<f64>| -> f64 {
             a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()

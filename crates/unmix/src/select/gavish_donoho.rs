@@ -23,8 +23,8 @@ pub fn gavish_donoho(values: &[f64], n: f64, p: usize) -> usize {
     values.iter().take_while(|v| v.sqrt() > threshold).count()
 }
 
-/// The optimal threshold in units of `sqrt(larger dimension) * sigma`, for noise of known standard deviation `sigma`: `sqrt(2(b+1)
-/// + 8b / (b + 1 + sqrt(b^2 + 14b + 1)))`, with `b` in (0, 1] the smaller dimension over the larger one.
+/// The optimal threshold in units of `sqrt(larger dimension) * sigma`, for noise of known standard deviation `sigma`:
+/// `sqrt(2(b+1) + 8b / (b + 1 + sqrt(b^2 + 14b + 1)))`, with `b` in (0, 1] the smaller dimension over the larger one.
 ///
 /// Gavish & Donoho (2014), equation 11.
 pub fn hard_threshold(beta: f64) -> f64 {
@@ -40,8 +40,8 @@ pub fn unknown_noise_threshold(beta: f64) -> f64 {
 
 /// The median of the Marchenko-Pastur distribution of aspect ratio `beta` in (0, 1] and unit variance.
 ///
-/// The density is `sqrt((hi - x)(x - lo)) / (2 pi beta x)` from `lo = (1 - sqrt(beta))^2` to `hi = (1 + sqrt(beta))^2`. With `x =
-/// lo + (hi - lo) sin^2 t` its integral is elementary; the root is found by bisection to full precision.
+/// The density is `sqrt((hi - x)(x - lo)) / (2 pi beta x)` from `lo = (1 - sqrt(beta))^2` to `hi = (1 + sqrt(beta))^2`. With
+/// `x = lo + (hi - lo) sin^2 t` its integral is elementary; the root is found by bisection to full precision.
 pub fn marchenko_pastur_median(beta: f64) -> f64 {
     // Below this, the median differs from 1 by less than the rounding error of the integral.
     let beta = beta.clamp(1e-9, 1.0);

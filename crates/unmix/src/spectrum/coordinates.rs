@@ -205,8 +205,8 @@ impl Coordinates {
         }
     }
 
-    /// Filters of `x - mean`, `m x p`, expressed as filters of coordinates, `m x k`: inverse of [`folded`](Self::folded), `v
-    /// back'`.
+    /// Filters of `x - mean`, `m x p`, expressed as filters of coordinates, `m x k`: inverse of [`folded`](Self::folded),
+    /// `v back'`.
     pub(crate) fn unfolded(&self, mut v: Matrix<f64>) -> Matrix<f64> {
         self.by_units(&mut v, |x, unit| x * unit);
         match self.white {

@@ -231,9 +231,9 @@ impl Contrast {
         }
     }
 
-    /// Log normalising constant: `log ∫ exp(-k G(y) - y² / 2) dy` for the density of extended Infomax with sign `k`; `log ∫
-    /// exp(-G(y)) dy` if `sign` is `None`. Only for `logcosh`, whose integrals are known: other contrasts are not logarithms of
-    /// densities, and give `None`.
+    /// Log normalising constant: `log ∫ exp(-k G(y) - y² / 2) dy` for the density of extended Infomax with sign `k`;
+    /// `log ∫ exp(-G(y)) dy` if `sign` is `None`. Only for `logcosh`, whose integrals are known: other contrasts are not logarithms
+    /// of densities, and give `None`.
     pub(crate) fn log_partition(self, sign: Option<f64>) -> Option<f64> {
         let root = (2.0 * std::f64::consts::PI).sqrt();
         match (self, sign) {

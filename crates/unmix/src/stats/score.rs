@@ -1,9 +1,9 @@
 //! Contrasts that are fitted to a source: its score function, approximated by a combination of basis functions.
 //!
 //! For a source with density `p`, the optimal contrast has the derivative `ψ = -p'/p`, its score function. The best approximation
-//! `Σ c_b h_b` in mean square, which minimises `E (ψ - Σ c_b h_b)²`, needs no density estimate: integration by parts gives `E ψ h_b
-//! = E h_b'`, so `c = C⁻¹ d` with `C` the second moments of `h_b(y)` and `d_b = E h_b'(y)` (Pham & Garat 1997, IEEE Trans. Signal
-//! Process. 45:1712, section III). Here, with `t = tanh y` and `q = 1 - t²`,
+//! `Σ c_b h_b` in mean square, which minimises `E (ψ - Σ c_b h_b)²`, needs no density estimate: integration by parts gives
+//! `E ψ h_b = E h_b'`, so `c = C⁻¹ d` with `C` the second moments of `h_b(y)` and `d_b = E h_b'(y)` (Pham & Garat 1997, IEEE Trans.
+//! Signal Process. 45:1712, section III). Here, with `t = tanh y` and `q = 1 - t²`,
 //!
 //! ```text
 //! h     y       t           q     q t      q t²     q t³

@@ -22,7 +22,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// From batches in random order.
+    /// Fits by epochs of batches in random order.
     pub(super) fn by_epochs<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -105,7 +105,7 @@ impl DictionaryLearning {
         self.model(found, features, dtype, run)
     }
 
-    /// Where a stream begins or goes on.
+    /// A new stream, or the state of an existing one.
     fn stream<T: Real>(&self, before: Option<&Model>, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Stream> {
         let p = rows.n_features();
         if rows.weights().is_some() {
@@ -154,7 +154,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// Learns from the batches that are full.
+    /// Learns from the complete batches.
     fn advance(&self, stream: &mut Stream, p: usize, features: &Features, dtype: Dtype) {
         match dtype {
             Dtype::F32 => self.advance_in::<f32>(stream, p, features),

@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of rows on which the objective of an epoch is computed, and `alpha` is chosen.
 const SAMPLE: u64 = 2000;
-/// Rows for each atom that initial atoms are chosen from.
+/// Number of rows for each atom from which initial atoms are chosen.
 const FOR_EACH: u64 = 4;
-/// Relative duality gap of codes during learning, and the maximum number of passes.
+/// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
 pub(super) const LEARNING: Effort = Effort::UpTo { tol: 1e-4, max_passes: 100 };
-/// `alpha="auto"`: this share of the mean over rows of the largest product with an atom.
+/// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
 
 /// Result of a fit.
@@ -40,12 +40,12 @@ pub(super) struct FitResult {
     pub(super) tol: Option<f64>,
     pub(super) n_iter: u64,
     pub(super) sweeps: u64,
-    /// Atoms without use, and those that were replaced.
+    /// Number of unused atoms, and of those that were replaced.
     pub(super) dead: u64,
     pub(super) replaced: u64,
-    /// The largest product of a row and an atom, where every code is 0.
+    /// The largest product of a row and an atom, if every code is 0.
     pub(super) largest: Option<f64>,
-    /// Atoms of every step, one after the other, and their lengths of step.
+    /// Atoms and step lengths of every step, one after the other.
     pub(super) layers: Option<(Vec<f64>, Vec<f64>)>,
     /// The state of a stream.
     pub(super) more: Vec<(&'static str, Tensor)>,
@@ -56,8 +56,8 @@ impl DictionaryLearning {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, more atoms than rows, rows of zeros alone, rows with weights, what the source
-    /// reports. An `alpha` so large that every code is 0 is not an error: the report mentions it, and atoms are the initial ones.
+    /// Numbers that are not finite, fewer than two rows, more atoms than rows, rows that are all zero, rows with weights, errors of
+    /// the source. An `alpha` so large that every code is 0 is not an error: the report mentions it, and atoms are the initial ones.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.admitted()?;
@@ -95,7 +95,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// Incompatible settings.
+    /// Refuses incompatible settings.
     fn admitted(&self) -> Result<()> {
         let refused =
             |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
@@ -122,7 +122,7 @@ impl DictionaryLearning {
         Ok(())
     }
 
-    /// Initial atoms that are given, for rows of `p` numbers.
+    /// Initial atoms if they are given, for rows of `p` numbers.
     pub(super) fn given(&self, p: usize) -> Result<Option<&Matrix<f64>>> {
         let Some(atoms) = &self.dict_init else { return Ok(None) };
         let shape = format!("{} x {}", atoms.rows(), atoms.cols());
@@ -143,7 +143,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// Atoms that learning starts from, where they are given: a table, or those of a model.
+    /// Initial atoms if they are given: a table, or those of a model.
     pub(super) fn started_from(&self, p: usize, run: &Run<'_>) -> Result<Option<Matrix<f64>>> {
         match (run.initial_components(p, self.n_components.unwrap_or(0))?, self.given(p)?) {
             (Some(_), Some(_)) => {
@@ -154,14 +154,14 @@ impl DictionaryLearning {
         }
     }
 
-    /// Given atoms in the set in which they stay.
+    /// Given atoms, projected onto their constraint set.
     pub(super) fn projected(&self, atoms: &Matrix<f64>) -> Matrix<f64> {
         let mut atoms = atoms.clone();
         self.set().project_all(&mut atoms);
         atoms
     }
 
-    /// The set in which atoms stay.
+    /// The constraint set of the atoms.
     pub(super) fn set(&self) -> AtomSet {
         let norm = if self.algorithm == Learning::Ksvd { AtomNorm::Sphere } else { self.atom_norm };
         AtomSet { norm, positive: self.positive_dict }
@@ -213,7 +213,7 @@ impl DictionaryLearning {
         Ok((sample, atoms))
     }
 
-    /// Initial atoms that are made from rows.
+    /// Initial atoms from rows.
     pub(super) fn first_atoms(
         &self,
         k: usize,
@@ -226,7 +226,7 @@ impl DictionaryLearning {
         InitSource { how: self.init, set: self.set(), m: k, rows, p, shape, seed }.atoms()
     }
 
-    /// The weight of the penalty: as given, or by rows.
+    /// The weight of the penalty: as given, or from the rows.
     pub(super) fn weight<T: Real>(&self, atoms: &Atoms<T>, rows: &[T]) -> f64 {
         match self.alpha {
             Alpha::Weight(alpha) => alpha,
@@ -239,7 +239,7 @@ impl DictionaryLearning {
         }
     }
 
-    /// The algorithm, by its name.
+    /// Name of the algorithm.
     pub(super) fn solver(&self) -> String {
         serde_json::to_value(self.algorithm)
             .ok()
@@ -310,7 +310,7 @@ fn fit_warnings(found: &FitResult, alike: usize) -> Vec<String> {
     out
 }
 
-/// Refuses numbers of atoms whose tables do not fit into memory.
+/// Refuses numbers of atoms whose tables do not fit in memory.
 pub(super) fn check_atoms(k: usize, p: usize) -> Result<()> {
     let numbers = (k as u64).saturating_mul(k as u64).saturating_mul(4);
     let tables = (k as u64).saturating_mul(p as u64).saturating_mul(6);

@@ -9,10 +9,10 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Alternating, Atoms, Ksvd, Problem, largest};
 
-/// The tolerance, where none is given.
+/// The default tolerance.
 const TOL: f64 = 1e-4;
 
-/// All rows, initial atoms, and what was found on the way to them.
+/// All rows, initial atoms, and statistics of the rows.
 struct Task<T> {
     x: Vec<T>,
     first: Matrix<f64>,
@@ -23,7 +23,7 @@ struct Task<T> {
 }
 
 impl DictionaryLearning {
-    /// By the algorithm of the settings.
+    /// Fits by the algorithm of the settings.
     pub(super) fn in_memory<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -90,7 +90,7 @@ impl DictionaryLearning {
             residual: Some(ended.residual),
             tol: Some(how.limits.0),
             n_iter: ended.n_iter,
-            // The mean, the rows that atoms begin at, all rows.
+            // Three passes: the mean, rows for initial atoms, all rows.
             sweeps: 3,
             more: Vec::new(),
             largest,

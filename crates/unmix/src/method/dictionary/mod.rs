@@ -1,14 +1,15 @@
 //! Dictionary learning: rows as sparse combinations of atoms; there may be more atoms than columns.
 //!
-//! **Finds** atoms `a_1, ..., a_m` such that every row is a sum of few of them.
+//! **Finds** atoms `a_1, ..., a_m` such that every row is approximately a linear combination of few of them.
 //! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the
 //! penalty could be made arbitrarily small by scaling atoms up.
 //! **Algorithm** by default online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with
-//! forgetting, one sweep of block coordinate descent over the atoms. With rows and codes in memory: alternating steps on codes and atoms, PALM
-//! with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Atoms without use are replaced. New rows are
-//! encoded by the lasso, each code with its duality gap; with `layerwise`, by its layers.
+//! forgetting, one sweep of block coordinate descent over the atoms. With rows and codes in memory: alternating steps on codes and atoms,
+//! PALM with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Unused atoms are replaced. New rows
+//! are encoded by the lasso, each code with its duality gap; with `layerwise`, by the layers.
 //!
-//! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, whatever the number of rows.
+//! **Cost** codes of every row in each epoch; `O(m² p)` for each batch; memory `m² + 2 m p` numbers and a batch, whatever the
+//! number of rows.
 //! **Equals** no other method here. **Fails** where `alpha` is at or above the largest product of a row and
 //! an atom: every code is then 0. The problem is not convex: other seeds give other atoms, of nearly the same
 //! objective.
@@ -38,7 +39,7 @@ pub use super::sparse_coder::{Algorithm as Coder, Alpha};
 pub use crate::sparse::{AtomNorm, DeadUnit, Init};
 pub use settings::{DictionaryLearning, Learning};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "dictionary",
     class: "DictionaryLearning",
@@ -92,7 +93,7 @@ impl Fit for DictionaryLearning {
     }
 }
 
-/// The error about a number of atoms.
+/// The error for an invalid number of atoms.
 fn wrong_number(k: usize, why: String, most: u64) -> Error {
     Error::setting("n_components", k, why, format!("choose a number from 1 to {most}"))
 }

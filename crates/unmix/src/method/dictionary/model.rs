@@ -1,4 +1,4 @@
-//! From learned atoms to a model, and from a model's parameters to its codes.
+//! The model of learned atoms, and its encoder and decoder.
 
 use super::{DictionaryLearning, Learning};
 use crate::data::Workspace;
@@ -17,7 +17,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// By falling use, `size`, then by norm; with canonical signs where atoms are `signed`.
+    /// By descending use, `size`, then by norm; with canonical signs if atoms are `signed`.
     pub(super) fn of(atoms: &Matrix<f64>, size: &[f64], signed: bool, eps: f64) -> Self {
         let mut order: Vec<usize> = (0..atoms.rows()).collect();
         let by = |j: usize| (size[j], norm(atoms.row(j)));
@@ -38,7 +38,7 @@ impl Order {
         })
     }
 
-    /// Numbers that belong to atoms.
+    /// Numbers, one for each atom, in this order.
     pub(super) fn values(&self, of: &[f64]) -> Vec<f64> {
         self.order.iter().map(|&j| of[j]).collect()
     }
@@ -48,7 +48,7 @@ impl Order {
 const LAYERS: &str = "layers";
 const STEPS: &str = "layer_steps";
 
-/// The tensors of the atoms of every step, one after the other, and of the lengths of the steps.
+/// The tensors of the atoms of every step, one after the other, and of the step lengths.
 pub(super) fn layers(order: &Order, layers: Vec<f64>, steps: &[f64], p: usize, dtype: Dtype) -> Tensors {
     let m = order.order.len();
     let mut out = Vec::with_capacity(layers.len());
@@ -62,7 +62,7 @@ pub(super) fn layers(order: &Order, layers: Vec<f64>, steps: &[f64], p: usize, d
         .collect()
 }
 
-/// The parameters that codes depend on.
+/// The parameters that determine the codes.
 pub(super) fn parameters(
     components: &Matrix<f64>,
     usage: &[f64],
@@ -79,7 +79,7 @@ pub(super) fn parameters(
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Codes by the lasso.
+/// Encoder by the lasso.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let alpha = require(tensors, "alpha", &[])?.f64s()[0];
     if !(alpha > 0.0 && alpha.is_finite()) {
@@ -105,7 +105,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     sparse_coder::code_of(&coder, tensors, false)
 }
 
-/// Codes by repeating the steps with which atoms were learned.
+/// Encoder that repeats the steps with which atoms were learned.
 fn layered(given: &DictionaryLearning, alpha: f64, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (m, p) = (components.shape()[0], components.shape()[1]);
@@ -123,7 +123,7 @@ fn layered(given: &DictionaryLearning, alpha: f64, tensors: &Tensors) -> Result<
     Code::new(encoder, LinearDecoder::new(mean, components.to_matrix()))
 }
 
-/// `z <- S_{t alpha}(z - t (z A - x) A')` for the atoms `A` and the step `t` of every layer, from 0.
+/// `z <- S_{t alpha}(z - t (z A - x) A')` with the atoms `A` and the step length `t` of every layer, starting at 0.
 #[derive(Clone, Debug)]
 struct Layers {
     mean: Arc<Vec<f64>>,
@@ -179,7 +179,7 @@ impl<T: Real> RowMap<T> for Replay<T> {
         kernel::centre(rows, None, &self.of.mean, &mut work.rows);
         out.fill(T::default());
         let penalty = (self.of.alpha, self.of.positive);
-        // A row has the same bits in any block: products go row by row.
+        // The bits of a code do not depend on the other rows: products are computed row by row.
         for (x, z) in work.rows.chunks(64 * p).zip(out.chunks_mut(64 * m)) {
             for layer in &self.layers {
                 layer.descend(x, z, None, penalty, 1);

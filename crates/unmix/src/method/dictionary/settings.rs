@@ -1,4 +1,4 @@
-//! Settings of dictionary learning: what they are called, what they may be, what they mean.
+//! Settings of dictionary learning: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::method::sparse_coder::{Algorithm as Coder, Alpha};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DictionaryLearning {
-    /// Number of atoms; `None` for as many as columns, or rows where these are fewer.
+    /// Number of atoms; `None` for the number of columns, or of rows if that is smaller.
     pub n_components: Option<usize>,
-    /// How atoms are learned.
+    /// Learning algorithm.
     pub algorithm: Learning,
     /// Weight of the penalty on codes.
     pub alpha: Alpha,
-    /// Maximum number of nonzero entries in a code, of `ksvd` and the coder `omp`; `None` for a tenth of the
-    /// columns, at least 1.
+    /// Maximum number of nonzero entries in a code, for `ksvd` and the coder `omp`; `None` for a tenth of the number of columns, at
+    /// least 1.
     pub n_nonzero_coefs: Option<usize>,
     /// Initial atoms.
     pub init: Init,
@@ -26,13 +26,13 @@ pub struct DictionaryLearning {
     /// them.
     #[serde(skip)]
     pub dict_init: Option<Matrix<f64>>,
-    /// Norm of the atoms.
+    /// Constraint on the norm of the atoms.
     pub atom_norm: AtomNorm,
-    /// What replaces an atom that no code uses.
+    /// Replacement of unused atoms.
     pub dead_unit: DeadUnit,
-    /// Codes are at least 0.
+    /// Whether codes must be non-negative.
     pub positive_code: bool,
-    /// Entries of atoms are at least 0.
+    /// Whether atoms must be non-negative.
     pub positive_dict: bool,
     /// Mini-batch size.
     pub batch_size: usize,
@@ -40,9 +40,9 @@ pub struct DictionaryLearning {
     pub max_epochs: u64,
     /// Forgetting exponent of past batches.
     pub forgetting: f64,
-    /// Steps on codes in a block.
+    /// Number of steps on codes in a block.
     pub code_steps: u64,
-    /// Steps on atoms in a block.
+    /// Number of steps on atoms in a block.
     pub atom_steps: u64,
     /// Start the codes of a block from those of the previous block.
     pub warm_start_codes: bool,
@@ -50,9 +50,9 @@ pub struct DictionaryLearning {
     pub max_iter: u64,
     /// Convergence tolerance.
     pub tol: Option<f64>,
-    /// How rows are coded by the atoms that were learned.
+    /// Algorithm that codes new rows.
     pub coder: Coder,
-    /// Subtract the mean of every column first.
+    /// Whether the mean of every column is subtracted.
     pub center: bool,
 }
 
@@ -83,34 +83,34 @@ impl Default for DictionaryLearning {
     }
 }
 
-/// How atoms are learned.
+/// Learning algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Learning {
-    /// From batches, in memory that does not depend on the number of rows.
+    /// Online on mini-batches, in memory that does not depend on the number of rows.
     #[default]
     Online,
-    /// Steps on all codes, and then on all atoms.
+    /// Alternating: several steps on all codes, then several on all atoms.
     Alternating,
-    /// One step on all codes, and one on all atoms.
+    /// PALM: one step on all codes, and one on all atoms.
     Palm,
     /// The same with inertia.
     Ipalm,
-    /// `Palm`, whose steps are repeated as the layers of an encoder.
+    /// `Palm`, whose steps are the layers of an encoder.
     Layerwise,
-    /// Codes by matching pursuit, then every atom with its codes.
+    /// K-SVD: codes by matching pursuit, then a rank-1 update of every atom together with its codes.
     Ksvd,
 }
 
 impl Learning {
-    /// Whether rows come in batches.
+    /// Whether rows are processed in batches.
     pub(super) fn streams(self) -> bool {
         self == Learning::Online
     }
 }
 
-/// Where something has an effect.
+/// Conditions under which settings have an effect.
 const ONLINE: &[&[Condition]] = &[&[("algorithm", &["\"online\""])]];
 const BLOCKS: &[&[Condition]] = &[&[("algorithm", &["\"alternating\""])]];
 const IN_MEMORY: &[&[Condition]] = &[&[("algorithm", &["!\"online\""])]];

@@ -1,13 +1,15 @@
-//! The state of learning from a stream, as tensors of the model, from which it continues with the same bits.
+//! The state of learning from a stream, stored as tensors of the model, from which learning continues with the same bits.
 //!
-//! Rows are cut into batches of `batch_size` in their order, whatever each call was given; rows that do not fill a batch wait.
+//! Rows are cut into batches of `batch_size` in their order, independent of the sizes of the arrays given; an incomplete batch is
+//! kept.
 
 use crate::error::{Error, Result};
 use crate::model::{Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix};
 use crate::sparse::{OnlineState, Worst, WorstRow};
 
-/// Names of the tensors: counts, atoms, sums over codes, sums over codes and rows, rows that wait, rows represented worst.
+/// Names of the tensors: counts, atoms, sums over codes, sums over codes and rows, buffered rows, rows with the largest
+/// reconstruction errors.
 const COUNTS: &str = "stream";
 const ATOMS: &str = "stream_atoms";
 const CODES: &str = "stream_codes";
@@ -18,16 +20,16 @@ const WORST: &str = "stream_worst";
 /// The state of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stream {
-    /// Rows seen, those that wait included.
+    /// Number of rows, including buffered ones.
     pub(super) n: u64,
-    /// Atoms that are learned.
+    /// Number of atoms.
     pub(super) k: usize,
     /// Seed of the first rows.
     pub(super) seed: u64,
     pub(super) begun: Option<StreamAtoms>,
-    /// Initial atoms that were given, until it has begun.
+    /// Initial atoms if they were given, until the stream has begun.
     pub(super) start: Option<Matrix<f64>>,
-    /// Rows that wait for a batch, `p` numbers each.
+    /// Rows of an incomplete batch, `p` numbers each.
     pub(super) waiting: Vec<f64>,
 }
 
@@ -38,7 +40,7 @@ pub(super) struct StreamAtoms {
     pub(super) learnt: OnlineState,
 }
 
-/// A number of 64 bits as two that double precision holds.
+/// A 64-bit integer as two numbers that double precision represents exactly.
 fn halves(x: u64) -> [f64; 2] {
     [(x >> 32) as f64, (x & 0xffff_ffff) as f64]
 }
@@ -47,11 +49,11 @@ fn whole(halves: &[f64]) -> u64 {
     ((halves[0] as u64) << 32) | halves[1] as u64
 }
 
-/// Numbers before those of each atom.
+/// Length of the header before the numbers of each atom.
 const HEAD: usize = 13;
 
 impl Stream {
-    /// As tensors, of rows of `p` numbers.
+    /// The state as tensors, for rows of `p` numbers.
     pub(super) fn tensors(&self, p: usize) -> Vec<(&'static str, Tensor)> {
         let [high, low] = halves(self.seed);
         let alpha = self.begun.as_ref().map_or(0.0, |begun| begun.alpha);
@@ -94,7 +96,7 @@ impl Stream {
         tensors.contains_key(COUNTS)
     }
 
-    /// From the tensors of a model of rows of `p` numbers; `None` where it holds no stream.
+    /// From the tensors of a model of rows of `p` numbers; `None` if they hold no stream.
     pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
         let corrupt = || Error::Unsupported {

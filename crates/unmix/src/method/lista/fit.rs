@@ -1,4 +1,4 @@
-//! The steps of a fit.
+//! Fitting: preparation, training, report.
 
 use super::METHOD;
 use super::gradient::Target;
@@ -18,11 +18,11 @@ use crate::run::Run;
 use crate::sparse::Atoms;
 use serde_json::{Map, Value, json};
 
-/// The most rows of which the loss is watched, and of which the table by layers is made.
+/// Maximum number of rows on which the loss is monitored, and for which the table by layers is computed.
 const FIXED: u64 = 4096;
 const TABLE: usize = 512;
 
-/// Some rows, and their codes where these are known.
+/// Selected rows, and their codes if these are known.
 struct Picked<T> {
     x: Vec<T>,
     codes: Option<Vec<T>>,
@@ -34,7 +34,7 @@ impl<T> Picked<T> {
     }
 }
 
-/// What training ended with.
+/// Result of training.
 struct Trained<T: Real> {
     params: Params<T>,
     outcome: Outcome,
@@ -89,7 +89,7 @@ fn picked<T: Real>(
     run: &Run<'_>,
 ) -> Result<Picked<T>> {
     let n = rows.n_counted();
-    // Those that come first are few, and as spread as all: the table by layers is made of them.
+    // The first of them are few and evenly spaced, too: the table by layers is computed for them.
     let chosen: Vec<u64> = match n > FIXED {
         true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
         false => (0..n).collect(),
@@ -99,7 +99,7 @@ fn picked<T: Real>(
     Ok(Picked { x: rows.picked(chosen, run)?, codes })
 }
 
-/// The parameters of the model that the fit starts from, or steps of ISTA.
+/// The parameters of the model given as a start, or steps of ISTA.
 fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &Picked<T>, run: &Run<'_>) -> Result<Params<T>> {
     if let Some(params) = model::initial(given, (of.m, of.p), run)? {
         return Ok(params);
@@ -166,7 +166,7 @@ fn trained<T: Real>(
     Ok(Trained { params, outcome, objective, steps: state.steps, epochs })
 }
 
-/// Of the dictionary and the codes, which are no part of the rows.
+/// Checksum of the dictionary and the codes, which are not part of the rows.
 fn checksum(given: &Lista) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     let tables = given.dictionary.iter().chain(&given.codes);

@@ -1,6 +1,6 @@
-//! Loss and gradient of a batch, by hand.
+//! Loss and gradient of a batch, by explicit backpropagation.
 //!
-//! With `dV = dZ+` where `z+` is not 0, sums over rows:
+//! With `dV = dZ+` where `z+` is non-zero, and sums over rows:
 //!
 //! ```text
 //! h = t dV E;   dZ = dV - h D';   dt = <dV, r E'>;   dtheta = -<dV, sign z+>
@@ -8,8 +8,8 @@
 //! dW = dV' x,  dS = z' dV,  dZ = dV S'                      of Gregor & LeCun
 //! ```
 //!
-//! *Same bits.* Rows are cut into slices of a fixed number; every slice goes through all layers and back by itself, and slices are added up in their order, in
-//! double precision.
+//! *Same bits.* Rows are divided into slices of a fixed length; each slice is propagated forward and backward separately, and slices are
+//! summed in order, in double precision.
 
 use super::net::{Buffers, Net, transposed};
 use super::settings::Cell;
@@ -19,12 +19,12 @@ use rayon::prelude::*;
 /// Rows of a slice.
 const SLICE: usize = 32;
 
-/// What codes are compared with.
+/// The target of the codes.
 #[derive(Clone, Copy)]
 pub(super) enum Target<'t, T> {
     /// The objective of the lasso.
     Objective,
-    /// Codes, `m` numbers a row.
+    /// Known codes, `m` numbers for each row.
     Codes(&'t [T]),
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Gradient {
     pub(super) thresholds: Vec<f64>,
 }
 
-/// One slice of rows on its way through the layers and back.
+/// A slice of rows with the intermediate results of all layers.
 struct Slice<'x, T> {
     x: &'x [T],
     /// Codes before the first layer, and after each.
     z: Vec<Vec<T>>,
-    /// Of every layer: `x - z D`, `r E'`, what passed unthresholded, `dV`, `h`.
+    /// For every layer: `x - z D`, `r E'`, the entries that were not thresholded, `dV`, `h`.
     r: Vec<Vec<T>>,
     u: Vec<Vec<T>>,
     passed: Vec<Vec<bool>>,
@@ -54,7 +54,7 @@ struct Slice<'x, T> {
 }
 
 impl<T: Real> Net<'_, T> {
-    /// Sum over rows of the loss after `depth` layers. On the threads of the pool that this is called on.
+    /// Sum over rows of the loss after `depth` layers, on the threads of the current pool.
     pub(super) fn loss(&self, x: &[T], target: Target<'_, T>, depth: usize) -> f64 {
         let (m, p) = (self.of.m, self.of.p);
         let slices: Vec<f64> = x
@@ -69,7 +69,8 @@ impl<T: Real> Net<'_, T> {
         slices.into_iter().sum()
     }
 
-    /// Sum over rows of the loss after `depth` layers, and its gradient by the parameters of layers `from` and later ones.
+    /// Sum over rows of the loss after `depth` layers, and its gradient with respect to the parameters of layers `from` and later
+    /// ones.
     pub(super) fn gradient(
         &self,
         x: &[T],
@@ -78,7 +79,7 @@ impl<T: Real> Net<'_, T> {
     ) -> (f64, Gradient) {
         let (m, p) = (self.of.m, self.of.p);
         let root = if self.params.recurrent.is_empty() { 0 } else { m };
-        // Only the way back reads it.
+        // Used in the backward pass only.
         let back = transposed(&self.params.recurrent, root, root);
         let slices: Vec<Slice<'_, T>> = x
             .par_chunks(SLICE * p)
@@ -97,7 +98,7 @@ impl<T: Real> Net<'_, T> {
         (loss, gradient)
     }
 
-    /// All layers, with everything that the way back needs.
+    /// The forward pass, with everything that the backward pass needs.
     fn forward<'x>(&self, x: &'x [T], depth: usize) -> Slice<'x, T> {
         let (m, p) = (self.of.m, self.of.p);
         let n = x.len() / p;
@@ -126,7 +127,7 @@ impl<T: Real> Net<'_, T> {
         slice
     }
 
-    /// The loss of codes `z`, and its gradient by them.
+    /// The loss of codes `z`, and its gradient with respect to them.
     fn output(&self, x: &[T], target: Target<'_, T>, z: &[T], g: Option<&mut Vec<T>>) -> f64 {
         let (m, p, zero) = (self.of.m, self.of.p, T::default());
         if let Target::Codes(codes) = target {
@@ -152,7 +153,8 @@ impl<T: Real> Net<'_, T> {
         0.5 * kernel::sum_of_squares(&r) + self.of.alpha * size
     }
 
-    /// From the gradient by the codes `g` to those by scalars, and to `dV` and `h` of every layer from `from` on.
+    /// The backward pass: from the gradient `g` with respect to the codes to those with respect to scalars, and to `dV` and `h` of
+    /// every layer starting at `from`.
     fn backward(&self, slice: &mut Slice<'_, T>, mut g: Vec<T>, (from, depth): (usize, usize), back: &[T]) {
         let (m, p, zero) = (self.of.m, self.of.p, T::default());
         let n = slice.x.len() / p;
@@ -170,7 +172,7 @@ impl<T: Real> Net<'_, T> {
                 let pairs = g.iter().zip(&slice.u[l]);
                 slice.steps[l] = pairs.map(|(g, u)| g.to_f64() * u.to_f64()).sum();
             }
-            // Neither the signal for the layers below nor the gradient of a dictionary is wanted.
+            // Neither the signal for lower layers nor the gradient of a dictionary is needed.
             if l > from || (self.of.cell == Cell::Lista && l > 0) {
                 let (mut h, t) = (vec![zero; n * p], T::from_f64(self.step(l)));
                 kernel::product(&mut h, &g, self.encoder(l).0, n, m, p);
@@ -191,7 +193,7 @@ impl<T: Real> Net<'_, T> {
         }
     }
 
-    /// `-<dV, sign z+>` over entries that were thresholded, with the factors of these.
+    /// `-<dV, sign z+>` over thresholded entries, with the factors of their thresholds.
     fn by_threshold(&self, g: &[T], after: &[T], passed: &[bool]) -> f64 {
         let (m, zero) = (self.of.m, T::default());
         let mut sum = 0.0;
@@ -205,7 +207,7 @@ impl<T: Real> Net<'_, T> {
         sum
     }
 
-    /// Adds up slices, in their order; matrices of different layers on different threads.
+    /// Sums slices in order; matrices of different layers on different threads.
     fn sums(&self, slices: &[Slice<'_, T>], (from, depth): (usize, usize)) -> Gradient {
         let params = self.params;
         let each = |of: &dyn Fn(&Slice<'_, T>, usize) -> f64| -> Vec<f64> {
@@ -277,7 +279,7 @@ fn added(mut a: Vec<f64>, b: Vec<f64>) -> Vec<f64> {
 }
 
 impl<'t, T> Target<'t, T> {
-    /// That of slice `i`, whose codes are `len` numbers.
+    /// The target of slice `i`, whose codes are `len` numbers.
     fn of_slice(self, i: usize, len: usize, m: usize) -> Target<'t, T> {
         match self {
             Target::Objective => Target::Objective,

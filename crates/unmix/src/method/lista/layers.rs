@@ -1,4 +1,4 @@
-//! How good codes are after every layer, beside as many steps of ISTA and FISTA.
+//! Quality of the codes after every layer, compared with the same number of steps of ISTA and FISTA.
 
 use super::net::{Buffers, Net, Problem};
 use crate::num::{Real, kernel};
@@ -6,23 +6,23 @@ use crate::sparse::{Atoms, Checked, Measure, measure};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Rows at a time.
+/// Rows that are processed at a time.
 const BLOCK: usize = 64;
 
 /// Means over rows after each layer.
 struct Curve {
     objective: Vec<f64>,
     squared_error: Vec<f64>,
-    /// Sum of gaps over half the sum of squared lengths.
+    /// Sum of duality gaps over half the sum of squared norms of the rows.
     gap: Vec<f64>,
-    /// Sum of squared differences from the codes that are known, over the sum of their squares.
+    /// Sum of squared errors of the codes, if the true ones are known, over the sum of squares of these.
     code_error: Option<Vec<f64>>,
 }
 
-/// Sums over some rows after one layer: objective, squared error, gap, squared lengths, squared differences of codes.
+/// Sums over rows after one layer: objective, squared error, gap, squared norms, squared errors of codes.
 type Sums = [f64; 5];
 
-/// The table for these rows: of the network, of ISTA and of FISTA, and of the network with its last steps of FISTA where it has them.
+/// The table for these rows: of the network, of ISTA and of FISTA, and of the network followed by its steps of FISTA if it has any.
 pub(super) fn by_layer<T: Real>(net: Net<'_, T>, atoms: &Atoms<T>, x: &[T], codes: Option<&[T]>) -> Value {
     let problem = net.of;
     let depth = problem.n_layers;
@@ -51,7 +51,7 @@ impl Curve {
     }
 }
 
-/// The means for codes that `run` shows after every layer.
+/// The means for the codes that `run` passes on after every layer.
 fn curve<T: Real>(
     of: &Problem<T>,
     atoms: &Atoms<T>,
@@ -95,7 +95,7 @@ fn curve<T: Real>(
     }
 }
 
-/// Steps of ISTA, or of FISTA with restarts row by row, from codes of 0.
+/// Steps of ISTA, or of FISTA restarted for each row separately, from codes of 0.
 fn proximal<T: Real>(
     of: &Problem<T>,
     x: &[T],
@@ -133,7 +133,7 @@ fn proximal<T: Real>(
 }
 
 impl<T> Problem<T> {
-    /// `v` lowered by `theta`.
+    /// Soft thresholding of `v` at `theta`.
     fn soft(&self, v: f64, theta: f64) -> f64 {
         match () {
             () if v > theta => v - theta,

@@ -1,10 +1,11 @@
-//! The network as a learner, whose loss on fixed rows never rises where it is asked so.
+//! The network as a learner, optionally with a monotone loss on fixed rows.
 //!
-//! *Units.* Gradients are divided by the loss at the beginning of a stage and multiplied by the unit of their parameter, rates are in that unit: nothing depends
-//! on the units of rows and atoms. The gradient of all parameters together is then at most 1 long.
+//! *Units.* Gradients are divided by the loss at the beginning of a stage and multiplied by the unit of their parameter, and rates are in
+//! that unit, so that the result does not depend on the units of rows and atoms. The norm of the gradient of all parameters together is
+//! then clipped to 1.
 //!
-//! *Monotone.* After every stage, and each 100 steps inside one, the loss of the fixed rows is formed. Where it is above the least so far the parameters
-//! of the least are restored and the rate is halved; after 5 times the stage ends.
+//! *Monotone.* After every stage, and after every 100 steps within one, the loss of the fixed rows is computed. If it is above the smallest
+//! so far, the parameters of the smallest are restored and the rate is halved; the stage ends after 5 restorations.
 
 use super::gradient::{Gradient, Target};
 use super::net::{Net, Params, Problem};
@@ -16,14 +17,14 @@ use crate::learn::{Learner, Updates};
 use crate::num::Real;
 use serde::{Deserialize, Serialize};
 
-/// Steps between two looks at the fixed rows.
+/// Steps between two evaluations on the fixed rows.
 const EVERY: u64 = 100;
-/// A mean loss of a batch this many times that of the first batch of its stage has left all bounds.
+/// A mean loss of a batch above this multiple of that of the first batch of its stage counts as divergence.
 const UNBOUNDED: f64 = 1e8;
-/// Restored so often a stage ends.
+/// Number of restorations after which a stage ends.
 const HALVINGS: u32 = 5;
 
-/// Rows with their codes, where there are any.
+/// Rows with their codes, if these are known.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<'t, T> {
     pub(super) x: &'t [T],
@@ -37,9 +38,9 @@ pub(super) struct Training<'t, T: Real> {
     /// Learning rates of matrices, and of steps and thresholds, in their units.
     pub(super) rates: [f64; 2],
     pub(super) units: Units,
-    /// Codes of all rows.
+    /// Known codes of all rows.
     pub(super) codes: Option<&'t [T]>,
-    /// The rows of which the loss never rises, where it is not to.
+    /// The fixed rows on which the loss is monotone, if requested.
     pub(super) fixed: Option<Sample<'t, T>>,
     pub(super) n_fixed: usize,
     /// Checksum of the dictionary and the codes.
@@ -48,7 +49,7 @@ pub(super) struct Training<'t, T: Real> {
     targets: Vec<T>,
 }
 
-/// What one is of every kind of parameter.
+/// Units of every kind of parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     pub(super) weights: f64,
@@ -56,23 +57,23 @@ pub(super) struct Units {
     pub(super) thresholds: f64,
 }
 
-/// What changes while the network is trained.
+/// State of the training.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(super) struct Learnt<T: Real> {
     pub(super) params: Params<T>,
-    /// The best of this stage, and its loss.
+    /// The best parameters of this stage, and their loss.
     best: (Params<T>, f64),
-    /// The loss without the layer that is new.
+    /// The loss without the new layer.
     without: f64,
     stage: usize,
     step: u64,
-    /// Of the learning rate.
+    /// Factor of the learning rate.
     share: f64,
     halvings: u32,
     /// Loss of the first batch of the stage.
     scale: f64,
-    /// The losses that were accepted: each at most that before it.
+    /// The accepted losses, a non-increasing sequence.
     pub(super) accepted: Vec<f64>,
     begun: bool,
     forget: bool,
@@ -124,7 +125,7 @@ impl<'t, T: Real> Training<'t, T> {
         }
     }
 
-    /// Mean loss of the fixed rows after `depth` layers; infinite where it is no number.
+    /// Mean loss of the fixed rows after `depth` layers; infinite instead of NaN.
     pub(super) fn loss(&self, params: &Params<T>, depth: usize) -> f64 {
         let Some(fixed) = self.fixed else { return f64::INFINITY };
         let across = params.across(self.of);
@@ -149,14 +150,14 @@ impl<'t, T: Real> Training<'t, T> {
         }
     }
 
-    /// Records a loss that is at most the one before it.
+    /// Records an accepted loss, which must not exceed the previous one.
     fn accept(&self, learnt: &mut Learnt<T>, loss: f64) {
         if learnt.accepted.last().is_none_or(|last| loss <= *last) && loss.is_finite() {
             learnt.accepted.push(loss);
         }
     }
 
-    /// Forms the loss of the fixed rows; whether the stage goes on.
+    /// Evaluates the loss of the fixed rows; returns whether the stage continues.
     fn look(&self, learnt: &mut Learnt<T>) -> bool {
         let stage = self.stages[learnt.stage];
         let loss = self.loss(&learnt.params, stage.depth);
@@ -172,7 +173,7 @@ impl<'t, T: Real> Training<'t, T> {
         learnt.halvings < HALVINGS
     }
 
-    /// A new layer that ends above the loss without it becomes the identity.
+    /// At the end of a stage, a new layer whose loss is above that without it is replaced by the identity.
     fn end(&self, learnt: &mut Learnt<T>) {
         let stage = self.stages[learnt.stage];
         if self.fixed.is_some() && stage.new && learnt.best.1 > learnt.without {
@@ -180,7 +181,7 @@ impl<'t, T: Real> Training<'t, T> {
         }
         learnt.stage += 1;
         learnt.begun = false;
-        // Stages without steps.
+        // Skips stages without steps.
         while let Some(next) = self.stages.get(learnt.stage).filter(|next| next.len == 0) {
             debug_assert!(next.new);
             self.begin(learnt);
@@ -192,8 +193,8 @@ impl<'t, T: Real> Training<'t, T> {
         }
     }
 
-    /// The parameters that training ends with, with the mean loss of the fixed rows: those accepted last, or `start` where these are better. Layers that
-    /// were not reached are steps of the start, or the identity where that is better.
+    /// The final parameters with the mean loss of the fixed rows: the last accepted ones, or `start` if these are better. Layers that were
+    /// not reached are those of the start, or the identity if that is better.
     pub(super) fn best(&self, learnt: &Learnt<T>, start: &Params<T>) -> (Params<T>, f64) {
         if self.fixed.is_none() {
             return (learnt.params.clone(), f64::INFINITY);
@@ -219,7 +220,7 @@ impl<'t, T: Real> Training<'t, T> {
             .unwrap_or((start.clone(), f64::INFINITY))
     }
 
-    /// Targets of the rows of a batch.
+    /// Collects the known codes of the rows of a batch.
     fn gather(&mut self, batch: &Batch<'_, T>) {
         let (Some(codes), m) = (self.codes, self.of.m) else { return };
         self.targets.clear();
@@ -228,7 +229,7 @@ impl<'t, T: Real> Training<'t, T> {
         }
     }
 
-    /// The gradient in its units, at most 1 long.
+    /// The gradient in its units, clipped to norm 1.
     fn scaled(&mut self, sum: Gradient, by: f64) {
         let units = self.units;
         let mut g = sum;

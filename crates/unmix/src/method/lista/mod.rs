@@ -1,18 +1,23 @@
-//! LISTA: a few layers, each like a step of ISTA, trained so that their codes are near those of many steps, or near codes that are known.
+//! LISTA: a network of a few layers, each of the form of a step of ISTA, trained so that its codes approximate those of many steps, or
+//! known codes.
 //!
-//! **Finds** a short network that gives sparse codes of rows by a given dictionary.
-//! **Model** `z+ = S_theta(z + t (x - z D) E')` for every layer, from `z = 0`; the atoms in the rows of `A`, `P(z) = 1/2 ||x - z A||² + alpha ||z||_1`. What is learnt
-//! is, by `cell`, `D = E` with `t` and `theta`; `E` and `theta`, with `D = A`; `t` and `theta`, with `E` in closed form; `t`, with `theta = t alpha`; or two matrices and
-//! a threshold that all layers share.
+//! **Finds** a network of few layers that computes sparse codes of rows by a given dictionary.
+//! **Model** `z+ = S_theta(z + t (x - z D) E')` for every layer, starting at `z = 0`; the atoms are the rows of `A`, and
+//! `P(z) = 1/2 ||x - z A||² + alpha ||z||_1`. The learned parameters are, depending on `cell`, `D = E` with `t` and `theta`; `E` and
+//! `theta`, with `D = A`; `t` and `theta`, with `E` in closed form; `t`, with `theta = t alpha`; or two matrices and a threshold that all
+//! layers share.
 //! **Algorithm**
-//!  1. one pass over the rows for `|A x|`, which says what `alpha` may be;
-//!  2. the start: every layer a step of ISTA (`t = 1/||A||²`, `theta = alpha/||A||²`), so that the network is ISTA; of ALISTA, `t = 1` and the best common threshold;
-//!  3. Adam on mini-batches: a new layer alone, then all so far, and all layers at the end; the loss is the mean squared distance from codes that are given, or the
-//!     mean of `P` where there are none; gradients are worked out by hand (`gradient.rs`);
-//!  4. with `monotone`, parameters are kept only where the loss of fixed rows has not risen, and a network that is worse than its start is the start.
+//!  1. one pass over the rows for `|A x|`, which gives the range and the default of `alpha`;
+//!  2. initial values: every layer is a step of ISTA (`t = 1/||A||²`, `theta = alpha/||A||²`), so that the network is ISTA; for ALISTA,
+//!     `t = 1` and the best common threshold;
+//!  3. Adam on mini-batches: each new layer alone, then all layers so far, and all layers at the end; the loss is the mean squared error
+//!     of the codes if known codes are given, otherwise the mean of `P`; gradients are computed by explicit backpropagation
+//!     (`gradient.rs`);
+//!  4. with `monotone`, parameters are kept only if the loss of fixed rows has not increased, and a network that is worse than its start
+//!     is replaced by it.
 //!
 //! **Cost** `O(n_layers n_atoms n_features)` a row to encode, three times that to train. **Equals** as many steps of ISTA as layers with `max_epochs=0`, but for ALISTA.
-//! **Fails** on rows that are unlike those of the fit: `refine` goes on with steps of FISTA, and the quality of every row has its duality gap.
+//! **Fails** on rows that differ from those of the fit: `refine` adds steps of FISTA, and the quality of every row includes its duality gap.
 //!
 //! K. Gregor & Y. LeCun (2010), ICML. X. Chen, J. Liu, Z. Wang & W. Yin (2018), NeurIPS. J. Liu, X. Chen, Z. Wang & W. Yin (2019), ICLR. P. Ablin, T. Moreau,
 //! M. Massias & A. Gramfort (2019), NeurIPS.
@@ -39,7 +44,7 @@ use settings::SETTINGS;
 
 pub use settings::{Cell, Lista, Rate, Weight};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "lista",
     class: "LISTA",
@@ -64,21 +69,21 @@ pub(super) const METHOD: Method = Method {
 };
 
 impl Lista {
-    /// From settings by name; the dictionary is yet to be given.
+    /// From settings by name, without the dictionary, which is given separately.
     ///
     /// # Errors
     ///
-    /// A name that is none of LISTA's, a value that the setting may not have.
+    /// A name that LISTA does not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
 
-    /// Trains the network on the rows: to give `codes` where there are any, else for the objective of the lasso.
+    /// Trains the network on the rows: to reproduce `codes` if they are given, otherwise for the objective of the lasso.
     ///
     /// # Errors
     ///
-    /// No dictionary, one of zeros or of another width; codes of another number or width; numbers that are not finite, or whose squares are 0; a loss that leaves all
-    /// bounds; what the source reports.
+    /// No dictionary, one of zeros or of another width; codes of another number or width; numbers that are not finite, or whose squares
+    /// underflow to 0; a loss that diverges; errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         if rows.n_counted() == 0 {
@@ -92,7 +97,7 @@ impl Lista {
         rows.pooled(run.threads, || fit::fit(self, rows, dictionary, run))
     }
 
-    /// Refuses codes of other rows, or of another dictionary.
+    /// Refuses codes whose number of rows or columns is wrong.
     fn check_codes(&self, n: u64, m: usize, origin: &str) -> Result<()> {
         let Some(codes) = &self.codes else { return Ok(()) };
         let shape = format!("{} x {}", codes.rows(), codes.cols());

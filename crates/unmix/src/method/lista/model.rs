@@ -1,4 +1,4 @@
-//! From a trained network to a model, and from a model's parameters to its codes.
+//! The model of a trained network, and its encoder and decoder.
 
 use super::net::{Buffers, Net, Params, Problem, TOGETHER};
 use super::settings::{Cell, Lista};
@@ -47,7 +47,7 @@ pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Pa
     out
 }
 
-/// How many matrices, steps and thresholds a network has.
+/// Numbers of matrices, step lengths and thresholds of a network.
 fn counts(given: &Lista) -> [usize; 3] {
     let l = given.n_layers;
     let matrices = match given.cell {
@@ -59,10 +59,11 @@ fn counts(given: &Lista) -> [usize; 3] {
     [matrices, steps, if given.cell == Cell::GregorLecun { 1 } else { l }]
 }
 
-/// The numbers of a tensor, by its name and its shape.
+/// Reads the numbers of a tensor, by its name and its shape.
 type Numbers<'a> = &'a dyn Fn(&str, Vec<usize>) -> Result<Vec<f64>>;
 
-/// The parameters of the network of `given` for `m` atoms of `p` numbers, of tensors that `get` has, and the encoder matrix of ALISTA.
+/// The parameters of the network of `given` for `m` atoms of `p` numbers, from the tensors that `get` returns, and the encoder matrix
+/// of ALISTA.
 fn read<T: Real>(
     given: &Lista,
     (m, p): (usize, usize),
@@ -87,7 +88,7 @@ fn read<T: Real>(
     Ok((Params { weights, recurrent, steps, thresholds }, analytic))
 }
 
-/// The parameters of the model that a fit starts from.
+/// The parameters of the model given as a start.
 pub(super) fn initial<T: Real>(
     given: &Lista,
     (m, p): (usize, usize),
@@ -112,7 +113,7 @@ pub(super) fn initial<T: Real>(
     read(given, (m, p), &get).map(|(params, _)| Some(params))
 }
 
-/// Codes by the layers, rows by the atoms.
+/// Encoder by the layers, decoder by the atoms.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let given = Lista::from_settings(settings)?;
     let components = require(tensors, "components", &[None, None])?;
@@ -152,13 +153,13 @@ struct Layers {
     alpha: f64,
     params: Arc<Params<f64>>,
     analytic: Arc<Option<Vec<f64>>>,
-    /// Of the fit.
+    /// Type of the fit.
     dtype: Dtype,
     narrow: Arc<OnceLock<Arc<Ready<f32>>>>,
     wide: Arc<OnceLock<Arc<Ready<f64>>>>,
 }
 
-/// The network in one type.
+/// The network prepared for one number type.
 #[derive(Debug)]
 pub(super) struct Ready<C: Real> {
     pub(super) of: Problem<C>,
@@ -193,7 +194,7 @@ impl<C: Real> Ready<C> {
         Net { of: &self.of, params: &self.params, across: &self.across }
     }
 
-    /// Codes of rows, with the last steps of FISTA.
+    /// Codes of rows, including the final steps of FISTA.
     pub(super) fn codes(&self, x: &[C], z: &mut [C], work: &mut (Buffers<C>, Work<C>)) {
         let (m, p) = (self.of.m, self.of.p);
         for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
@@ -239,14 +240,14 @@ impl Encoder for Layers {
     }
 }
 
-/// The encoder for rows of `T`, computed in `C`.
+/// The encoder for rows of type `T`, computed in type `C`.
 struct CodeMap<T, C: Real> {
     of: Arc<Ready<C>>,
     rows: PhantomData<fn(T)>,
 }
 
 impl<T: Real, C: Real> CodeMap<T, C> {
-    /// Rows and their codes in the type in which they are computed.
+    /// Rows and their codes in the type of the computation.
     fn coded(&self, rows: &[T]) -> (Vec<C>, Vec<C>) {
         let x: Vec<C> = rows.iter().map(|x| C::from_f64(x.to_f64())).collect();
         let mut z = vec![C::default(); rows.len() / self.of.of.p.max(1) * self.of.of.m];
@@ -263,7 +264,7 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
 
     fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {
         let (x, mut z) = self.coded(rows);
-        // Of the codes that a person gets.
+        // Measures are of the codes as returned, rounded to the type of the rows.
         z.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
         let mut found = vec![Measure::default(); out.len() / 4];
         let penalty = (self.of.of.alpha, self.of.of.positive);

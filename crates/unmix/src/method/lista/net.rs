@@ -9,45 +9,45 @@ use super::settings::Cell;
 use crate::num::{Real, kernel, widest};
 use serde::{Deserialize, Serialize};
 
-/// What training does not change.
+/// Quantities that are constant during training.
 #[derive(Clone, Debug)]
 pub(super) struct Problem<T> {
     pub(super) cell: Cell,
     pub(super) n_layers: usize,
-    /// Numbers of a code and of a row.
+    /// Number of codes and number of columns.
     pub(super) m: usize,
     pub(super) p: usize,
     pub(super) alpha: f64,
     pub(super) positive: bool,
-    /// Percent of the entries that pass unthresholded, for each layer.
+    /// Percentage of the entries that are not thresholded, per layer.
     pub(super) select: f64,
-    /// The atoms, `m x p`, and their transpose. Of equal atoms all but the first are zeros: their codes are 0.
+    /// The atoms, `m x p`, and their transpose. Duplicates of earlier atoms are replaced by zeros: their codes are 0.
     pub(super) atoms: Vec<T>,
     pub(super) across: Vec<T>,
     /// The encoder matrix of ALISTA, `m x p`, and its transpose.
     pub(super) analytic: Option<(Vec<T>, Vec<T>)>,
-    /// Factor of each entry's threshold, where these differ.
+    /// Factor of the threshold of each entry, if these differ.
     pub(super) scale: Option<Vec<f64>>,
-    /// At least the largest eigenvalue of the Gram matrix of the atoms.
+    /// Upper bound on the largest eigenvalue of the Gram matrix of the atoms.
     pub(super) lipschitz: f64,
 }
 
-/// What training changes.
+/// The trained parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(super) struct Params<T: Real> {
-    /// `m x p` for each layer, or one for all of them; none where a cell has none.
+    /// `m x p` for each layer, or one for all of them; empty if the cell has none.
     pub(super) weights: Vec<Vec<T>>,
-    /// `m x m` of Gregor & LeCun.
+    /// `m x m`, for Gregor & LeCun.
     pub(super) recurrent: Vec<T>,
-    /// Of each layer; none where a cell has none.
+    /// One for each layer; empty if the cell has none.
     pub(super) steps: Vec<f64>,
-    /// Of each layer, or one for all of them; none where they follow from steps.
+    /// One for each layer, or one for all of them; empty if they are determined by the step lengths.
     pub(super) thresholds: Vec<f64>,
 }
 
 impl<T: Real> Params<T> {
-    /// Transposes of the matrices, as layers read them.
+    /// Transposed matrices, in the layout that layers need.
     pub(super) fn across(&self, of: &Problem<T>) -> Vec<Vec<T>> {
         self.weights.iter().map(|w| transposed(w, of.m, of.p)).collect()
     }
@@ -62,7 +62,7 @@ impl<T: Real> Params<T> {
             && wide(&self.thresholds)
     }
 
-    /// Layer `l` as that before it.
+    /// Copies the parameters of the layer before to layer `l`.
     pub(super) fn copy_layer(&mut self, l: usize) {
         if self.weights.len() > l {
             self.weights[l] = self.weights[l - 1].clone();
@@ -74,7 +74,7 @@ impl<T: Real> Params<T> {
         }
     }
 
-    /// Makes layer `l` the identity, where it has parameters of its own.
+    /// Makes layer `l` the identity, if it has parameters of its own.
     pub(super) fn make_identity(&mut self, l: usize, cell: Cell) {
         if cell == Cell::Cp && self.weights.len() > l {
             self.weights[l].fill(T::default());
@@ -87,17 +87,17 @@ impl<T: Real> Params<T> {
     }
 }
 
-/// Row-major `rows x cols` as `cols x rows`.
+/// Transposes a row-major `rows x cols` matrix.
 pub(super) fn transposed<T: Real>(a: &[T], rows: usize, cols: usize) -> Vec<T> {
     (0..cols).flat_map(|c| (0..rows).map(move |r| a[r * cols + c])).collect()
 }
 
-/// A network, ready for rows.
+/// A network, prepared for encoding.
 #[derive(Clone, Copy)]
 pub(super) struct Net<'n, T: Real> {
     pub(super) of: &'n Problem<T>,
     pub(super) params: &'n Params<T>,
-    /// Transposes of the matrices.
+    /// Transposed matrices.
     pub(super) across: &'n [Vec<T>],
 }
 
@@ -113,7 +113,7 @@ pub(super) struct Buffers<T> {
     v: Vec<T>,
 }
 
-/// Rows that pass through all layers together: they stay in the second cache.
+/// Rows that are propagated through all layers together: they fit in the second-level cache.
 pub(super) const TOGETHER: usize = 64;
 
 impl<'n, T: Real> Net<'n, T> {
@@ -137,7 +137,7 @@ impl<'n, T: Real> Net<'n, T> {
         }
     }
 
-    /// The step of layer `l`.
+    /// The step length of layer `l`.
     pub(super) fn step(&self, l: usize) -> f64 {
         if self.params.steps.is_empty() { 1.0 } else { self.params.steps[l] }
     }
@@ -150,14 +150,14 @@ impl<'n, T: Real> Net<'n, T> {
         }
     }
 
-    /// How many entries pass unthresholded in layer `l`.
+    /// Number of entries that are not thresholded in layer `l`.
     fn selected(&self, l: usize) -> usize {
         let percent = self.of.select * (l + 1).min(10) as f64;
         (percent / 100.0 * self.of.m as f64).floor() as usize
     }
 
-    /// Applies layer `l` to the codes `z` of rows `x`, into `out`. The first layer has codes of zeros. `passed` gets which entries pass
-    /// unthresholded, where there are any.
+    /// Applies layer `l` to the codes `z` of rows `x`, and writes the result into `out`. The first layer has codes of zeros. `passed`
+    /// receives the mask of the entries that are not thresholded, if there are any.
     pub(super) fn layer(
         &self,
         l: usize,
@@ -244,7 +244,7 @@ impl<'n, T: Real> Net<'n, T> {
             work.order.extend(0..m);
             let size = |j: usize| if positive { before[j].to_f64() } else { before[j].to_f64().abs() };
             work.order.select_nth_unstable_by(k - 1, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
-            // Of the largest, those that exceed their threshold (Chen et al. 2018, eq. 14).
+            // Those of the largest entries that exceed their threshold (Chen et al. 2018, eq. 14).
             for &j in &work.order[..k] {
                 if row[j] != zero {
                     (row[j], passed[j]) = (before[j], true);
@@ -253,7 +253,7 @@ impl<'n, T: Real> Net<'n, T> {
         }
     }
 
-    /// Codes of rows `x`; `each` sees them after every layer.
+    /// Codes of rows `x`; `each` is called with them after every layer.
     pub(super) fn codes(
         &self,
         x: &[T],

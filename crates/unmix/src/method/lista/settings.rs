@@ -1,4 +1,4 @@
-//! The settings of LISTA: what they are called, what they may be, what they mean.
+//! The settings of LISTA: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Condition, Kind, Setting};
@@ -6,37 +6,38 @@ use crate::num::Matrix;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
-/// Settings of [LISTA](super), the dictionary, and codes where training is supervised: `Lista { n_layers: 8, ..Lista::of(atoms) }.fit(&mut rows, &run)`.
+/// Settings of [LISTA](super), the dictionary, and codes for supervised training:
+/// `Lista { n_layers: 8, ..Lista::of(atoms) }.fit(&mut rows, &run)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lista {
-    /// The atoms, `n_components x n_features`: they keep their order, signs and lengths. No setting, but a tensor of the model.
+    /// The atoms, `n_components x n_features`: their order, signs and norms are kept. Not a setting, but a tensor of the model.
     #[serde(skip)]
     pub dictionary: Option<Matrix<f64>>,
-    /// The codes of the rows of the fit, `n_samples x n_components`, where training is supervised. No setting, but given with the rows.
+    /// Known codes of the rows of the fit, `n_samples x n_components`, for supervised training. Not a setting, but given with the rows.
     #[serde(skip)]
     pub codes: Option<Matrix<f64>>,
     /// Weight of the penalty.
     pub alpha: Weight,
-    /// What a layer learns.
+    /// The learned parameters of a layer.
     pub cell: Cell,
     /// Number of layers.
     pub n_layers: usize,
-    /// One matrix for all layers.
+    /// Whether all layers share one matrix.
     pub tied: bool,
-    /// Percent of the entries that pass unthresholded, for each layer.
+    /// Percentage of the entries that are not thresholded, per layer.
     pub support_selection: f64,
-    /// The training loss never rises.
+    /// Whether the training loss must not increase.
     pub monotone: bool,
-    /// Steps of FISTA after the last layer.
+    /// Number of steps of FISTA after the last layer.
     pub refine: usize,
-    /// Codes are at least 0.
+    /// Whether codes must be non-negative.
     pub positive_code: bool,
     /// Learning rate of Adam.
     pub learning_rate: Rate,
-    /// Rows of a batch.
+    /// Mini-batch size.
     pub batch_size: usize,
-    /// How often all rows are visited.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
 }
 
@@ -61,47 +62,47 @@ impl Default for Lista {
 }
 
 impl Lista {
-    /// By the atoms in the rows of `dictionary`, with the defaults of all settings.
+    /// With the atoms in the rows of `dictionary`, and the defaults of all settings.
     pub fn of(dictionary: Matrix<f64>) -> Self {
         Self { dictionary: Some(dictionary), ..Self::default() }
     }
 }
 
-/// What a layer learns.
+/// The learned parameters of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cell {
-    /// The dictionary, the step and the threshold.
+    /// The dictionary, the step length and the threshold.
     #[default]
     Lista,
     /// The matrices of Gregor & LeCun 2010 and a threshold, shared by all layers.
     GregorLecun,
     /// The encoder matrix and the threshold: Chen et al. 2018.
     Cp,
-    /// The step and the threshold, with an encoder matrix in closed form: Liu et al. 2019.
+    /// The step length and the threshold, with an encoder matrix in closed form: Liu et al. 2019.
     Alista,
-    /// The step alone: Ablin et al. 2019.
+    /// The step length alone: Ablin et al. 2019.
     Step,
 }
 
 impl Cell {
-    /// Whether matrices are learnt.
+    /// Whether matrices are learned.
     pub(super) fn has_matrices(self) -> bool {
         !matches!(self, Cell::Alista | Cell::Step)
     }
 
-    /// Whether every layer has a matrix of its own unless these are tied.
+    /// Whether every layer has its own matrix unless `tied`.
     pub(super) fn by_layer(self) -> bool {
         matches!(self, Cell::Lista | Cell::Cp)
     }
 
-    /// Whether a layer has a step.
+    /// Whether a layer has a step length.
     pub(super) fn has_steps(self) -> bool {
         matches!(self, Cell::Lista | Cell::Alista | Cell::Step)
     }
 
-    /// Whether entries may pass unthresholded.
+    /// Whether entries may be exempt from thresholding.
     pub(super) fn selects(self) -> bool {
         matches!(self, Cell::Cp | Cell::Alista)
     }
@@ -114,7 +115,7 @@ impl Cell {
 pub enum Weight {
     /// A number.
     Number(f64),
-    /// A tenth of the mean largest correlation of the rows.
+    /// A tenth of the mean over rows of the largest correlation with an atom.
     Auto(Automatic),
 }
 
@@ -131,7 +132,7 @@ impl Default for Weight {
 pub enum Rate {
     /// A number.
     Number(f64),
-    /// By the cell.
+    /// Depending on the cell.
     Auto(Automatic),
 }
 
@@ -142,7 +143,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// That of matrices, or of steps and thresholds where a cell has nothing else.
+    /// The rate of matrices, or of step lengths and thresholds if the cell has nothing else.
     pub(super) fn of(self, cell: Cell) -> f64 {
         match (self, cell) {
             (Rate::Number(rate), _) => rate,

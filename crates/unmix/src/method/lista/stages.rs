@@ -1,28 +1,28 @@
-//! The stages of the training: layer after layer alone, all layers so far after each, and all of them at the end.
+//! The stages of the training: each new layer alone, then all layers so far, and all layers at the end.
 
 use super::net::Problem;
 use crate::num::Real;
 
-/// Layers that a stage trains, and how long.
+/// Layers that a stage trains, and the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
     /// The first layer whose parameters are trained.
     pub(super) from: usize,
-    /// Layers after which the loss is formed.
+    /// Number of layers after which the loss is computed.
     pub(super) depth: usize,
-    /// The first of its depth: a new layer.
+    /// Whether the last of these layers is new.
     pub(super) new: bool,
-    /// Steps.
+    /// Number of steps.
     pub(super) len: u64,
 }
 
 impl Stage {
-    /// Whether the rate is that of several layers.
+    /// Whether several layers are trained together.
     fn joint(self) -> bool {
         !self.new
     }
 
-    /// Share of the learning rate at step `step`: a cosine from 1 to 0.02, and 0.3 of that where several layers are trained.
+    /// Factor of the learning rate at step `step`: a cosine from 1 to 0.02, multiplied by 0.3 if several layers are trained.
     pub(super) fn share(self, step: u64) -> f64 {
         let at = (step + 1) as f64 / self.len.max(1) as f64;
         let cosine = 0.5 * (1.0 + (std::f64::consts::PI * at.min(1.0)).cos()) + 0.02;
@@ -30,12 +30,12 @@ impl Stage {
     }
 }
 
-/// Steps of a layer alone, of all layers so far, and of all layers at the end, as parts of a whole.
+/// Relative numbers of steps for a layer alone, for all layers so far, and for all layers at the end.
 const ALONE: u64 = 120;
 const SO_FAR: u64 = 120;
 const AT_THE_END: u64 = 1500;
 
-/// The stages of `total` steps. Layers that share a matrix, and networks that were trained before, are trained together from the beginning.
+/// The stages of `total` steps. Layers that share a matrix, and networks that were trained before, are trained jointly from the beginning.
 pub(super) fn stages<T: Real>(of: &Problem<T>, together: bool, total: u64) -> Vec<Stage> {
     let layers = of.n_layers as u64;
     if together {
@@ -53,7 +53,7 @@ pub(super) fn stages<T: Real>(of: &Problem<T>, together: bool, total: u64) -> Ve
         let new = i % 2 == 0 && i < 2 * of.n_layers;
         out.push(Stage { from: from as usize, depth: last as usize + 1, new, len: end - begin });
     }
-    // New layers begin even where there is no time to train them alone.
+    // New layers are initialised even if there is no time to train them alone.
     out.retain(|stage| stage.len > 0 || stage.new);
     out
 }

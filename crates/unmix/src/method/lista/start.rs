@@ -1,4 +1,4 @@
-//! Where training starts: at ISTA, or for ALISTA at encoder vectors in closed form.
+//! Initial parameters: those of ISTA, or for ALISTA encoder vectors in closed form.
 
 use super::gradient::Target;
 use super::net::{Net, Params, Problem, transposed};
@@ -12,7 +12,7 @@ impl<T: Real> Problem<T> {
     ///
     /// # Errors
     ///
-    /// Atoms that ALISTA has no encoder vectors for.
+    /// Atoms for which ALISTA's encoder vectors cannot be computed.
     pub(super) fn new(given: &Lista, atoms: &Atoms<T>, alpha: f64) -> Result<Self> {
         let w = match given.cell {
             Cell::Alista => Some(analytic(&live(atoms))?.into_vec()),
@@ -21,7 +21,7 @@ impl<T: Real> Problem<T> {
         Ok(Self::with_analytic(given, atoms, alpha, w.as_deref()))
     }
 
-    /// The same with the encoder matrix of ALISTA as it was stored.
+    /// The same with a stored encoder matrix of ALISTA.
     pub(super) fn with_analytic(given: &Lista, atoms: &Atoms<T>, alpha: f64, w: Option<&[f64]>) -> Self {
         let (m, p, live) = (atoms.n_atoms(), atoms.n_features(), live(atoms));
         let narrow = live.cast::<T>();
@@ -32,7 +32,7 @@ impl<T: Real> Problem<T> {
             (w, across)
         });
         let unit = |l: &f64| if *l > 0.0 { 1.0 / l } else { 1.0 };
-        // Codes of atoms of length 1 are thresholded alike.
+        // Codes are thresholded alike in units of atoms of norm 1.
         let scale = (given.cell == Cell::Alista && lengths.iter().any(|l| (l - 1.0).abs() > 1e-6))
             .then(|| lengths.iter().map(unit).collect());
         Self {
@@ -51,7 +51,7 @@ impl<T: Real> Problem<T> {
         }
     }
 
-    /// As many steps of ISTA as layers; of ALISTA steps of 1, and thresholds of `theta`.
+    /// ISTA with one step for each layer; for ALISTA, step lengths of 1 and thresholds of `theta`.
     pub(super) fn ista(&self, tied: bool, theta: f64) -> Params<T> {
         let (m, l, t) = (self.m, self.n_layers, 1.0 / self.lipschitz);
         let divided = || self.atoms.iter().map(|a| T::from_f64(a.to_f64() * t)).collect::<Vec<T>>();
@@ -84,7 +84,8 @@ impl<T: Real> Problem<T> {
         Params { weights, recurrent, steps, thresholds }
     }
 
-    /// The start of ALISTA: the threshold of the least loss of these rows, of a grid from the least threshold that makes all codes 0 down.
+    /// The start of ALISTA: the threshold of the smallest loss on these rows, in a grid that descends from the smallest threshold for
+    /// which all codes are 0.
     pub(super) fn searched(&self, x: &[T], target: Target<'_, T>, largest: f64) -> Params<T> {
         const GRID: i32 = 30;
         let mut best = (f64::INFINITY, largest);
@@ -100,7 +101,7 @@ impl<T: Real> Problem<T> {
         self.ista(false, best.1)
     }
 
-    /// The least threshold that makes all codes of these rows 0, for encoder vectors in closed form.
+    /// The smallest threshold for which all codes of these rows are 0, with encoder vectors in closed form.
     pub(super) fn largest_threshold(&self, x: &[T]) -> f64 {
         let Some((w, _)) = &self.analytic else { return 0.0 };
         let (m, p) = (self.m, self.p);
@@ -117,7 +118,7 @@ impl<T: Real> Problem<T> {
     }
 }
 
-/// The atoms, zeros in place of those that equal one before them.
+/// The atoms, with zeros in place of duplicates.
 fn live<T: Real>(atoms: &Atoms<T>) -> Matrix<f64> {
     let mut live = atoms.matrix().clone();
     let unused = atoms.unused();
@@ -129,8 +130,8 @@ fn length(a: &[f64]) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The encoder vectors of the least `||W A'||_F` among those with `a_j w_j = 1`: `w_j = (A'A)^-1 a_j / a_j'(A'A)^-1 a_j` for atoms of length 1, divided by the
-/// lengths of the atoms. `A'A` that is singular, as where there are fewer atoms than columns, gets 1e-8 of its mean eigenvalue on its diagonal.
+/// The encoder vectors of minimum `||W A'||_F` with `a_j w_j = 1`: `w_j = (A'A)^-1 a_j / a_j'(A'A)^-1 a_j` for atoms of norm 1, divided by
+/// the norms of the atoms. If `A'A` is singular, as with fewer atoms than columns, 1e-8 of its mean eigenvalue is added to its diagonal.
 fn analytic(atoms: &Matrix<f64>) -> Result<Matrix<f64>> {
     let (m, p) = (atoms.rows(), atoms.cols());
     let lengths: Vec<f64> = (0..m).map(|j| length(atoms.row(j))).collect();

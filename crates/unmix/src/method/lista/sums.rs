@@ -1,4 +1,4 @@
-//! What a fit needs to know of all rows.
+//! Statistics of all rows for a fit.
 
 use super::METHOD;
 use crate::data::{Rows, Sink, Workspace};
@@ -8,18 +8,18 @@ use crate::run::Run;
 use crate::sparse::Atoms;
 use crate::spectrum::check_total;
 
-/// The largest correlations of rows with an atom, and the lengths of rows.
+/// The largest correlation of each row with an atom, and the norms of rows.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) n: u64,
     /// Sum over rows.
     sum: f64,
-    /// The largest of all: from this alpha on every code of the lasso is 0.
+    /// Maximum over rows: for `alpha` of at least this, every code of the lasso is 0.
     pub(super) largest: f64,
-    /// Sum of squared lengths, and the largest of these.
+    /// Sum of squared norms, and the largest of them.
     pub(super) squares: f64,
     square: f64,
-    /// The largest entry.
+    /// The largest absolute entry.
     entry: f64,
 }
 
@@ -38,7 +38,7 @@ impl Sink<f64> for Scan {
 }
 
 impl Scan {
-    /// Of all rows, whose numbers have to be finite; correlations are of the sign that codes may have.
+    /// Over all rows, whose numbers must be finite; only correlations of the sign that codes may have count.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,
         atoms: &Atoms<T>,
@@ -50,7 +50,7 @@ impl Scan {
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_finite(METHOD.key, &block)?;
             let mut product = Vec::new();
-            // As many rows at a time as keep the product small.
+            // The number of rows at a time is chosen so that the product is small.
             let at_a_time = (1 << 16) / m.max(1) + 1;
             for (rows, out) in block.data.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
                 let n = rows.len() / p;

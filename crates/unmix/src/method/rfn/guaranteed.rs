@@ -1,4 +1,5 @@
-//! Iterations whose objective never falls: codes of all rows are held, and each E-step begins with those of the step before.
+//! Algorithms with a monotone objective: codes of all rows are kept in memory, and each E-step starts from those of the previous
+//! one.
 
 use super::plain::{State, rounded};
 use super::{EStep, FitResult, Task, in_iteration};
@@ -14,23 +15,23 @@ use crate::solve::Steps;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Rounds of the last codes at most, and rounds between two looks at their certificate.
+/// Maximum number of rounds for the final codes, and number of rounds between two evaluations of their certificate.
 const ROUNDS: usize = 500;
 const LOOK: usize = 4;
 
-/// Products of pairs of units of a row that a rung by rows may cost, as a multiple of a pass.
+/// Maximum cost of a candidate that is computed row by row, in products of pairs of units, as a multiple of a pass.
 const REDUCED: f64 = 20.0;
 
-/// What the next iteration begins with.
+/// State at the beginning of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
 struct Search<T> {
     at: State,
-    /// Codes, none before the first E-step.
+    /// Codes; none before the first E-step.
     codes: Option<Held<T>>,
-    /// Covariance of the posterior of the iteration before, and the logarithm of its determinant, where it is needed.
+    /// Covariance of the posterior in the previous iteration, and its log determinant, if needed.
     before: Option<(Matrix<f64>, f64)>,
-    /// How often each rung was taken.
+    /// Number of times that each kind of candidate was accepted.
     rungs: Vec<u64>,
 }
 
@@ -80,7 +81,7 @@ impl Task<'_> {
         Ok(value)
     }
 
-    /// Moments of codes that are held.
+    /// Moments of codes in memory.
     fn held_statistics<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -144,7 +145,7 @@ impl Task<'_> {
             search.rungs[0] += 1;
             return Ok(codes);
         };
-        // The covariance's part of the divergence of what the iteration before ended with.
+        // The covariance part of the divergence at the end of the previous iteration.
         let allowance = match &search.before {
             Some((sigma, log_sigma)) => {
                 let trace: f64 = g.as_slice().iter().zip(sigma.as_slice()).map(|(a, b)| a * b).sum();
@@ -154,7 +155,7 @@ impl Task<'_> {
         };
         let (n, m, l) = (self.row_moments.n, posterior.b.rows() as f64, g.rows() as f64);
         let all: Vec<Rung> = RUNGS.iter().map(|(rung, _)| *rung).collect();
-        // The reduced rung factors a matrix for every row.
+        // The reduced candidate factors a matrix for every row.
         let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
         let rungs: Vec<Rung> = all.iter().copied().filter(|r| !(dear && *r == Rung::Reduced)).collect();
         let ladder = Ladder {
@@ -173,7 +174,7 @@ impl Task<'_> {
         Ok(codes)
     }
 
-    /// The last codes: rounds under the final parameters until the certificate holds.
+    /// The final codes: rounds with the final parameters until the certificate holds.
     fn solved<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -246,7 +247,8 @@ impl Task<'_> {
             let round = rounds.round(codes);
             ended.rounds += 1;
             run.check()?;
-            // No convex problem has a code that is positive in one row and nowhere pulled: such a unit is dead.
+            // A code that is positive in one row only and has no positive gradient elsewhere solves no convex problem: such a unit
+            // is dead.
             if !round.one_hot.is_empty() {
                 round.one_hot.iter().for_each(|&j| dead[j] = true);
                 continue;
@@ -268,7 +270,7 @@ impl Task<'_> {
     }
 }
 
-/// Where the last rounds came to.
+/// Result of the final rounds.
 struct Ended {
     scale: Vec<f64>,
     violation: Violation,
@@ -284,7 +286,7 @@ impl Default for Ended {
     }
 }
 
-/// The largest violation of a code that counts as solved.
+/// Tolerance on the violation of a code that counts as solved.
 fn tolerance<T: Real>() -> f64 {
     match T::DTYPE {
         Dtype::F64 => 1e-8,

@@ -1,18 +1,21 @@
-//! Rectified factor networks: factor analysis with non-negative, sparse codes, of many more units than there are factors.
+//! Rectified factor networks: factor analysis with non-negative, sparse codes, typically with many more units than there are
+//! factors.
 //!
-//! **Finds** units that are active in some rows each, what they add to the columns there, and what noise every column has beside them.
-//! **Model** `x = center + W h + e`, `h ~ N(xi, T I)`, `e ~ N(0, diag(psi))`, with the posterior restricted: the mean of every row's `h`
+//! **Finds** units that are active in part of the rows, their loadings, and the noise variance of every column.
+//! **Model** `x = center + W h + e`, `h ~ N(xi, T I)`, `e ~ N(0, diag(psi))`, with a constrained posterior: the mean of every row's `h`
 //! is non-negative, and that of every unit has second moment 1 over the rows.
 //! **Algorithm** (Clevert et al. 2015), an iteration:
-//!  1. `B = Psi^-1 W Sigma`, `Sigma = (I / T + W' Psi^-1 W)^-1`, through the smaller of `l x l` and `m x m`;
-//!  2. *plain*: codes `max(0, (X - center) B)`, and their products with each other and with the rows, in one pass; units are scaled in the sums.
+//!  1. `B = Psi^-1 W Sigma`, `Sigma = (I / T + W' Psi^-1 W)^-1`, by inverting an `l x l` or an `m x m` matrix, whichever is smaller;
+//!  2. *plain*: codes `max(0, (X - center) B)`, and their cross products with each other and with the rows, in one pass; the scales of
+//!     the units are applied to the sums.
 //!     *coordinate*: the codes of one unit after the other, exactly, given the others. *cascade*: the published sequence of candidates;
-//!  3. `W` and `psi` a share `eta` of the way to `U S^-1` and to the expected squared residuals (Newton's direction), within bounds.
+//!  3. `W` and `psi` move by the fraction `eta` towards `U S^-1` and the expected squared residuals (Newton's direction), within bounds.
 //!
-//! Start and least noise are shares of the columns' variances, so that the units of the columns do not matter.
+//! Initial values and the minimum noise variance are fractions of the columns' variances, so that the units of the columns do not
+//! matter.
 //! **Cost** `O(n l (2 m + l) + l² (m + l))` an iteration, `O(l (m + l))` memory in plain mode; two tables of all codes (coordinate) or four (cascade).
-//! **Equals** factor analysis where nothing is clamped. **Fails** to prove anything of plain mode: the convergence theorem of the paper covers
-//! the other two.
+//! **Equals** factor analysis if no code is rectified. **Fails**: convergence of the plain mode is not proved; the convergence theorem of
+//! the paper covers the other two.
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 
@@ -44,7 +47,7 @@ pub use settings::{
     NoiseForm, Normalize, PsiMinUnit, Rfn,
 };
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "rfn",
     class: "RFN",
@@ -69,18 +72,18 @@ pub(super) const METHOD: Method = Method {
     },
 };
 
-/// Iterations in a row whose residual is below the tolerance before the fit ends.
+/// Number of successive iterations with a residual below the tolerance, after which the fit ends.
 const CALM: u32 = 5;
 
-/// How the objective has behaved so far.
+/// Decreases of the objective so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Falls {
+struct Decreases {
     count: u64,
     largest: f64,
     last: Option<f64>,
 }
 
-impl Falls {
+impl Decreases {
     fn note(&mut self, value: f64) {
         if let Some(fall) = self.last.map(|last| last - value).filter(|fall| *fall > 0.0) {
             self.count += 1;
@@ -90,12 +93,12 @@ impl Falls {
     }
 }
 
-/// What iterations came to, with final codes.
+/// Result of the iterations, with final codes.
 struct FitResult {
     parameters: Parameters,
     posterior: Posterior,
     stats: Statistics,
-    /// What codes are multiplied by; 0 for dead units.
+    /// Factors of the codes; 0 for dead units.
     scale: Vec<f64>,
     objective: Vec<f64>,
     /// The objective of the final codes.
@@ -104,14 +107,14 @@ struct FitResult {
     n_iter: u64,
     sweeps: u64,
     residual: f64,
-    falls: Falls,
+    falls: Decreases,
     jittered: u64,
     one_hot: u64,
-    /// Facts of the modes that hold codes.
+    /// Facts of the algorithms that keep codes.
     more: Map<String, Value>,
 }
 
-/// A fit, once the rows have been looked at.
+/// A fit, after the first pass over the rows.
 struct Task<'a> {
     spec: &'a Rfn,
     row_moments: RowMoments,
@@ -127,7 +130,7 @@ impl Rfn {
     ///
     /// # Errors
     ///
-    /// A name that is none of RFN's, a value that the setting may not have.
+    /// A name that RFN does not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
@@ -136,14 +139,14 @@ impl Rfn {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, codes or tables that do not
-    /// fit into memory, what the source reports. Constant columns and units that are 0 in every row are not errors; the report says so.
+    /// Numbers that are not finite, fewer than two rows, no column that is not constant, incompatible settings, codes or tables that do not
+    /// fit in memory, errors of the source. Constant columns and units that are 0 in every row are not errors; the report mentions them.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.fit_within(rows, run)
     }
 
-    /// [`fit`](Self::fit) as part of another, which has admitted the rows.
+    /// [`fit`](Self::fit) as part of another fit, which has admitted the rows.
     pub(crate) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.check(rows)?;
         let width = rows.n_features().max(self.n_components) as u64;
@@ -154,7 +157,7 @@ impl Rfn {
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
-    /// A model from what a fit has written of it.
+    /// A model from the tensors and the report of a fit.
     pub(crate) fn of_layer(
         settings: Map<String, Value>,
         features: Features,
@@ -180,7 +183,7 @@ impl Rfn {
         self.check_units(p, rows.n_rows(), METHOD.key)
     }
 
-    /// What depends on the number of units and of columns alone, of the fit called `what`.
+    /// Checks that depend on the numbers of units and of columns alone, for the fit called `what`.
     pub(crate) fn check_units(&self, p: usize, n_rows: Option<u64>, what: &str) -> Result<()> {
         let l = self.n_components;
         if l == 0 {
@@ -203,7 +206,7 @@ impl Rfn {
         )
     }
 
-    /// Settings under which the objective could fall, and codes that do not fit into memory.
+    /// Refuses settings with which the objective could decrease, and codes that do not fit in memory.
     fn check_guaranteed<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
         let mode = if self.e_step == EStep::Cascade { "cascade" } else { "coordinate" };
         let refused = |name: &str, got: String, why: &str, remedy: &str| {
@@ -313,7 +316,7 @@ impl<'a> Task<'a> {
         Ok(task)
     }
 
-    /// Bounds of the eigenvalues of full noise, in the units that its step has them in.
+    /// Bounds on the eigenvalues of full noise, in the units of the M-step.
     fn spectrum(&self) -> Result<(f64, f64)> {
         let rectified::statistics::Moments::Full(c) = &self.row_moments.c else {
             return Ok((0.0, f64::INFINITY));
@@ -344,7 +347,7 @@ impl<'a> Task<'a> {
         Limits { tol: self.spec.tol.unwrap_or(f64::NEG_INFINITY), max_iter: self.spec.max_iter }
     }
 
-    /// The outcome in the words of the report: without a tolerance a fixed number of iterations was asked for.
+    /// The outcome for the report: without a tolerance, a fixed number of iterations was requested.
     fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::MaxIter if self.spec.tol.is_none() => Outcome::Completed,
@@ -352,7 +355,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What is random in an iteration.
+    /// Dropout and input noise of an iteration.
     fn corruption(&self, seed: u64, iteration: u64) -> rectified::Corruption {
         let spec = self.spec;
         let dropout = (spec.dropout > 0.0).then_some(Dropout {
@@ -373,7 +376,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The same error with the iteration that it came in.
+/// Adds the iteration to the error.
 fn in_iteration<V>(result: Result<V>, iteration: u64) -> Result<V> {
     result.map_err(|e| match e {
         Error::Factorisation { what } => Error::Unsupported {

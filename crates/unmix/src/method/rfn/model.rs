@@ -1,4 +1,4 @@
-//! From what iterations came to to a model, and from a model's parameters to its codes and its density.
+//! The model of a fit, and its encoder, decoder and density.
 
 use super::{FitResult, METHOD, Task};
 use crate::data::Rows;
@@ -55,7 +55,7 @@ impl Task<'_> {
         }
     }
 
-    /// Units by falling use: the second moment of their codes times their squared relative loadings; dead ones last.
+    /// Units in descending order of use: the second moment of their codes times their squared relative loadings; dead ones last.
     fn order(&self, found: &FitResult) -> Vec<usize> {
         let (w, l) = (&found.parameters.w, found.scale.len());
         let long = |j: usize| -> f64 {
@@ -166,7 +166,7 @@ fn dead(found: &FitResult) -> usize {
     found.scale.iter().filter(|d| **d == 0.0).count()
 }
 
-/// Loadings and noise; columns that do not vary have noise 0 in a file, and 1 here.
+/// Loadings and noise; constant columns have noise 0 in a file, and 1 here.
 fn parameters(tensors: &Tensors) -> Result<(Parameters, Prior, Vec<bool>)> {
     let components = require(tensors, "components", &[None, None])?;
     let p = components.shape()[1];
@@ -200,7 +200,7 @@ fn corrupt() -> Error {
     }
 }
 
-/// The encoder that was trained with, and the rows that codes stand for.
+/// The encoder of the fit, and the linear decoder.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (l, p) = (components.shape()[0], components.shape()[1]);
@@ -222,7 +222,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::new(NonNegative::new(mean, a, prior.mean / prior.variance, g, scale, tol), decoder)
 }
 
-/// The Gaussian of the rows, `N(mean + W xi, T W W' + Psi)`, without the columns that do not vary.
+/// The Gaussian of the rows, `N(mean + W xi, T W W' + Psi)`, without the constant columns.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let (Parameters { w, noise }, prior, varying) = parameters(tensors)?;
     let (p, l) = (w.rows(), w.cols());
@@ -263,7 +263,7 @@ pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     }
 }
 
-/// Singular values of `a`, and its right singular vectors as rows: `min` of its sides.
+/// Singular values of `a`, and its right singular vectors as rows: as many as its smaller dimension.
 fn directions(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
     if a.rows() >= a.cols() {
         return factor::svd_right(a);

@@ -1,6 +1,6 @@
-//! Iterations in plain mode: posterior means, clamped and scaled; one pass over the rows each.
+//! Plain mode: posterior means, rectified and scaled; one pass over the rows for each iteration.
 
-use super::{CALM, Falls, FitResult, METHOD, Task, in_iteration};
+use super::{CALM, Decreases, FitResult, METHOD, Task, in_iteration};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real};
@@ -10,31 +10,31 @@ use crate::run::Run;
 use crate::solve::Steps;
 use serde::{Deserialize, Serialize};
 
-/// What the next iteration begins with.
+/// State at the beginning of an iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) parameters: Parameters,
     pub(super) residual: f64,
-    /// Iterations in a row below the tolerance.
+    /// Number of successive iterations below the tolerance.
     calm: u32,
-    pub(super) falls: Falls,
+    pub(super) falls: Decreases,
     pub(super) jittered: u64,
     pub(super) one_hot: u64,
 }
 
 impl State {
     pub(super) fn new(parameters: Parameters) -> Self {
-        let falls = Falls::default();
+        let falls = Decreases::default();
         Self { parameters, residual: f64::INFINITY, calm: 0, falls, jittered: 0, one_hot: 0 }
     }
 
-    /// What decides convergence: 0 once the residual was below `tol` often enough.
+    /// The residual for the stopping rule: 0 after enough successive iterations below `tol`.
     pub(super) fn rest(&self) -> f64 {
         if self.calm >= CALM { 0.0 } else { f64::INFINITY }
     }
 }
 
-/// A row that takes the place of units, centered and times the root of its weight, with its code.
+/// A row at which dead units are activated, centred and times the square root of its weight, with its code.
 struct Place {
     x: Vec<f64>,
     code: Vec<f64>,
@@ -80,14 +80,14 @@ impl Task<'_> {
         self.moved(at, &posterior, &stats)
     }
 
-    /// Moves the parameters, and returns the objective before.
+    /// Updates the parameters, and returns the objective before.
     pub(super) fn moved(&self, at: &mut State, posterior: &Posterior, stats: &Statistics) -> Result<f64> {
         let value = self.moved_by(at, posterior, stats, &stats.second_moments(posterior))?;
         self.settled(at, value);
         Ok(value)
     }
 
-    /// [`moved`](Self::moved) with these second moments of the codes, without a word of the objective.
+    /// [`moved`](Self::moved) with these second moments of the codes, without computing the objective.
     pub(super) fn moved_by(
         &self,
         at: &mut State,
@@ -103,7 +103,7 @@ impl Task<'_> {
         Ok(value)
     }
 
-    /// Notes the objective of an iteration, and whether its residual was below the tolerance.
+    /// Records the objective of an iteration, and whether its residual was below the tolerance.
     pub(super) fn settled(&self, at: &mut State, value: f64) {
         at.falls.note(value);
         let below = self.spec.tol.is_some_and(|tol| at.residual < tol);
@@ -118,7 +118,7 @@ impl Task<'_> {
         if self.one_hot { gather.with_largest() } else { gather }
     }
 
-    /// Moments of scaled codes, with units that are 0 everywhere at one row each where asked for, and how many these are.
+    /// Moments of scaled codes, where units that are 0 everywhere are activated at one row if requested, and the number of these.
     pub(super) fn statistics<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -133,7 +133,7 @@ impl Task<'_> {
             return Err(rows.not_finite(METHOD.key));
         }
         let mut stats = Statistics::new(sums, self.how);
-        // Without loadings a unit says nothing of any row.
+        // A unit without loadings is determined by no row.
         let loaded = |j: &usize| (0..posterior.b.rows()).any(|k| posterior.b[(k, *j)] != 0.0);
         let placed: Vec<usize> = match self.one_hot {
             true => stats.dead.iter().copied().filter(loaded).collect(),
@@ -187,7 +187,7 @@ impl Task<'_> {
         Ok(numbers.chunks_exact(m).enumerate().map(one).collect())
     }
 
-    /// The final codes: one more pass, without anything random, under parameters in the type of the model.
+    /// The final codes: one more pass, without dropout and noise, with parameters in the type of the model.
     pub(super) fn finished<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -222,7 +222,7 @@ impl Task<'_> {
     }
 }
 
-/// Parameters as a model of rows of type `T` keeps them.
+/// Parameters rounded to the type of the model.
 pub(super) fn rounded<T: Real>(of: &Parameters) -> Parameters {
     let round = |m: &Matrix<f64>| m.cast::<T>().cast::<f64>();
     let noise = match &of.noise {

@@ -1,4 +1,4 @@
-//! What the rows say before any unit does: their center, and second moments about it.
+//! Center and second moments of the rows.
 
 use super::METHOD;
 use super::settings::{Center, NoiseForm};
@@ -13,15 +13,15 @@ use crate::stats::{GatherMoments, GatherScatter, Moments, Scatter};
 
 /// Center and second moments.
 pub(super) struct RowMoments {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub(super) n: f64,
-    /// What is subtracted from rows.
+    /// Offset that is subtracted from rows.
     pub(super) center: Vec<f64>,
-    /// Second moments about it.
+    /// Second moments about the center.
     pub(super) c: SecondMoments,
-    /// Their diagonal; 0 for columns that do not vary.
+    /// Their diagonal; 0 for constant columns.
     pub(super) variance: Vec<f64>,
-    /// Columns that do not vary.
+    /// Number of constant columns.
     pub(super) n_constant: usize,
     /// Full passes over the rows.
     pub(super) sweeps: u64,
@@ -33,7 +33,8 @@ impl RowMoments {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, no column that varies, variances too small for their type, a table too large for memory.
+    /// Numbers that are not finite, no column that is not constant, variances below the range of their type, a table too large for
+    /// memory.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,
         center: Center,
@@ -89,14 +90,14 @@ impl RowMoments {
         Ok(Self { n, center, c, variance, n_constant, sweeps: 1 + more, dtype: T::DTYPE })
     }
 
-    /// Mean variance of the columns that vary.
+    /// Mean variance of the columns that are not constant.
     pub(super) fn mean_variance(&self) -> f64 {
         let varying = self.variance.iter().filter(|v| **v > 0.0);
         varying.clone().sum::<f64>() / varying.count() as f64
     }
 }
 
-/// Means and sums of squares, and all products where the noise is a matrix.
+/// Means and sums of squares, and all products if the noise covariance is a full matrix.
 fn sums<T: Real>(rows: &Rows<'_, T>, noise: NoiseForm, run: &Run<'_>) -> Result<(Moments, Option<Scatter>)> {
     let p = rows.n_features();
     if noise == NoiseForm::Diagonal {
@@ -109,7 +110,7 @@ fn sums<T: Real>(rows: &Rows<'_, T>, noise: NoiseForm, run: &Run<'_>) -> Result<
     Ok((Moments { n: scatter.n, mean, rest, squares }, Some(scatter)))
 }
 
-/// Medians of the columns, each row as often as it counts.
+/// Weighted medians of the columns.
 fn medians<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     struct Numbers(Vec<f64>);
     impl Sink<f64> for Numbers {
@@ -131,7 +132,7 @@ fn medians<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(found.0)
 }
 
-/// The median of some numbers, each as often as it counts: of an even number the mean of the two in the middle.
+/// The weighted median; for an even number, the mean of the two middle ones.
 fn median<T: Real>(numbers: &[T], weights: Option<&[f64]>) -> f64 {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut all: Vec<(f64, f64)> = (0..numbers.len()).map(|i| (numbers[i].to_f64(), weight(i))).collect();

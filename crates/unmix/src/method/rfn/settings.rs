@@ -1,4 +1,4 @@
-//! RFN's settings: what they are called, what they may be, what they mean.
+//! RFN's settings: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Kind, Setting};
@@ -11,11 +11,11 @@ use std::ops::Bound;
 pub struct Rfn {
     /// Number of units.
     pub n_components: usize,
-    /// How codes are found.
+    /// Algorithm of the E-step.
     pub e_step: EStep,
-    /// What units are divided by.
+    /// Normalisation of the units.
     pub normalize: Normalize,
-    /// Share of the way that an iteration goes.
+    /// Learning rate: fraction of the full update.
     pub learning_rate: LearningRate,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -23,17 +23,17 @@ pub struct Rfn {
     pub tol: Option<f64>,
     /// Initial loadings.
     pub init: Init,
-    /// Starts, of which the best is kept.
+    /// Number of starts, of which the best is kept.
     pub n_init: u64,
-    /// Subtracted from the columns.
+    /// Offset that is subtracted from the columns.
     pub center: Center,
-    /// Least noise variance.
+    /// Lower bound on the noise variance.
     pub psi_min: f64,
     /// Unit of `psi_min` and of the start.
     pub psi_min_unit: PsiMinUnit,
     /// Form of the noise covariance.
     pub noise: NoiseForm,
-    /// How parameters move.
+    /// Direction of the M-step.
     pub m_step: MStep,
     /// Prior mean of every unit.
     pub prior_mean: f64,
@@ -41,23 +41,23 @@ pub struct Rfn {
     pub prior_cov: f64,
     /// Soft threshold of loadings.
     pub l1: f64,
-    /// Decay of loadings.
+    /// Weight decay of loadings.
     pub l2: f64,
-    /// Largest loading.
+    /// Upper bound on absolute loadings.
     pub w_max: Option<f64>,
-    /// Probability that a code is dropped.
+    /// Dropout rate of codes.
     pub dropout: f64,
-    /// Where codes are dropped.
+    /// Order of dropout and normalisation.
     pub dropout_place: DropoutPlace,
-    /// Rate of the corruption of rows.
+    /// Amount of input noise.
     pub input_noise: f64,
-    /// Kind of the corruption of rows.
+    /// Kind of input noise.
     pub input_noise_kind: InputNoiseKind,
-    /// Which codes a cascade accepts.
+    /// Acceptance criterion of a cascade.
     pub accept: Accept,
-    /// What becomes of units that are 0 in every row.
+    /// Treatment of units that are 0 in every row.
     pub dead_unit: DeadUnit,
-    /// Rows of a batch.
+    /// Mini-batch size.
     pub batch_size: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ impl Default for Rfn {
     }
 }
 
-/// An enumeration whose values are words.
+/// An enumeration whose values are strings.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $value:ident,)* }) => {
         $(#[$about])*
@@ -105,25 +105,25 @@ macro_rules! words {
 }
 
 words! {
-    /// How codes are found.
+    /// Algorithm of the E-step.
     EStep {
-        /// Posterior means, clamped and scaled.
+        /// Posterior means, rectified and scaled.
         Plain,
-        /// A sequence of candidates of which the first that lowers the objective is taken.
+        /// A sequence of candidates, of which the first that decreases the objective is accepted.
         Cascade,
-        /// Exactly, one unit after the other.
+        /// Exact minimisation, one unit after the other.
         Coordinate,
     }
 }
 
 words! {
-    /// What units are divided by.
+    /// Normalisation of the units.
     Normalize {
-        /// The root of their second moment.
+        /// The root mean square.
         Rms,
-        /// Their standard deviation.
+        /// The standard deviation.
         Std,
-        /// Nothing.
+        /// None.
         None,
     }
 }
@@ -133,19 +133,19 @@ words! {
     Init {
         /// Small random numbers.
         Random,
-        /// The mixing columns of independent components.
+        /// Columns of the mixing matrix of independent components.
         Ica,
     }
 }
 
 words! {
-    /// Unit of the least noise variance, and of the start.
+    /// Unit of the lower bound on the noise variance, and of the start.
     PsiMinUnit {
         /// Each column's variance.
         Variance,
         /// The mean variance of the columns.
         Mean,
-        /// That of the data.
+        /// The units of the data.
         Absolute,
     }
 }
@@ -155,73 +155,73 @@ words! {
     NoiseForm {
         /// A variance for each column.
         Diagonal,
-        /// A matrix.
+        /// A full matrix.
         Full,
     }
 }
 
 words! {
-    /// How parameters move.
+    /// Direction of the M-step.
     MStep {
-        /// In Newton's direction.
+        /// Newton's direction.
         Newton,
-        /// The same, with the inverse of the noise.
+        /// The same, with the inverse noise covariance.
         InversePsi,
-        /// Along the gradient.
+        /// The gradient.
         Gradient,
     }
 }
 
 words! {
-    /// Where codes are dropped.
+    /// Order of dropout and normalisation.
     DropoutPlace {
-        /// After units are scaled.
+        /// After normalisation.
         After,
-        /// Before.
+        /// Before normalisation.
         Before,
     }
 }
 
 words! {
-    /// Kind of the corruption of rows.
+    /// Kind of input noise.
     InputNoiseKind {
-        /// Entries become 0.
+        /// Entries are set to 0.
         Mask,
-        /// Entries become 0 or 1.
+        /// Entries are set to 0 or 1.
         SaltPepper,
-        /// Normal numbers are added.
+        /// Gaussian noise is added.
         Gaussian,
     }
 }
 
 words! {
-    /// What a candidate of a cascade is compared with.
+    /// Acceptance criterion of a cascade.
     Accept {
-        /// The codes before, under the present posterior.
+        /// The divergence of the means of the codes.
         Mean,
-        /// The codes before with the covariance before.
+        /// The divergence including the covariance of the previous posterior.
         Kl,
     }
 }
 
 words! {
-    /// What becomes of units that are 0 in every row.
+    /// Treatment of units that are 0 in every row.
     DeadUnit {
-        /// By the mode.
+        /// Depending on the algorithm of the E-step.
         Auto,
-        /// They stay 0.
+        /// They are kept.
         Zero,
-        /// They are put at one row.
+        /// Each is activated at one row.
         Onehot,
     }
 }
 
-/// Share of the way that an iteration goes.
+/// Learning rate: fraction of the full update.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum LearningRate {
-    /// A number up to 1.
+    /// A fraction of at most 1.
     Rate(f64),
     /// 0.1 in plain mode, else 1.
     Auto(Automatic),
@@ -233,7 +233,7 @@ impl Default for LearningRate {
     }
 }
 
-/// Subtracted from the columns.
+/// Offset that is subtracted from the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -251,14 +251,14 @@ impl Default for Center {
 }
 
 words! {
-    /// The word "median".
+    /// The string "median".
     Median {
-        /// That word.
+        /// The string "median".
         Median,
     }
 }
 
-/// From 0 to below 1.
+/// The interval from 0 to 0.99.
 const RATE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Included(0.99) };
 
 pub(crate) const SETTINGS: &[Setting] = &[

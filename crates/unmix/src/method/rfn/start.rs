@@ -1,4 +1,4 @@
-//! Where iterations begin.
+//! Initial parameters.
 
 use super::Task;
 use super::settings::{Init, NoiseForm, PsiMinUnit};
@@ -12,12 +12,13 @@ use crate::rectified::posterior::multiple_of_identity;
 use crate::rectified::{GatherCubes, Noise, Parameters};
 use crate::run::Run;
 
-/// Share of a column's standard deviation that random loadings have, and of its variance that the noise begins with.
+/// Standard deviation of random loadings, relative to that of the column, and initial noise variance, relative to that of the
+/// column.
 const LOADINGS: f64 = 0.01;
 const NOISE: f64 = 0.1;
 
 impl Task<'_> {
-    /// Standard deviation of random loadings and noise variance of column `k` at the start, and the least and the largest noise variance.
+    /// For column `k`: standard deviation of random loadings, initial noise variance, and its lower and upper bounds.
     pub(super) fn sizes(&self, k: usize) -> (f64, f64, (f64, f64)) {
         let (spec, row_moments) = (self.spec, &self.row_moments);
         let largest = row_moments.variance.iter().fold(0.0f64, |m, v| m.max(*v));
@@ -67,7 +68,7 @@ impl Task<'_> {
         }
     }
 
-    /// Loadings of a fitted model, the first of them where it has more, and its noise where it has one for each column.
+    /// Loadings of a fitted model, the first of them if it has more, and its noise variances if it has one for each column.
     fn start_from(&self, components: &Matrix<f64>, run: &Run<'_>) -> Parameters {
         let (m, l) = (components.cols(), self.spec.n_components);
         let entry =
@@ -88,7 +89,8 @@ impl Task<'_> {
     }
 }
 
-/// Mixing columns of `min(l, rank)` independent components, `m` rows of them, each with the sign that makes its source's skewness positive.
+/// Columns of the mixing matrix, `m x min(l, rank)`, of independent components, each with the sign for which its source has positive
+/// skewness.
 fn independent<T: Real>(rows: &Rows<'_, T>, l: usize, start: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
     let most = rows.n_counted().saturating_sub(1).min(rows.n_features() as u64).min(l as u64) as usize;
     let own = Run {

@@ -8,30 +8,30 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 use rayon::prelude::*;
 
-/// Cells that one thread does at a time: sums over them are added in their order.
+/// Cells that one thread processes at a time: sums over them are added in order.
 pub(super) const PART: usize = 1 << 14;
 
-/// Tables of the size of the rows that a fit holds.
+/// Number of tables of the size of the rows in a fit.
 const TABLES: u64 = 8;
 
-/// Bytes of a fit of `n x p` cells.
+/// Memory in bytes of a fit of `n x p` cells.
 pub(super) fn memory(n: u64, p: usize) -> u64 {
     n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
 }
 
 /// The data of a fit.
 pub(super) struct Cells {
-    /// Rows less the centre, 0 where a cell is missing.
+    /// Centred rows, 0 for missing cells.
     pub(super) x: Matrix<f64>,
     /// Mask of observed cells; empty if none is missing.
     pub(super) observed: Vec<bool>,
-    /// How many cells there are.
+    /// Number of observed cells.
     pub(super) n_observed: usize,
-    /// What is subtracted from rows.
+    /// Offset that is subtracted from rows.
     pub(super) center: Vec<f64>,
-    /// Columns whose cells are all 0 after that.
+    /// Number of columns whose cells are all 0 after centring.
     pub(super) n_constant: usize,
-    /// Rows without a cell.
+    /// Number of rows without observed cells.
     pub(super) empty: usize,
     /// `||x||_F`.
     pub(super) norm: f64,
@@ -119,7 +119,7 @@ impl Cells {
         Ok(self)
     }
 
-    /// Medians of the columns, over the cells that there are.
+    /// Medians of the columns over the observed cells.
     pub(super) fn medians(&self) -> Vec<f64> {
         let (n, p) = (self.x.rows(), self.x.cols());
         let column = |j: usize| (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
@@ -146,13 +146,13 @@ impl Cells {
         self.n_observed as f64 / self.x.as_slice().len() as f64
     }
 
-    /// The median over cells of what `of` makes of the number of the cell and of `low` there.
+    /// The median over observed cells of a function of the cell and of `low` there.
     pub(super) fn median_of(&self, low: &Matrix<f64>, of: impl Fn(f64, f64) -> f64) -> f64 {
         let both = self.x.as_slice().iter().zip(low.as_slice()).enumerate();
         median(both.filter(|(at, _)| self.has(*at)).map(|(_, (x, l))| of(*x, *l)).collect())
     }
 
-    /// A scale of the numbers: the median of absolute values, or their mean if most are 0.
+    /// A scale of the cells: the median of absolute values, or their mean if most are 0.
     pub(super) fn size(&self) -> f64 {
         let numbers = self.x.as_slice().iter().enumerate().filter(|(at, _)| self.has(*at));
         let sizes: Vec<f64> = numbers.map(|(_, x)| x.abs()).collect();
@@ -164,7 +164,7 @@ impl Cells {
     }
 }
 
-/// The median of some numbers; 0 if there are none.
+/// The median; 0 if there are no numbers.
 pub(super) fn median(mut of: Vec<f64>) -> f64 {
     let n = of.len();
     if n == 0 {
@@ -178,12 +178,12 @@ pub(super) fn median(mut of: Vec<f64>) -> f64 {
     }
 }
 
-/// `max(|x| - t, 0)` with the sign of `x`.
+/// Soft thresholding: `max(|x| - t, 0)` with the sign of `x`.
 pub(super) fn soft(x: f64, t: f64) -> f64 {
     x - x.clamp(-t, t)
 }
 
-/// Sums of parts, in their order.
+/// Sums of parts, in order.
 pub(super) fn total<const K: usize>(parts: &[[f64; K]]) -> [f64; K] {
     parts.iter().fold([0.0; K], |mut sum, part| {
         sum.iter_mut().zip(part).for_each(|(s, x)| *s += x);

@@ -1,8 +1,8 @@
-//! Least absolute deviations of a long row by an interior-point method (Portnoy & Koenker 1997), for rows in which every cell has noise.
+//! Least absolute deviations of a long row by an interior-point method (Portnoy & Koenker 1997), for rows with noise in every cell.
 //!
 //! The dual, `max y'x` over `V y = 0` and `|y| <= 1`, is a linear programme in `a = (y + 1) / 2`, between 0 and 1. Each iteration is a
-//! weighted least squares problem of the code, predicted and corrected (Mehrotra 1992): some 15 of them, `O(m r²)` each, where a simplex
-//! method takes steps in proportion to `r` and to the cells whose signs change.
+//! weighted least-squares problem for the code, with predictor and corrector (Mehrotra 1992): about 15 iterations, `O(m r²)` each,
+//! whereas the number of simplex steps is proportional to `r` and to the number of cells whose signs change.
 
 use super::l1::{Deviations, TOL, dot};
 use crate::num::{Matrix, factor};
@@ -11,7 +11,7 @@ use crate::num::{Matrix, factor};
 const MOST: usize = 60;
 /// Step length as a fraction of the distance to the boundary.
 const SHARE: f64 = 0.9995;
-/// Iterations before the gap is computed.
+/// Number of iterations before the gap is computed.
 const FIRST: usize = 6;
 
 /// `a` and `1 - a`, with the multipliers of their bounds, `m` numbers each.
@@ -23,7 +23,7 @@ struct Inside {
     code: Vec<f64>,
 }
 
-/// A step of all of them; that of `s` is the one of `a`, reversed.
+/// A step of all variables; that of `s` is minus that of `a`.
 struct StepDirection {
     a: Vec<f64>,
     z: Vec<f64>,
@@ -32,7 +32,7 @@ struct StepDirection {
 }
 
 impl Deviations<'_> {
-    /// The code and its gap, as a fraction of `||x||_1`, at most [`TOL`]; `None` where rounding errors stop it before.
+    /// The code and its gap, as a fraction of `||x||_1`, at most [`TOL`]; `None` if rounding errors prevent convergence.
     pub(super) fn interior(&self, size: f64) -> Option<(Vec<f64>, f64)> {
         let mut at = self.inside(size)?;
         for step in 0..MOST {
@@ -48,7 +48,7 @@ impl Deviations<'_> {
         None
     }
 
-    /// The start: least squares, and `a` in the middle.
+    /// The initial point: least squares, and `a` in the middle.
     fn inside(&self, size: f64) -> Option<Inside> {
         let m = self.x.len();
         let code = self.products(self.x);
@@ -62,7 +62,7 @@ impl Deviations<'_> {
         (size > 0.0).then_some(at)
     }
 
-    /// One iteration; `None` where the weights leave no positive definite matrix.
+    /// One iteration; `None` if the weighted matrix is not positive definite.
     fn advance(&self, at: &mut Inside) -> Option<()> {
         let m = self.x.len();
         let q: Vec<f64> = (0..m).map(|j| 1.0 / (at.z[j] / at.a[j] + at.w[j] / at.s[j])).collect();
@@ -92,7 +92,7 @@ impl Deviations<'_> {
         at.code.iter().all(|c| c.is_finite()).then_some(())
     }
 
-    /// Newton's step to complementarity of 0, or of `target` with the second-order terms of a step before.
+    /// Newton's step to complementarity of 0, or of `target` with the second-order terms of the previous step.
     fn way(
         &self,
         at: &Inside,
@@ -102,14 +102,14 @@ impl Deviations<'_> {
         corrected: Option<(f64, &StepDirection)>,
     ) -> StepDirection {
         let m = self.x.len();
-        // Complementarity that is aimed at, over `a` and over `s`.
+        // Target of complementarity, over `a` and over `s`.
         let aim = |j: usize| match corrected {
             None => (0.0, 0.0),
             Some((target, way)) => {
                 ((target - way.a[j] * way.z[j]) / at.a[j], (target + way.a[j] * way.w[j]) / at.s[j])
             }
         };
-        // `rest` is what z - w has to be; V a = V 1/2 holds from the start on, up to rounding errors.
+        // `rest` is the required value of z - w; V a = V 1/2 holds from the start, up to rounding errors.
         let pull: Vec<f64> = (0..m)
             .map(|j| {
                 let (of_a, of_s) = aim(j);
@@ -134,7 +134,7 @@ impl Deviations<'_> {
             way.z.push(of_a - at.z[j] - at.z[j] * da / at.a[j]);
             way.w.push(of_s - at.w[j] + at.w[j] * da / at.s[j]);
         }
-        // The multipliers of V a = V 1/2 are the code, with the other sign.
+        // The multipliers of V a = V 1/2 are minus the code.
         way.code = turned.iter().map(|t| -t).collect();
         way
     }
@@ -154,7 +154,7 @@ impl Deviations<'_> {
     }
 }
 
-/// How far the primal and the dual variables may go, at most 1.
+/// Maximum step lengths of the primal and the dual variables, at most 1.
 fn lengths(at: &Inside, way: &StepDirection) -> (f64, f64) {
     let most = |of: &[f64], way: &[f64], sign: f64| {
         of.iter()
@@ -176,7 +176,7 @@ mod tests {
         factor::orthonormal_rows(&Matrix::from_fn(r, m, |i, j| draws.normal((i * m + j) as u64)))
     }
 
-    /// A row of a code, noise and large errors in a tenth of the cells.
+    /// A row: a code times V, noise, and large errors in a tenth of the cells.
     fn row(v: &Matrix<f64>, noise: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
         let draws = Stream::new(seed, 1);
         let code: Vec<f64> = (0..v.rows()).map(|i| 3.0 * draws.normal(i as u64)).collect();
@@ -201,14 +201,14 @@ mod tests {
                 let (vertex, least) = of.solve();
                 assert!(gap <= TOL && least <= TOL, "{r} of {m}: {gap:e}, {least:e}");
                 assert!((value(&code) / value(&vertex) - 1.0).abs() < 1e-4, "{r} of {m}");
-                // At any scale, to the same digits.
+                // At any scale, to the same relative accuracy.
                 let large: Vec<f64> = x.iter().map(|x| 1e6 * x).collect();
                 let (scaled, _) = Deviations { v: &v, x: &large }.interior(1e6 * size).unwrap();
                 let far = scaled.iter().zip(&code).fold(0.0f64, |m, (a, b)| m.max((a / 1e6 - b).abs()));
                 assert!(far < 1e-3 * noise, "{r} of {m}: {far:e}");
             }
         }
-        // A row of zeros, and one that is solved exactly.
+        // A row of zeros, and one that is fitted exactly.
         let v = axes(3, 220, 2);
         assert_eq!(Deviations { v: &v, x: &[0.0; 220] }.solve_noisy(), (vec![0.0; 3], 0.0));
         let (code, x) = row(&v, 0.0, 3);

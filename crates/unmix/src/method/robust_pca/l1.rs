@@ -1,26 +1,27 @@
 //! The code of a row by least absolute deviations, `min_c ||x - c V||_1` for orthonormal rows `V`, with its duality gap.
 //!
-//! The alternating direction method of multipliers (ADMM) converges in a few steps where most residuals are 0, and slowly where every cell has noise.
-//! Of exact cells it need only find most: least squares over these give the code, which the gap proves.
-//! With noise the solution interpolates as many cells as there are components, a vertex of the linear programme, and simplex steps with the line
-//! search of Barrodale & Roberts (1973), which passes sign changes, end after finitely many. The gap is that to the dual, `max y'x` over
-//! `||y||_∞ <= 1`, `V y = 0`.
+//! The alternating direction method of multipliers (ADMM) converges in a few steps if most residuals are 0, and slowly if every cell has
+//! noise. It only has to identify most of the cells with residual 0: least squares over these gives the code, whose optimality the gap
+//! proves. With noise the solution interpolates as many cells as there are components, a vertex of the linear programme, and the simplex
+//! method with the line search of Barrodale & Roberts (1973), which passes sign changes, terminates after finitely many steps. The gap is
+//! that to the dual, `max y'x` over `||y||_∞ <= 1`, `V y = 0`.
 
 use super::cells::{median, soft};
 use crate::num::{Matrix, factor};
 
-/// A row is solved where its gap is at most this share of `||x||_1`: about what the row space of a fit is known to.
+/// Tolerance on the gap as a fraction of `||x||_1`: about the accuracy of the row space of a fit.
 pub(super) const TOL: f64 = 1e-6;
-/// Primal and dual residual at which ADMM ends, as fractions of `||x||`, and its maximum number of iterations.
+/// Tolerance of ADMM on the primal and dual residual, as fractions of `||x||`, and its maximum number of iterations.
 const MET: f64 = 1e-9;
 const ALTERNATIONS: usize = 60;
-/// Iterations between two attempts to end by least squares, and the residual of exact cells, as a fraction of the median of `|x|`.
+/// Iterations between two attempts to finish by least squares, and the maximum residual of exact cells, as a fraction of the median
+/// of `|x|`.
 const BETWEEN: usize = 6;
 const NEAR: f64 = 1e-3;
-/// Cells from which on rows with noise are solved by an interior-point method.
+/// Number of cells from which rows with noise are solved by an interior-point method.
 const LONG: usize = 200;
 
-/// A row, and what spans its low-rank part.
+/// A row, and the basis of its low-rank part.
 pub(super) struct Deviations<'a> {
     /// Orthonormal rows, `r x m`.
     pub(super) v: &'a Matrix<f64>,
@@ -28,7 +29,7 @@ pub(super) struct Deviations<'a> {
     pub(super) x: &'a [f64],
 }
 
-/// A vertex of the linear programme: the cells that are interpolated, one for each component.
+/// A vertex of the linear programme: the interpolated cells, one for each component.
 struct Vertex {
     cells: Vec<usize>,
     /// Inverse of the columns of `V` at these cells: row `i` belongs to component `i`, column `k` to cell `k`.
@@ -37,7 +38,7 @@ struct Vertex {
     signs: Vec<f64>,
 }
 
-/// In eight sums, so that the loop is a vector loop.
+/// In eight independent sums, so that the loop is vectorised.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a8, a1) = a.as_chunks::<8>();
     let (b8, b1) = b.as_chunks::<8>();
@@ -67,7 +68,7 @@ impl Deviations<'_> {
         }
     }
 
-    /// The same of a row in which every cell has noise: of many cells by an interior-point method.
+    /// The same for a row with noise in every cell: for many cells by an interior-point method.
     pub(super) fn solve_noisy(&self) -> (Vec<f64>, f64) {
         let size: f64 = self.x.iter().map(|x| x.abs()).sum();
         let long = self.x.len() >= LONG && self.x.len() >= 2 * self.v.rows() && self.v.rows() > 0;
@@ -94,7 +95,7 @@ impl Deviations<'_> {
         self.x.iter().zip(self.fitted(code)).map(|(x, f)| x - f).collect()
     }
 
-    /// The gap between `||left||_1` and the value of multipliers near `y`.
+    /// The gap between `||left||_1` and the dual objective at feasible multipliers near `y`.
     pub(super) fn gap(&self, left: &[f64], mut y: Vec<f64>, size: f64) -> f64 {
         let outside = self.fitted(&self.products(&y));
         y.iter_mut().zip(outside).for_each(|(y, o)| *y -= o);
@@ -103,7 +104,7 @@ impl Deviations<'_> {
         ((primal - dot(&y, self.x) / most) / size).max(0.0)
     }
 
-    /// Code, gap, and whether the last change was small enough.
+    /// ADMM: code, gap, and whether it converged.
     fn alternations(&self, size: f64) -> (Vec<f64>, f64, bool) {
         let m = self.x.len();
         let typical = match median(self.x.iter().map(|x| x.abs()).collect()) {
@@ -140,14 +141,14 @@ impl Deviations<'_> {
         (code, gap, met)
     }
 
-    /// The code by least squares over the cells that it leaves nearly nothing of, beginning at those where `sparse` is 0, where this is a solution.
+    /// The code by least squares over the cells of negligible residual, starting with those where `sparse` is 0, if that is a solution.
     fn of_exact_cells(&self, sparse: &[f64], typical: f64, size: f64) -> Option<(Vec<f64>, f64)> {
         let exact: Vec<bool> = sparse.iter().map(|s| *s == 0.0).collect();
         let (first, _) = self.least_squares(&exact)?;
         let exact: Vec<bool> = self.left(&first).iter().map(|l| l.abs() <= NEAR * typical).collect();
         let (code, gram) = self.least_squares(&exact)?;
         let left = self.left(&code);
-        // Multipliers: signs of the residuals of other cells, and the shortest ones with V y = 0 of these.
+        // Multipliers: signs of the residuals of other cells, and the minimum-norm ones with V y = 0 for these.
         let mut y: Vec<f64> =
             left.iter().zip(&exact).map(|(l, exact)| if *exact { 0.0 } else { l.signum() }).collect();
         let pull = Matrix::from_vec(1, self.v.rows(), self.products(&y));
@@ -157,7 +158,8 @@ impl Deviations<'_> {
         (gap <= TOL).then_some((code, gap))
     }
 
-    /// The code of some cells by least squares, and the factor of the Gram matrix of their columns: the identity less that of the others.
+    /// The code of the marked cells by least squares, and the Cholesky factor of the Gram matrix of their columns, computed as the
+    /// identity minus that of the others.
     fn least_squares(&self, of: &[bool]) -> Option<(Vec<f64>, factor::Cholesky)> {
         let r = self.v.rows();
         let mut gram = Matrix::from_fn(r, r, |a, b| f64::from(u8::from(a == b)));
@@ -177,13 +179,13 @@ impl Deviations<'_> {
         Some((code.into_vec(), gram))
     }
 
-    /// Simplex steps from the vertex near `code`; `None` where the columns of `V` do not have full rank.
+    /// Simplex steps from the vertex near `code`; `None` if the columns of `V` do not have full rank.
     fn pivots(&self, code: &[f64], size: f64) -> Option<(Vec<f64>, f64)> {
         let mut at = self.vertex(&self.left(code))?;
         let r = self.v.rows();
         for _ in 0..50 + 20 * r {
             let pull = self.products(&at.signs);
-            // Multipliers of the vertex's cells: V y = 0.
+            // Multipliers of the vertex's cells, from V y = 0.
             let y: Vec<f64> =
                 (0..r).map(|k| -(0..r).map(|i| at.inverse[(i, k)] * pull[i]).sum::<f64>()).collect();
             let (leaving, most) =
@@ -207,7 +209,7 @@ impl Deviations<'_> {
         Some((code, gap))
     }
 
-    /// Code of a vertex, and what it leaves.
+    /// Code of a vertex, and its residuals.
     fn at(&self, vertex: &Vertex) -> (Vec<f64>, Vec<f64>) {
         let r = self.v.rows();
         let code: Vec<f64> =
@@ -217,7 +219,7 @@ impl Deviations<'_> {
         (code, left)
     }
 
-    /// The vertex of the cells that leave least, as far as they are independent.
+    /// The vertex of the cells with the smallest residuals, as far as they are linearly independent.
     fn vertex(&self, left: &[f64]) -> Option<Vertex> {
         let (r, m) = (self.v.rows(), self.x.len());
         let mut order: Vec<usize> = (0..m).collect();
@@ -247,7 +249,7 @@ impl Deviations<'_> {
         let inverse = inverted(&Matrix::from_fn(r, r, |k, i| self.v[(i, cells[k])]))?;
         let mut signs: Vec<f64> = left.iter().map(|l| if *l < 0.0 { -1.0 } else { 1.0 }).collect();
         let mut vertex = Vertex { cells, inverse, signs: vec![0.0; m] };
-        // Signs of what this vertex leaves; those of cells that leave nothing are as they were.
+        // Signs of the residuals of this vertex; those of cells with residual 0 are unchanged.
         let (_, now) = self.at(&vertex);
         signs.iter_mut().zip(&now).filter(|(_, l)| **l != 0.0).for_each(|(s, l)| *s = l.signum());
         vertex.cells.iter().for_each(|j| signs[*j] = 0.0);
@@ -256,7 +258,7 @@ impl Deviations<'_> {
     }
 
     /// Exchanges cell number `leaving` of the vertex, whose multiplier `y` exceeds 1 in absolute value, for the cell at the minimum along
-    /// that edge. False where no cell enters.
+    /// that edge. Returns false if no cell enters.
     fn step(&self, at: &mut Vertex, leaving: usize, y: f64, left: &[f64]) -> bool {
         let r = self.v.rows();
         let way = -y.signum();
@@ -289,7 +291,7 @@ impl Deviations<'_> {
     }
 }
 
-/// The inverse after row `k` of the matrix became `row`; whether there is one.
+/// Updates the inverse after row `k` of the matrix was replaced by `row`; returns whether it exists.
 fn exchanged(inverse: &mut Matrix<f64>, k: usize, row: &[f64]) -> bool {
     let r = row.len();
     let image: Vec<f64> = (0..r).map(|j| (0..r).map(|i| row[i] * inverse[(i, j)]).sum()).collect();
@@ -306,7 +308,7 @@ fn exchanged(inverse: &mut Matrix<f64>, k: usize, row: &[f64]) -> bool {
     true
 }
 
-/// The inverse by elimination with the largest pivots, `None` of a singular matrix.
+/// The inverse by elimination with complete pivoting; `None` for a singular matrix.
 fn inverted(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     let r = a.rows();
     let mut both = Matrix::from_fn(r, 2 * r, |i, j| match j < r {
@@ -343,7 +345,7 @@ mod tests {
         factor::orthonormal_rows(&Matrix::from_fn(r, m, |i, j| draws.normal((i * m + j) as u64)))
     }
 
-    /// A row of a code, noise and some large errors.
+    /// A row: a code times V, noise, and some large errors.
     fn row(v: &Matrix<f64>, noise: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
         let draws = Stream::new(seed, 1);
         let code: Vec<f64> = (0..v.rows()).map(|i| 3.0 * draws.normal(i as u64)).collect();

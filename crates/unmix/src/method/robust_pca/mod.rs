@@ -51,7 +51,7 @@ use svd::Low;
 
 pub use settings::{Noise, RobustPca};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "robust-pca",
     class: "RobustPCA",
@@ -70,9 +70,9 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("alm", cells::memory(n, p).saturating_add(needs::PROGRAM))],
 };
 
-/// Iterations of the exact form after which rows with nonzero residuals in most cells count as noisy.
+/// Number of iterations of the exact form, after which rows with nonzero residuals in most cells are treated as noisy.
 const TRIAL: u64 = 60;
-/// Iterations with noise end at a change of so many times the tolerance.
+/// Factor of the tolerance for iterations with noise.
 const COARSER: f64 = 1e3;
 
 /// Result of a fit.
@@ -104,8 +104,8 @@ impl RobustPca {
     ///
     /// # Errors
     ///
-    /// Infinities, fewer than two rows, a column without a cell, rows of zeros alone, rows beyond memory, what the source reports. Rows
-    /// that vary in no common direction are not an error: the rank is then 0.
+    /// Infinities, fewer than two rows, a column without observed cells, rows that are all zero, rows that do not fit in memory, errors
+    /// of the source. Rows without a common direction are not an error: the rank is then 0.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_counted(), rows.n_features());
@@ -168,7 +168,7 @@ impl RobustPca {
         drop(found);
         let (rounds, moved, outcome) = stable.with_unknown_noise(&basis, run)?;
         if rounds.std <= EXACT * cells.size() {
-            // Rows without noise that take many iterations.
+            // Rows without noise that need many iterations.
             let found = pursuit(None).solve(basis, run)?;
             let n_iter = found.n_iter + before + rounds.n_iter;
             return Ok(FitResult { n_iter, ..exact(found, self.tol) });
@@ -187,7 +187,7 @@ impl RobustPca {
     ) -> Result<Model> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let (singular, mut components) = found.low.axes()?;
-        // Rounding errors in columns that are 0 in all rows.
+        // Columns that are 0 in all rows have only rounding errors.
         let still = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
         for j in (0..p).filter(|&j| cells.n_constant > 0 && still(j)) {
             (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);

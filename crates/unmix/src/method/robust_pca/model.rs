@@ -1,4 +1,4 @@
-//! From the two parts to a model, and from a model's parameters to its codes.
+//! The model of the two parts, and its encoder and decoder.
 
 use super::l1::{Deviations, TOL};
 use super::stable::CUT;
@@ -39,7 +39,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         });
     }
     let v = components.to_matrix();
-    // Stored in single precision, axes are orthonormal to its digits alone.
+    // Axes stored in single precision are orthonormal only up to its precision.
     let axes = match (k, components.values().dtype()) {
         (0, _) | (_, Dtype::F64) => v.clone(),
         _ => factor::orthonormal_rows_signed(&v),
@@ -48,7 +48,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     Code::new(encoder, LinearDecoder::new(mean, axes))
 }
 
-/// `c` of `min_c ||x - center - c V||_1`; with noise, least squares over the cells that this leaves within it.
+/// `c` of `min_c ||x - center - c V||_1`; with noise, followed by least squares over the cells whose residuals are within it.
 #[derive(Clone, Debug)]
 struct Robust {
     center: Vec<f64>,
@@ -73,7 +73,7 @@ impl Robust {
         ((0..self.v.rows()).map(back).collect(), gap)
     }
 
-    /// In orthonormal rows `v`.
+    /// The code with respect to orthonormal rows `v`.
     fn within(&self, v: &Matrix<f64>, x: &[f64]) -> (Vec<f64>, f64) {
         if self.noise == 0.0 {
             return Deviations { v, x }.solve();
@@ -88,7 +88,7 @@ impl Robust {
     }
 }
 
-/// The code of the cells `near`, where they determine it.
+/// The least-squares code of the cells `near`, if they determine it.
 fn least_squares(v: &Matrix<f64>, x: &[f64], near: &[usize]) -> Option<Vec<f64>> {
     let k = v.rows();
     if near.len() < k {
@@ -98,14 +98,14 @@ fn least_squares(v: &Matrix<f64>, x: &[f64], near: &[usize]) -> Option<Vec<f64>>
     let gram = factor::multiply_transposed(&kept, &kept);
     let right = Matrix::from_fn(1, k, |_, a| kept.row(a).iter().zip(near).map(|(v, &j)| v * x[j]).sum());
     let (values, _) = factor::eigh(&gram).ok()?;
-    // Cells with almost no loading on some direction do not determine the code along it.
+    // Cells with almost no loading on a direction do not determine the code along it.
     if values.last().is_none_or(|v| *v < 1e-6) {
         return None;
     }
     Some(factor::Cholesky::new(&gram)?.solve_rows(&right).into_vec())
 }
 
-/// `W` with `W part` of orthonormal rows that span those of `part`; `None` where this is 0.
+/// `W` such that the rows of `W part` are orthonormal and span those of `part`; `None` if this is 0.
 fn orthonormalizing(part: &Matrix<f64>) -> Option<Matrix<f64>> {
     if part.cols() == 0 || part.rows() == 0 {
         return None;

@@ -1,5 +1,5 @@
-//! Principal component pursuit, `min ||L||_* + alpha ||S||_1` with `L + S = X` on the cells that there are: the augmented Lagrangian,
-//! whose penalty parameter grows while the primal residual is large relative to the dual one.
+//! Principal component pursuit, `min ||L||_* + alpha ||S||_1` with `L + S = X` on the observed cells: the augmented Lagrangian, whose
+//! penalty parameter increases while the primal residual is large relative to the dual one.
 
 use super::cells::{Cells, PART, soft, total};
 use super::svd::{Low, Partial};
@@ -11,9 +11,9 @@ use crate::solve::{Limits, Steps};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Tolerance of the dual residual, as a multiple of that of the primal one.
+/// Tolerance on the dual residual, as a multiple of that on the primal one.
 const DUAL: f64 = 100.0;
-/// Factor by which the penalty grows, and its upper bound as a multiple of the initial penalty.
+/// Factor by which the penalty parameter increases, and its upper bound as a multiple of the initial one.
 const GROWTH: f64 = 1.5;
 const MOST: f64 = 1e7;
 /// Iterations between two evaluations of the median residual during the test for noise, and the least factor
@@ -21,7 +21,7 @@ const MOST: f64 = 1e7;
 /// stays the same after 15 to 20 iterations.
 const LOOK: u64 = 5;
 const STAYS: f64 = 0.8;
-/// The residual, in tolerances, below which subspaces are iterated more than once.
+/// Residual, in units of the tolerance, below which several steps of subspace iteration are made.
 const CAREFUL: f64 = 20.0;
 
 /// State of the iteration: both parts, multipliers, penalty.
@@ -34,7 +34,7 @@ pub(super) struct State {
     mu: f64,
     most: f64,
     partial: Partial,
-    /// `||X - L - S||_F` over the cells that there are.
+    /// `||X - L - S||_F` over the observed cells.
     missed: f64,
     /// The median residual of the low-rank part when it was last computed, for the trial.
     left: Option<f64>,
@@ -57,7 +57,7 @@ pub(super) struct Pursuit<'a> {
     pub(super) cells: &'a Cells,
     pub(super) alpha: f64,
     pub(super) limits: Limits,
-    /// Iterations after which it ends unless the rows are low rank plus sparse exactly; `None` where `noise=0` says that they are.
+    /// Maximum number of iterations unless the rows are exactly low rank plus sparse; `None` if `noise=0` says that they are.
     pub(super) trial: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Pursuit<'a> {
 pub(super) const EXACT: f64 = 1e-4;
 
 impl Pursuit<'_> {
-    /// Iterates from 0, with the first vectors at the rows `basis`.
+    /// Iterates from 0, starting the subspace iteration with the rows `basis`.
     pub(super) fn solve(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<PursuitResult> {
         let (mut steps, mut at) = Steps::begin(run, "pursuit", self.limits, || self.start(basis, run))?;
         let outcome = loop {
@@ -81,7 +81,7 @@ impl Pursuit<'_> {
         };
         let exact = self.trial.is_none() || self.is_exact(&at);
         if outcome == Outcome::Converged {
-            // Singular values within what both parts leave of the rows are not determined.
+            // Singular values below the residual of both parts are not determined.
             at.low.keep_above(at.missed);
         }
         let n_iter = steps.n_iter();
@@ -97,7 +97,7 @@ impl Pursuit<'_> {
         self.left(at) <= EXACT * self.cells.size()
     }
 
-    /// Whether the rows have noise: the median residual does not fall any more, or has not fallen enough after `most` iterations.
+    /// Whether the rows have noise: the median residual no longer decreases, or has not decreased enough after `most` iterations.
     fn is_noisy(&self, at: &mut State, n_iter: u64, most: u64) -> bool {
         if n_iter < 2 * LOOK || !n_iter.is_multiple_of(LOOK) {
             return false;
@@ -134,7 +134,7 @@ impl Pursuit<'_> {
         let State { mut sparse, mut dual, mu, most, mut partial, left, residual, .. } = at;
         let x = &self.cells.x;
         let mut z = Matrix::zeros(x.rows(), x.cols());
-        // A missing cell has x and dual 0, and sparse = -low: the low-rank part is kept there.
+        // A missing cell has x and dual 0, and sparse = -low, which leaves the low-rank part unchanged.
         let parts = z.as_mut_slice().par_chunks_mut(PART).zip(x.as_slice().par_chunks(PART));
         let parts = parts.zip(sparse.as_slice().par_chunks(PART)).zip(dual.as_slice().par_chunks(PART));
         parts.for_each(|(((z, x), s), y)| {
@@ -142,7 +142,7 @@ impl Pursuit<'_> {
                 *z = x - s + y / mu;
             }
         });
-        // Near the end singular values about the threshold have to be right, for the rank.
+        // Near the end, singular values near the threshold must be accurate, because they determine the rank.
         let steps = if residual <= CAREFUL * self.limits.tol { 3 } else { 1 };
         let low = partial.shrunk(&z, 1.0 / mu, steps)?;
         drop(z);

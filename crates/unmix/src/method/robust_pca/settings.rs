@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RobustPca {
-    /// Weight of the sparse part; `1 / sqrt(max(n, p) f)` by default, `f` the fraction of observed cells.
+    /// Weight of the sparse part; by default `1 / sqrt(max(n, p) f)`, where `f` is the fraction of observed cells.
     pub alpha: Option<f64>,
     /// Standard deviation of the noise.
     pub noise: Noise,
@@ -16,7 +16,7 @@ pub struct RobustPca {
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
-    /// Subtract the median of every column first.
+    /// Whether the median of every column is subtracted.
     pub center: bool,
 }
 

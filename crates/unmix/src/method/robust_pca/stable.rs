@@ -1,8 +1,10 @@
-//! Rows that are low rank plus sparse plus noise: `min m (||L||_* + alpha ||S||_1) + 1/2 ||X - L - S||²` by accelerated proximal
-//! gradients, and then a refit without shrinkage of the singular values.
+//! Stable principal component pursuit, for rows that are low rank plus sparse plus noise:
+//! `min m (||L||_* + alpha ||S||_1) + 1/2 ||X - L - S||²` by accelerated proximal gradients, followed by a refit without shrinkage
+//! of the singular values.
 //!
-//! The best sparse part of a low-rank one is known, `S = soft(X - L, m alpha)`. What is left to minimise is a function of `L` alone, `m ||L||_*` and Huber's
-//! function of the residuals, whose gradient is `-clip(X - L, ±m alpha)` and has curvature 1: half of that of both parts together, and half of the memory.
+//! The optimal sparse part for a given low-rank one is `S = soft(X - L, m alpha)`. The remaining objective is a function of `L` alone,
+//! `m ||L||_*` plus Huber's function of the residuals, whose gradient is `-clip(X - L, ±m alpha)` with Lipschitz constant 1: half of that
+//! for both parts together, with half of the memory.
 
 use super::cells::{Cells, PART, median, soft, total};
 use super::svd::{Low, Partial};
@@ -14,23 +16,23 @@ use crate::solve::{Limits, Steps};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A cell further from the low-rank part than so many standard deviations of the noise belongs to the sparse one.
+/// Distance from the low-rank part, in standard deviations of the noise, above which a cell belongs to the sparse part.
 pub(super) const CUT: f64 = 4.5;
 /// The weight of both parts, in units of the spectral norm of the noise: with 1.3 the rank was too large by 1 in 2 of 22 runs.
 const MARGIN: f64 = 1.5;
-/// Standard deviations for each median absolute deviation of a Gaussian.
+/// Ratio of standard deviation and median absolute deviation of a Gaussian.
 const MAD: f64 = 1.4826;
-/// The change of the estimated noise at which it counts as found, and rounds.
+/// Relative change of the estimated noise at which it has converged, and the maximum number of rounds.
 pub(super) const SETTLED: f64 = 0.02;
 const ROUNDS: u64 = 8;
-/// Iterations of a refit, and the change at which they end, relatively.
+/// Stopping rule of a refit: relative change, and maximum number of iterations.
 const REFIT: Limits = Limits { tol: 1e-9, max_iter: 200 };
 
 /// Result of a fit with noise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StableResult {
     pub(super) low: Low,
-    /// The standard deviation of the noise that was assumed, and that of the residuals.
+    /// The assumed standard deviation of the noise, and that of the residuals.
     pub(super) used: f64,
     pub(super) std: f64,
     pub(super) outcome: Outcome,
@@ -49,7 +51,7 @@ pub(super) struct Stable<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     low: Low,
-    /// The low-rank part, and where the next gradient is taken.
+    /// The low-rank part, and the point at which the next gradient is computed.
     now: Matrix<f64>,
     ahead: Matrix<f64>,
     t: f64,
@@ -65,7 +67,8 @@ struct Refit {
 }
 
 impl Stable<'_> {
-    /// With noise of an unknown standard deviation: rounds of fits, each under the noise that the last one left.
+    /// For noise of unknown standard deviation: repeated fits, each with the noise estimated from the residuals of the previous
+    /// one.
     pub(super) fn with_unknown_noise(
         &self,
         basis: &Matrix<f64>,
@@ -81,7 +84,7 @@ impl Stable<'_> {
             if let (Some(outcome), Some(_)) = (steps.ending(moved(&at)), &at) {
                 break outcome;
             }
-            // A round begins with the low-rank part that the last one ended with, under a little more or less noise.
+            // Each round starts from the low-rank part of the previous one, which assumed a slightly different noise.
             let (std, before, low) = match at {
                 Some((found, low)) => (found.std, found.n_iter, Some(low)),
                 None => (self.first_guess(), 0, None),
@@ -101,19 +104,20 @@ impl Stable<'_> {
         }
     }
 
-    /// The median absolute deviation of cells from the medians of their columns, as a standard deviation.
+    /// Initial estimate of the standard deviation: the median absolute deviation of cells from the medians of their columns.
     pub(super) fn first_guess(&self) -> f64 {
         let (medians, p) = (self.cells.medians(), self.cells.x.cols());
         let away = self.cells.x.as_slice().iter().enumerate().filter(|(at, _)| self.cells.has(*at));
         MAD * median(away.map(|(at, x)| (x - medians[at % p]).abs()).collect())
     }
 
-    /// With noise of standard deviation `std`: both parts, and then the low-rank part again by the cells that are not in the sparse one.
+    /// For noise of standard deviation `std`: both parts, then a refit of the low-rank part to the cells that are not in the sparse one.
     pub(super) fn fit(&self, std: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<StableResult> {
         Ok(self.fitted(std, basis, None, run)?.0)
     }
 
-    /// The same from the low-rank part of other noise, if there is one, and with that which the penalties leave.
+    /// The same, started from a low-rank part for a different noise, if there is one, and with the residuals of the penalised
+    /// problem.
     fn fitted(
         &self,
         std: f64,
@@ -139,7 +143,7 @@ impl Stable<'_> {
         Ok((StableResult { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
     }
 
-    /// The low-rank part, both parts having the weight `weight`.
+    /// The low-rank part of the penalised problem, with weight `weight` of both parts.
     fn penalised(
         &self,
         weight: f64,
@@ -199,8 +203,8 @@ impl Stable<'_> {
         Ok((State { low, now, ahead, t, partial, residual: change.sqrt() / self.cells.norm }, value))
     }
 
-    /// Squared norm of the change of both parts, inner product of that of the low-rank one with the step from `ahead`, squared norm of the residual, and
-    /// l1 norm of the sparse part.
+    /// Squared norm of the change of both parts, inner product of that of the low-rank one with the step from `ahead`, squared norm of the
+    /// residual, and l1 norm of the sparse part.
     fn compared(&self, now: &Matrix<f64>, before: &Matrix<f64>, ahead: &Matrix<f64>, bound: f64) -> [f64; 4] {
         fn cut(m: &Matrix<f64>, part: usize) -> &[f64] {
             let all = m.as_slice();
@@ -227,7 +231,8 @@ impl Stable<'_> {
         total(&sums.collect::<Vec<_>>())
     }
 
-    /// The matrix of the rank of the low-rank part nearest to the cells `kept`, in least squares: the others are filled by the last one.
+    /// Least-squares fit to the cells `kept` of a matrix with the rank of the low-rank part: the other cells are imputed from the last
+    /// iterate.
     fn refit(&self, kept: &[bool], low: Low, partial: Partial, run: &Run<'_>) -> Result<Low> {
         let r = low.rank();
         if r == 0 {

@@ -1,20 +1,20 @@
-//! Singular values above a threshold, with their vectors, of one matrix after another that differ little: subspace iteration from the last
-//! vectors, with rows at random beside them, so that the rank is found; all of them where they would be a third of the whole or more.
+//! Singular values above a threshold, with their vectors, of a sequence of matrices that change little: subspace iteration from the last
+//! vectors, with additional random rows so that the rank can increase; the full decomposition if a third or more of it is needed.
 
 use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 use serde::{Deserialize, Serialize};
 
-/// Rows or columns up to which all singular values are computed.
+/// Maximum number of rows or columns for which all singular values are computed.
 const SMALL: usize = 48;
-/// Vectors beside those above the threshold.
+/// Number of vectors in addition to those above the threshold.
 const BESIDE: usize = 8;
-/// Vectors below the threshold that a block must have to be known complete.
+/// Minimum number of vectors below the threshold for a block to be complete.
 const SPARE: usize = 4;
 
-/// Least threshold, as a fraction of the largest singular value, at which singular values come from products of rows: their squares have
-/// errors of a rounding of the largest, so values at the threshold are good to eight digits.
+/// Minimum threshold, as a fraction of the largest singular value, for which singular values are computed from the Gram matrix: their
+/// squares have errors of a rounding error of the largest, so values at the threshold are accurate to eight digits.
 const PRODUCTS: f64 = 1e-4;
 
 /// `left right`, with orthonormal rows `right`: `n x r` and `r x p`.
@@ -22,12 +22,12 @@ const PRODUCTS: f64 = 1e-4;
 pub(super) struct Low {
     pub(super) left: Matrix<f64>,
     pub(super) right: Matrix<f64>,
-    /// Singular values, falling.
+    /// Singular values, descending.
     pub(super) values: Vec<f64>,
 }
 
 impl Low {
-    /// 0.
+    /// The zero matrix.
     pub(super) fn none(n: usize, p: usize) -> Self {
         Self { left: Matrix::zeros(n, 0), right: Matrix::zeros(0, p), values: Vec::new() }
     }
@@ -36,7 +36,7 @@ impl Low {
         self.values.len()
     }
 
-    /// Leaves singular values up to `least` out.
+    /// Drops singular values of at most `least`.
     pub(super) fn keep_above(&mut self, least: f64) {
         let r = above(&self.values, least);
         if r < self.rank() {
@@ -46,7 +46,7 @@ impl Low {
         }
     }
 
-    /// The matrix itself, `n x p`.
+    /// The matrix, `n x p`.
     pub(super) fn full(&self) -> Matrix<f64> {
         match self.rank() {
             0 => Matrix::zeros(self.left.rows(), self.right.cols()),
@@ -75,7 +75,7 @@ pub(super) struct Partial {
     drawn: u64,
 }
 
-/// Singular values of `q' q z`, `q` the vectors of a block: `z` is nearly `left right`.
+/// Singular values of `q' q z`, where `q` are the vectors of a block: `z` is approximately `left right`.
 struct Ritz {
     values: Vec<f64>,
     /// `n x k`: left vectors times singular values.
@@ -84,7 +84,7 @@ struct Ritz {
 }
 
 impl Partial {
-    /// Beginning at rows `basis`, of `p` numbers, of which there may be none.
+    /// Starts with the rows `basis`, of `p` numbers, of which there may be none.
     pub(super) fn new(basis: Matrix<f64>, seed: u64) -> Self {
         Self { basis, seed, drawn: 0 }
     }
@@ -101,7 +101,8 @@ impl Partial {
         })
     }
 
-    /// `sum max(s - threshold, 0) u v'` over the singular values `s` of `z`, by `steps` steps of the subspace iteration.
+    /// Singular value thresholding: `sum max(s - threshold, 0) u v'` over the singular values `s` of `z`, by `steps` steps of
+    /// subspace iteration.
     pub(super) fn shrunk(&mut self, z: &Matrix<f64>, threshold: f64, steps: usize) -> Result<Low> {
         let least = z.rows().min(z.cols());
         let mut k = (self.basis.rows().max(1) + BESIDE).min(least);
@@ -141,7 +142,7 @@ impl Partial {
         Ok(first(found, r, 0.0))
     }
 
-    /// The largest singular value, to a few digits and never above it.
+    /// A lower bound on the largest singular value, accurate to a few digits.
     pub(super) fn norm(&mut self, z: &Matrix<f64>) -> Result<f64> {
         let mut last = 0.0;
         for _ in 0..30 {
@@ -160,7 +161,7 @@ fn above(values: &[f64], threshold: f64) -> usize {
     values.iter().take_while(|s| **s > threshold).count()
 }
 
-/// The first `r` of them, less the threshold.
+/// The first `r` of them, minus the threshold.
 fn first(found: Ritz, r: usize, threshold: f64) -> Low {
     let Ritz { values, left, right } = found;
     let r = r.min(above(&values, 0.0));
@@ -187,8 +188,9 @@ fn ritz(z: &Matrix<f64>, block: &Matrix<f64>) -> Result<Ritz> {
     })
 }
 
-/// Singular values above `threshold`, and some below, by the eigenvalues of the products of rows or of columns, whichever are fewer: a tenth of
-/// the work where one side is long. None where the threshold is too small beside the largest value for that, or either side too short to matter.
+/// Singular values above `threshold`, and some below, from the eigenvalues of the Gram matrix of rows or of columns, whichever is smaller:
+/// a tenth of the work if one dimension is large. `None` if the threshold is too small relative to the largest value, or if both dimensions
+/// are small.
 fn by_products(z: &Matrix<f64>, threshold: f64) -> Result<Option<Ritz>> {
     let (wide, least) = (z.rows() <= z.cols(), z.rows().min(z.cols()));
     if least <= SMALL {
@@ -239,7 +241,7 @@ fn all_of(z: &Matrix<f64>) -> Result<Ritz> {
 mod tests {
     use super::*;
 
-    /// `n x p` with these singular values.
+    /// An `n x p` matrix with these singular values.
     fn made(n: usize, p: usize, values: &[f64]) -> Matrix<f64> {
         let draws = Stream::new(3, 0);
         let k = values.len();

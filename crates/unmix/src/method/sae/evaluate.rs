@@ -1,4 +1,4 @@
-//! How well the codes of a model represent rows, beside PCA and orthogonal matching pursuit.
+//! Evaluation of a model's codes, compared with PCA and orthogonal matching pursuit.
 
 use super::METHOD;
 use super::start::chosen;
@@ -15,14 +15,14 @@ use crate::stats::GatherMoments;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Cosine from which two atoms are near-duplicates.
+/// Cosine above which two atoms are near-duplicates.
 const NEAR: f64 = 0.9;
-/// Rows that orthogonal matching pursuit codes, at most.
+/// Maximum number of rows that are coded by orthogonal matching pursuit.
 const PURSUED: u64 = 2048;
-/// Rows that one thread pursues at a time.
+/// Rows that one thread codes at a time.
 const TASK: usize = 32;
 
-/// How well the codes of a sparse autoencoder represent rows, and how they use its units.
+/// Quality of the reconstruction by a sparse autoencoder, and use of its units.
 ///
 /// FVU is the fraction of variance unexplained: the squared error of the reconstruction over the squared distance from the mean of the rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,25 +32,26 @@ pub struct Evaluation {
     pub n_samples: u64,
     /// FVU of the reconstruction.
     pub fvu: f64,
-    /// Active units of a row, the mean.
+    /// Mean number of active units per row.
     pub l0: f64,
-    /// Share of the units that no row activates.
+    /// Fraction of the units that no row activates.
     pub dead: f64,
-    /// Share of the rows that activate each unit.
+    /// Fraction of the rows that activate each unit.
     pub density: Vec<f64>,
-    /// What reconstructions, about the model's mean, would have to be multiplied by to fit the rows best: above 1 where codes are too small.
+    /// Optimal factor of the reconstructions, about the model's mean: above 1 if codes are too small.
     pub shrinkage: f64,
-    /// Share of the atoms that have a cosine of at least 0.9 with another one.
+    /// Fraction of the atoms that have a cosine of at least 0.9 with another one.
     pub near_duplicates: f64,
-    /// FVU of PCA of these rows with as many components as units are active, `l0` rounded.
+    /// FVU of PCA of these rows with as many components as active units per row, `l0` rounded.
     pub fvu_pca: f64,
     /// Number of these components.
     pub n_components_pca: usize,
-    /// FVU of codes of the same atoms by orthogonal matching pursuit, for each row as many atoms as its code has; on `n_samples_omp` rows.
+    /// FVU of codes of the same atoms by orthogonal matching pursuit, with the same number of atoms for each row as its code; on
+    /// `n_samples_omp` rows.
     pub fvu_omp: f64,
-    /// FVU of the reconstruction of these rows alone.
+    /// FVU of the autoencoder on these rows alone.
     pub fvu_same_rows: f64,
-    /// Number of rows that matching pursuit coded: all, or 2048 where there are more.
+    /// Number of rows coded by matching pursuit: all, but at most 2048.
     pub n_samples_omp: u64,
 }
 
@@ -80,7 +81,7 @@ struct Decoding {
     mean: Vec<f64>,
 }
 
-/// Whether `model` is one that [`evaluate`] takes.
+/// Whether [`evaluate`] accepts `model`.
 pub fn is_autoencoder(model: &Model) -> bool {
     model.method().key == METHOD.key
 }
@@ -96,11 +97,12 @@ fn check(model: &Model, asked: &str, n_features: usize, origin: &str) -> Result<
     model.check_width("encode", n_features, model.n_features(), origin)
 }
 
-/// How well `model` represents `rows`. Rows are read four times; beside encoding it costs a PCA of them and matching pursuit of 2048.
+/// Evaluates `model` on `rows`. The rows are read four times; besides encoding, the cost is that of a PCA of them and of matching
+/// pursuit on 2048.
 ///
 /// # Errors
 ///
-/// A model of another method; rows of another width, of no variance, or with numbers that are not finite; those of the source.
+/// A model of another method; rows of another width, of no variance, or with numbers that are not finite; errors of the source.
 pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Evaluation> {
     check(model, "the evaluation", rows.n_features(), rows.origin())?;
     rows.here("evaluating a sparse autoencoder")?;
@@ -144,10 +146,10 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     })
 }
 
-/// Adds up codes and what was measured of their rows, in order.
+/// Adds codes and the measures of their rows, in order.
 struct Adding(Sums);
 
-/// Numbers of a row behind its code.
+/// Numbers for each row after its code.
 const SQUARES: usize = 4;
 
 impl Sink<f64> for Adding {
@@ -161,7 +163,7 @@ impl Sink<f64> for Adding {
     }
 }
 
-/// Over all rows, one after the other: the same for any number of threads.
+/// Sums over all rows, in order: the same for any number of threads.
 fn sums<T: Real>(
     map: &dyn RowMap<T>,
     of: &Decoding,
@@ -188,7 +190,7 @@ fn sums<T: Real>(
     Ok(adding.0)
 }
 
-/// FVU of the `k` first components of these rows.
+/// FVU of the first `k` principal components of these rows.
 fn fvu_pca<T: Real>(k: usize, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<f64> {
     if k == 0 {
         return Ok(1.0);
@@ -198,7 +200,7 @@ fn fvu_pca<T: Real>(k: usize, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<f
     Ok((1.0 - ratio.iter().sum::<f64>()).max(0.0))
 }
 
-/// Squared lengths of rows: about their mean, of what their codes leave, of what matching pursuit leaves.
+/// Squared norms of rows: about their mean, of the residuals of their codes, of the residuals of matching pursuit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pursued {
     n: u64,
@@ -245,11 +247,11 @@ fn pursued<T: Real>(
     }))
 }
 
-/// For each unit of `model` the `n` rows with its largest codes, or all rows where there are fewer.
+/// For each unit of `model` the `n` rows with its largest codes, or all rows if there are fewer.
 ///
 /// # Errors
 ///
-/// `n` of 0; a model of another method; those of [`Model::encode`].
+/// `n` of 0; a model of another method; errors of [`Model::encode`].
 pub fn top_rows<T: Real>(model: &Model, rows: &mut Rows<'_, T>, n: usize, run: &Run<'_>) -> Result<TopRows> {
     check(model, "the strongest rows", rows.n_features(), rows.origin())?;
     if n == 0 {

@@ -1,4 +1,4 @@
-//! Fits by epochs.
+//! Fits to rows that can be read repeatedly.
 
 use super::model::{Order, RowsOf, Trained, parameters_in_units};
 use super::start::{BANDWIDTH, Resolved, RowScaling, chosen, weight};
@@ -13,27 +13,27 @@ use crate::model::{Model, map_of};
 use crate::num::Real;
 use crate::run::Run;
 
-/// Share of the steps over which the learning rate rises, and of those over which it falls.
+/// Fraction of the steps for the warm-up of the learning rate, and of those for its final decrease.
 const RISE: f64 = 0.05;
 const FALL: f64 = 0.2;
-/// Most dead units that represent what the others leave.
+/// Maximum number of dead units in the auxiliary code.
 const AUXK: usize = 512;
-/// Rows on which use, residual and density of a fitted model are measured, at most.
+/// Maximum number of rows on which use, residual and density of a fitted model are measured.
 const MEASURED: u64 = 1 << 15;
 
-/// What a gradient depends on, of rows of `p` numbers and thresholds of `level` at the start.
+/// Options of the gradient, for rows of `p` numbers and initial thresholds of `level`.
 pub(super) fn terms_of(activation: Activation, resolved: &Resolved, level: f64, p: usize) -> Terms {
     let auxk = (p / 2).clamp(1, AUXK);
     Terms { activation, l0: resolved.l0, bandwidth: BANDWIDTH * level, auxk }
 }
 
 impl SparseAutoencoder {
-    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, in order, are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, `l0` above the number of units, `alpha` where active units are
-    /// counted, a loss that leaves all bounds, what the source reports.
+    /// Numbers that are not finite, fewer than two rows, no column that is not constant, `l0` above the number of units, `alpha` together
+    /// with an activation that sets the number of active units, a loss that diverges, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         rows.here("training by batches")?;
@@ -62,7 +62,7 @@ impl SparseAutoencoder {
         })
     }
 
-    /// What a gradient depends on, and thresholds and the weight of the penalty to start from.
+    /// Options of the gradient, initial thresholds and the initial weight of the penalty.
     pub(super) fn terms<T: Real>(
         &self,
         resolved: &Resolved,
@@ -138,7 +138,7 @@ impl SparseAutoencoder {
         self.measured(rows, scaling, resolved, found, run)
     }
 
-    /// Use of the units on some rows, and the model.
+    /// Measures the use of the units on a sample of the rows, and constructs the model.
     fn measured<T: Real>(
         &self,
         rows: &Rows<'_, T>,

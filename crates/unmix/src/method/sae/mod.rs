@@ -1,20 +1,22 @@
-//! Sparse autoencoders: few active units for each row, learnt by gradient steps.
+//! Sparse autoencoders: codes with few active units per row, learned by stochastic gradient descent.
 //!
-//! **Finds** atoms of norm 1 such that every row is its mean and a sum of few of them with positive codes, and an encoder of one layer that finds
-//! these codes without iterations.
+//! **Finds** atoms of norm 1 such that every row is approximately the mean plus a combination of few of them with positive codes, and a
+//! single-layer encoder that computes these codes without iterations.
 //! **Model** `z = activation((x - mean) W' + b_enc)`, `x ~ z D + mean`; loss `1/n sum_i [ 1/2 ||x_i - decode(z_i)||² + alpha penalty(z_i) ]`.
 //! **Algorithm** (`crates/unmix/src/autoencoder`, steps by Adam of `learn`):
 //!  1. mean and mean length of the rows in two sweeps; rows are divided by the latter over the root of the number of columns;
-//!  2. `W` the transpose of random atoms, or of rows or given ones; biases 0;
+//!  2. initial values: `W` is the transpose of the atoms, which are random, rows of the data, or given; biases are 0;
 //!  3. batches in random order: pre-activations by one dense product, codes, residuals and gradients from active units alone; the part of the
 //!     gradient along an atom is removed, and atoms are divided by their norms after the step;
-//!  4. without `alpha` the penalty is steered to `l0` active units of a row; `Topk` and `BatchTopk` (Gao et al. 2024, Bussmann et al. 2024) count them;
-//!  5. units without use represent what the others leave (Gao et al. 2024), or begin anew (Bricken et al. 2023);
-//!  6. units sorted by use; the scale leaves the parameters: `b`, `b_enc` and thresholds are divided by it, `W` and `D` stay.
+//!  4. without `alpha`, the weight of the penalty is controlled so that `l0` units are active per row; `Topk` and `BatchTopk` (Gao et al.
+//!     2024, Bussmann et al. 2024) set this number directly;
+//!  5. dead units reconstruct the residual of the others (Gao et al. 2024), or are resampled (Bricken et al. 2023);
+//!  6. units are sorted by use, and parameters are returned to the units of the rows: `b`, `b_enc` and thresholds are divided by
+//!     the scale, `W` and `D` are unchanged.
 //!
-//! **Cost** `2 m p` operations a row for pre-activations, and `10 p` for each active unit; four numbers for each parameter.
-//! **Equals** one step of non-negative LISTA where `W` is `2 eta` times the transposed atoms. **Fails** to find the same atoms from other seeds
-//! where steps are few: a small residual says nothing about atoms. A penalty on the sum of codes shrinks them.
+//! **Cost** `2 m p` operations per row for pre-activations, and `10 p` for each active unit; memory: four numbers for each parameter.
+//! **Equals** one step of non-negative LISTA if `W` is `2 eta` times the transposed atoms. **Fails** to find the same atoms with other
+//! seeds after few steps: a small residual does not imply that atoms are identified. A penalty on the sum of codes shrinks them.
 //!
 //! T. Bricken et al. (2023), Towards monosemanticity. L. Gao et al. (2024), arXiv 2406.04093. S. Rajamanoharan et al. (2024a), arXiv
 //! 2404.16014; (2024b), arXiv 2407.14435. B. Bussmann, P. Leask & N. Nanda (2024), arXiv 2412.06410.
@@ -40,7 +42,7 @@ pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
 pub use settings::{Init, L0, Rate, SparseAutoencoder};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "sae",
     class: "SparseAutoencoder",
@@ -69,7 +71,7 @@ impl SparseAutoencoder {
     ///
     /// # Errors
     ///
-    /// A name that is none of a sparse autoencoder's, a value that the setting may not have.
+    /// A name that sparse autoencoders do not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }

@@ -1,4 +1,4 @@
-//! From trained units to a model, and from a model's parameters to its codes.
+//! The model of a training, and its encoder and decoder.
 
 use super::start::{Resolved, RowScaling};
 use super::{Activation, METHOD, SparseAutoencoder};
@@ -10,30 +10,30 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value, json};
 
-/// What training came to.
+/// Result of training.
 pub(super) struct Trained<T: Real> {
     pub(super) outcome: Outcome,
     pub(super) steps: u64,
-    /// Passes over the rows.
+    /// Number of passes over the rows.
     pub(super) sweeps: u64,
     pub(super) history: Vec<f64>,
     /// Units that no row activates.
     pub(super) dead: Vec<u32>,
     pub(super) state: AutoencoderState<T>,
-    /// Tensors that the model has beside its parameters.
+    /// Tensors of the model besides its parameters.
     pub(super) more: Vec<(&'static str, Tensor)>,
 }
 
-/// The rows that a model is of.
+/// Facts about the rows of a model.
 pub(super) struct RowsOf<'f> {
     pub(super) n_samples: f64,
     pub(super) n_features: usize,
     pub(super) features: &'f Features,
-    /// Whether they are a stream, whose end is not known.
+    /// Whether they are a stream, whose length is unknown.
     pub(super) stream: bool,
 }
 
-/// Names of the parameters that a training may start from.
+/// Names of the parameters from which training can start.
 pub(super) const NAMES: [&str; 8] = [
     "components",
     "encoder_weight",
@@ -45,16 +45,16 @@ pub(super) const NAMES: [&str; 8] = [
     "magnitude_log_scale",
 ];
 
-/// The place that each unit has in a model.
+/// Permutation of the units in a model.
 pub(super) struct Order(Vec<usize>);
 
 impl Order {
-    /// As units are.
+    /// The identity.
     pub(super) fn kept(m: usize) -> Self {
         Self((0..m).collect())
     }
 
-    /// By falling sum of codes, then by the share of rows.
+    /// By descending sum of codes, then by the fraction of active rows.
     fn by_use(used: &Evaluation) -> Self {
         let mut order: Vec<usize> = (0..used.size.len()).collect();
         let falling = |a: &usize, b: &usize| {
@@ -74,8 +74,8 @@ impl Order {
     }
 }
 
-/// Parameters in the units of the rows: `z / s` for the codes `z` of rows that are divided by `1 / s` is a map of the same `W` and `D`, of `b`,
-/// biases and thresholds divided by `s`.
+/// Parameters in the units of the rows: scaling rows and codes by `s` leaves `W` and `D` unchanged, and divides `b`, biases and thresholds
+/// by `s`.
 pub(super) fn parameters_in_units<T: Real>(
     state: &AutoencoderState<T>,
     activation: Activation,
@@ -111,7 +111,7 @@ pub(super) fn parameters_in_units<T: Real>(
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// The encoder of these parameters, its atoms and its mean.
+/// The encoder with these parameters, its atoms and its mean.
 pub(super) fn encoder(
     activation: Activation,
     l0: usize,
@@ -135,18 +135,18 @@ pub(super) fn encoder(
     Ok((SparseGate::new(mean.clone(), weight, bias, gating), components.to_matrix(), mean))
 }
 
-/// Codes by the parameters of a model.
+/// Encoder and decoder from the parameters of a model.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let spec = SparseAutoencoder::from_settings(settings)?;
     let m = require(tensors, "components", &[None, None])?.shape()[0];
-    // Only the number of active units is wanted, and alpha may be there where it is refused for others.
+    // Only the number of active units is needed, and `alpha` may be set although fits refuse it.
     let l0 = spec.active(m)?;
     let (encoder, atoms, mean) = encoder(spec.activation, l0, tensors)?;
     Code::new(encoder, LinearDecoder::new(mean, atoms))
 }
 
 impl SparseAutoencoder {
-    /// Active units of a row where they are counted, of `m` units.
+    /// Number of active units per row, of `m` units, if it is a setting.
     pub(super) fn active(&self, m: usize) -> Result<usize> {
         match self.activation.counts() {
             true => Ok(Self { n_components: Some(m), alpha: None, ..self.clone() }.resolved(1, None)?.l0),
@@ -155,7 +155,7 @@ impl SparseAutoencoder {
     }
 }
 
-/// Relative distance from `l0` beyond which it is warned of.
+/// Relative deviation from `l0` above which there is a warning.
 const FAR: f64 = 0.25;
 
 impl SparseAutoencoder {
@@ -186,7 +186,7 @@ impl SparseAutoencoder {
         ] {
             report.settings.insert(name.into(), value);
         }
-        // Units that a part of the rows did not activate, and no batch since the last epoch either.
+        // Dead units are those that neither the sample of the rows nor the last epoch activated.
         let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0).count();
         let facts = [
             ("l0", json!(used.l0())),
@@ -209,7 +209,7 @@ impl SparseAutoencoder {
         Model::fitted(&METHOD, settings, rows.features.clone(), 0, tensors, report)
     }
 
-    /// What a person should know of a fit.
+    /// Warnings about a fit.
     fn doubts(
         &self,
         resolved: &Resolved,
@@ -240,7 +240,7 @@ impl SparseAutoencoder {
             out.push(format!("{dead} of {m} {units} dead: no row activates them{advice}"));
         }
         let wanted = resolved.l0 as f64;
-        // The weight of a stream is steered on and on.
+        // The weight of the penalty of a stream is still being adjusted.
         if stream {
             return out;
         }
@@ -252,7 +252,7 @@ impl SparseAutoencoder {
         out
     }
 
-    /// The parameters of a model of this kind that a fit is to start from, each by `parameter`, in the coordinates of the rows that are trained on.
+    /// Initial parameters from a model of this kind, each returned by `parameter`, in the coordinates of training.
     pub(super) fn continued<T: Real>(
         &self,
         scaling: &RowScaling,

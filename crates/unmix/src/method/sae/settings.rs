@@ -1,4 +1,4 @@
-//! Settings of sparse autoencoders: what they are called, what they may be, what they mean.
+//! Settings of sparse autoencoders: names, allowed values, descriptions.
 
 use crate::autoencoder::{Activation, DeadUnit};
 use crate::method::pca::Automatic;
@@ -10,22 +10,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SparseAutoencoder {
-    /// Number of units; `None` for four a column.
+    /// Number of units; `None` for four times the number of columns.
     pub n_components: Option<usize>,
-    /// What makes codes of pre-activations.
+    /// Activation: the map from pre-activations to codes.
     pub activation: Activation,
-    /// Active units of a row.
+    /// Number of active units per row.
     pub l0: L0,
-    /// Weight of the penalty, in place of `l0`.
+    /// Weight of the penalty, instead of `l0`.
     pub alpha: Option<f64>,
     /// Initial atoms.
     pub init: Init,
-    /// Initial atoms in place of `init`, `n_components x n_features`. No setting, but a tensor.
+    /// Initial atoms instead of `init`, `n_components x n_features`. Not a setting, but a tensor.
     #[serde(skip)]
     pub dict_init: Option<Matrix<f64>>,
-    /// Divide rows, about their mean, by their mean length over the root of the number of columns.
+    /// Whether rows are divided by one scale, such that the mean norm of the centred rows is the square root of the number of
+    /// columns.
     pub normalize: bool,
-    /// What is done about units without use.
+    /// Treatment of dead units.
     pub dead_unit: DeadUnit,
     /// Learning rate of Adam.
     pub learning_rate: Rate,
@@ -53,14 +54,14 @@ impl Default for SparseAutoencoder {
     }
 }
 
-/// Active units of a row.
+/// Number of active units per row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum L0 {
-    /// 32, or an eighth of the units where that is less.
+    /// 32, or an eighth of the number of units if that is less.
     Auto(Automatic),
-    /// So many.
+    /// This number.
     Number(usize),
 }
 
@@ -75,9 +76,9 @@ impl Default for L0 {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Rate {
-    /// 3e-3, times `sqrt(1536 / n_components)` where there are more units than 1536.
+    /// 3e-3, multiplied by `sqrt(1536 / n_components)` if there are more than 1536 units.
     Auto(Automatic),
-    /// This one.
+    /// This rate.
     Number(f64),
 }
 
@@ -95,11 +96,11 @@ pub enum Init {
     /// Gaussian numbers.
     #[default]
     Random,
-    /// Random rows less their mean.
+    /// Random rows minus their mean.
     Data,
 }
 
-/// Where `l0` has an effect: thresholds start by it, too.
+/// Activations for which `l0` has an effect: it determines initial thresholds, too.
 const COUNTED: &[&[Condition]] =
     &[&[("alpha", &["null"])], &[("activation", &["\"topk\"", "\"batch-topk\"", "\"jumprelu\""])]];
 

@@ -1,4 +1,4 @@
-//! Where training starts: sizes, the scale of the rows, initial parameters, thresholds and weights.
+//! Initial values of training: sizes, the scale of the rows, parameters, thresholds and weights.
 
 use super::settings::{Init, L0, Rate};
 use super::{METHOD, SparseAutoencoder};
@@ -13,29 +13,29 @@ use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::{GatherLengths, GatherMoments};
 use serde::{Deserialize, Serialize};
 
-/// Rows at which units may begin anew, and from which initial atoms are chosen where these are fewer.
+/// Number of rows from which dead units are resampled and initial atoms are chosen.
 const SAMPLE: u64 = 4096;
-/// Active units of a row, and the share of the units that they are at most.
+/// Default number of active units per row, and its maximum as a fraction of the number of units.
 const ACTIVE: usize = 32;
 const EIGHTH: usize = 8;
-/// The learning rate, and the number of units up to which it is this.
+/// Default learning rate, and the number of units up to which it applies.
 const RATE: f64 = 3e-3;
 const UNITS: f64 = 1536.0;
-/// Stream of the rows that are chosen.
+/// Random stream of the choice of rows.
 const CHOSEN: u64 = 0x7361_6533;
 
-/// The rows of a fit.
+/// Centre and scale of the rows of a fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RowScaling {
     pub(super) mean: Vec<f64>,
-    /// What rows are divided by.
+    /// Common divisor of the rows.
     pub(super) unit: f64,
-    /// Half the mean squared length of the rows about their mean, after that.
+    /// Half the mean squared norm of the centred rows after this division.
     pub(super) half_square: f64,
     pub(super) n_constant: usize,
 }
 
-/// Sizes and numbers that "auto" stands for.
+/// Values of the settings that are "auto".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Resolved {
     pub(super) m: usize,
@@ -45,7 +45,7 @@ pub(super) struct Resolved {
 }
 
 impl SparseAutoencoder {
-    /// Sizes that the rows and a start determine.
+    /// Sizes that depend on the rows and on a start.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
         let m = self.n_components.or(given).unwrap_or(4 * p);
         if m == 0 {
@@ -83,7 +83,7 @@ impl SparseAutoencoder {
         serde_json::to_value(self.activation).map_or(String::new(), |v| v.to_string().replace('"', "'"))
     }
 
-    /// Refuses tables that do not fit into memory.
+    /// Refuses tables that do not fit in memory.
     pub(super) fn check_size(&self, m: usize, p: usize, dtype: Dtype) -> Result<()> {
         let (m, p, size) = (m as u64, p as u64, dtype.size() as u64);
         let tables = m.saturating_mul(p).saturating_mul(10 * size.max(5));
@@ -123,7 +123,7 @@ impl SparseAutoencoder {
         Ok(RowScaling { mean: found.mean, unit, half_square, n_constant })
     }
 
-    /// Rows of a random choice, as batches have them.
+    /// A random sample of the rows, in the coordinates of training.
     pub(super) fn sample<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -142,7 +142,7 @@ impl SparseAutoencoder {
         Ok(out)
     }
 
-    /// Atoms that training starts from, where they are given: a table, or those of a model.
+    /// Initial atoms if they are given: a table, or those of a model.
     pub(super) fn given_atoms(&self, p: usize, run: &Run<'_>) -> Result<Option<Matrix<f64>>> {
         let model = run.initial_components(p, self.n_components.unwrap_or(0))?;
         let Some(atoms) = &self.dict_init else { return Ok(model) };
@@ -167,7 +167,7 @@ impl SparseAutoencoder {
         }
     }
 
-    /// Initial atoms of any length.
+    /// Initial atoms of any norm.
     pub(super) fn atoms<T: Real>(
         &self,
         m: usize,
@@ -178,7 +178,7 @@ impl SparseAutoencoder {
     ) -> Matrix<f64> {
         match given {
             Some(atoms) => {
-                // Atoms of 0 of another model have no direction.
+                // Zero atoms of another model have no direction.
                 random_atoms(m, p, &atoms.as_slice()[..m.min(atoms.rows()) * p], seed)
             }
             None if self.init == Init::Data => {
@@ -213,17 +213,17 @@ impl SparseAutoencoder {
             }
         }
         let least = 1e-3 * (parameters.n_features() as f64).sqrt();
-        // Where most pre-activations are negative there is no level to go by.
+        // If most pre-activations are negative, the mean is not a usable level.
         (sum / n.max(1) as f64).max(if self.normalize { least } else { f64::MIN_POSITIVE })
     }
 }
 
-/// `count` of `n` rows, rising, or all.
+/// `count` of `n` rows in ascending order, or all.
 pub(super) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
     if n <= count {
         return (0..n).collect();
     }
-    // One row of each of `count` runs of neighbours: no list of all rows.
+    // One row of each of `count` runs of consecutive rows: no list of all rows is needed.
     let draws = Stream::new(seed, CHOSEN);
     let border = |i: u64| (u128::from(i) * u128::from(n) / u128::from(count)) as u64;
     (0..count)
@@ -234,12 +234,12 @@ pub(super) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Half the level is where the penalty starts.
+/// Initial thresholds as a fraction of the level.
 pub(super) const HALF: f64 = 0.5;
-/// Width of the kernel of thresholds, beside their start.
+/// Bandwidth of the kernel for thresholds, relative to their initial value.
 pub(super) const BANDWIDTH: f64 = 0.1;
 
-/// How the penalty starts: `alpha`, and the thresholds.
+/// The initial weight of the penalty, `alpha`, and the initial thresholds.
 pub(super) fn weight(activation: Activation, given: Option<f64>, level: f64) -> f64 {
     match (given, activation) {
         (Some(alpha), _) => alpha,

@@ -1,8 +1,9 @@
-//! What is learnt from a stream of rows, as a tensor of the model: learning continues from it to the bit.
+//! The state of learning from a stream of rows, stored as a tensor of the model, from which learning continues with the same bits.
 //!
-//! Rows are cut into batches of `batch_size` in their order, whatever each call was given, one step for each; rows that do not fill one wait.
-//! Mean and scale are those of the first rows, 1024 or a batch, and stay. The learning rate rises over the first 100 steps and stays. For
-//! what is done once an epoch, an epoch is 256 batches. Use and density of the units are those of the last 1024 rows.
+//! Rows are cut into batches of `batch_size` in their order, independent of the sizes of the arrays given, with one step for each; an
+//! incomplete batch is kept. Mean and scale are those of the first rows, 1024 or a batch, and are fixed. The learning rate increases over
+//! the first 100 steps and is then constant. For actions at the end of an epoch, an epoch is 256 batches. Use and density of the units are
+//! those of the last 1024 rows.
 
 use super::fit::terms_of;
 use super::model::{Order, RowsOf, Trained, encoder, parameters_in_units};
@@ -22,44 +23,44 @@ use std::collections::BTreeMap;
 
 /// Name of the tensor.
 const STREAM: &str = "stream";
-/// Rows that mean, scale and thresholds at the start come from, and rows that use is measured on.
+/// Number of rows from which mean, scale and initial thresholds are estimated, and of those on which use is measured.
 const FIRST: usize = 1024;
 const RECENT: usize = 1024;
-/// Batches of an epoch.
+/// Number of batches of an epoch.
 const EPOCH: u64 = 256;
-/// Steps over which the learning rate rises.
+/// Number of warm-up steps of the learning rate.
 const RISE: f64 = 100.0;
-/// Bytes in one number of double precision: as many as it holds exactly.
+/// Bytes in one number of double precision: as many as it represents exactly.
 const PACKED: usize = 6;
 
-/// Where a stream stands.
+/// State of a stream.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct Stream<T: Real> {
-    /// Rows seen, those that wait included.
+    /// Number of rows, including buffered ones.
     n: u64,
-    /// Units.
+    /// Number of units.
     m: usize,
     activation: Activation,
     /// Seed of the first rows.
     seed: u64,
     begun: Option<Begun<T>>,
-    /// What the stream starts from, until it has begun: parameters of a model by name, and atoms.
+    /// Initial values, until the stream has begun: parameters of a model by name, and atoms.
     start: BTreeMap<String, Vec<f64>>,
     atoms: Option<Vec<f64>>,
-    /// Rows that wait for a batch.
+    /// Rows of an incomplete batch.
     waiting: Vec<T>,
-    /// The last rows that were learnt from.
+    /// The last rows that were used in a step.
     recent: Vec<T>,
 }
 
-/// Once there were rows enough.
+/// State after enough rows have arrived.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct Begun<T: Real> {
     #[serde(rename = "seen")]
     scaling: RowScaling,
-    /// Thresholds at the start.
+    /// Initial thresholds.
     level: f64,
     state: TrainerState<AutoencoderState<T>, T>,
 }
@@ -69,7 +70,7 @@ pub(super) fn is_in(tensors: &Tensors) -> bool {
     tensors.contains_key(STREAM)
 }
 
-/// Bytes as numbers that double precision holds: first how many there are.
+/// Encodes bytes as numbers in double precision: first their count.
 fn packed(bytes: &[u8]) -> Tensor {
     let number = |six: &[u8]| six.iter().rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte)) as f64;
     let numbers: Vec<f64> =
@@ -98,13 +99,13 @@ fn corrupt() -> Error {
 }
 
 impl SparseAutoencoder {
-    /// The model of the rows of `before` and then of these, in their order, whatever they are cut into. After a fit it continues from the
-    /// parameters that this found.
+    /// The model of the rows of `before` followed by these, in order, independent of how they are divided. After a fit it continues from
+    /// the fitted parameters.
     ///
     /// # Errors
     ///
-    /// Another activation or number of units than before; other columns; numbers that are not finite; rows with weights; a loss that leaves
-    /// all bounds.
+    /// Another activation or number of units than before; other columns; numbers that are not finite; rows with weights; a loss that
+    /// diverges.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
@@ -150,7 +151,7 @@ impl SparseAutoencoder {
         rows.pooled(run.threads, || self.model_of(&stream, p, features, run))
     }
 
-    /// Where a stream begins or goes on.
+    /// A new stream, or the state of an existing one.
     fn stream<U: Real, T: Real>(
         &self,
         before: Option<&Model>,
@@ -211,7 +212,7 @@ impl SparseAutoencoder {
         Ok(stream)
     }
 
-    /// Refuses settings that do not suit a stream that has begun.
+    /// Refuses settings that are inconsistent with an existing stream.
     fn checked<U: Real>(&self, stream: Stream<U>) -> Result<Stream<U>> {
         if let Some(m) = self.n_components.filter(|m| *m != stream.m) {
             let why = format!("the model to continue from has {} units", stream.m);
@@ -234,7 +235,7 @@ impl SparseAutoencoder {
         Self { n_components: Some(stream.m), ..self.clone() }.resolved(p, None)
     }
 
-    /// Learns from the batches that are full.
+    /// Learns from the complete batches.
     fn advance<U: Real>(
         &self,
         stream: &mut Stream<U>,
@@ -261,7 +262,7 @@ impl SparseAutoencoder {
         Ok(())
     }
 
-    /// Mean, scale and initial parameters from the first rows, and what a model to start from has.
+    /// Mean, scale and initial parameters from the first rows, and from a model given as a start.
     fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<Begun<U>> {
         let n = (first.len() / p) as f64;
         let column = |j: usize| first.iter().skip(j).step_by(p).map(|x| x.to_f64());
@@ -275,7 +276,7 @@ impl SparseAutoencoder {
             return Err(Error::Overflow { method: METHOD.key.into(), dtype: U::DTYPE.name() });
         }
         let length = squares.iter().map(|s| s.sqrt()).sum::<f64>() / n / (p as f64).sqrt();
-        // Rows that do not vary have no scale.
+        // Constant rows have no scale.
         let unit = if self.normalize && length > 0.0 { length } else { 1.0 };
         let half_square = (0.5 * total / n / (unit * unit)).max(f64::MIN_POSITIVE);
         let scaling = RowScaling { mean, unit, half_square, n_constant: 0 };
@@ -294,7 +295,7 @@ impl SparseAutoencoder {
         Ok(Begun { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
     }
 
-    /// The learner of a stream that has begun.
+    /// The learner of a stream.
     fn learner<U: Real>(
         &self,
         stream: &Stream<U>,
@@ -320,7 +321,7 @@ impl SparseAutoencoder {
         Ok(AutoencoderLearner::new(training, &begun.state.learner.parameters))
     }
 
-    /// One step by the rows `batch`, the first of which is number `first`.
+    /// One step on the rows `batch`, the first of which has number `first`.
     fn step<U: Real>(
         &self,
         stream: &mut Stream<U>,
@@ -363,7 +364,7 @@ impl SparseAutoencoder {
         Ok(())
     }
 
-    /// The model of what was learnt so far. Before there are rows enough, those that wait are learnt from as if they were a batch, and wait all the same.
+    /// The model of the current state. Before there are enough rows, the buffered ones are used as a batch, and stay buffered.
     fn model_of<U: Real>(
         &self,
         stream: &Stream<U>,
@@ -404,7 +405,7 @@ impl SparseAutoencoder {
     }
 }
 
-/// Rows as they are trained on.
+/// Rows in the coordinates of training.
 fn scaled<U: Real>(rows: &[U], scaling: &RowScaling) -> Vec<U> {
     let row = |row: &[U]| -> Vec<U> {
         row.iter().zip(&scaling.mean).map(|(x, m)| U::from_f64((x.to_f64() - m) / scaling.unit)).collect()

@@ -1,7 +1,7 @@
-//! Alpha by the error of entries that are held out.
+//! Choice of alpha by the prediction error of held-out entries.
 //!
-//! The error of rows that are coded whole falls to 0 with alpha and chooses nothing. So features are dealt into folds at random; a row is coded
-//! from the features outside a fold, by the columns of the dictionary that are left, and predicts those inside.
+//! The error of completely coded rows decreases to 0 with alpha and does not determine it. So features are assigned to folds at random; a
+//! row is coded from the features outside a fold, with the corresponding columns of the dictionary, and predicts those inside.
 
 use super::solver::Solver;
 use crate::data::Rows;
@@ -13,16 +13,16 @@ use crate::sparse::{Atoms, Work};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Folds of the features.
+/// Number of folds of the features.
 const FOLDS: usize = 5;
-/// The most rows that are coded.
+/// Maximum number of rows that are coded.
 const ROWS: u64 = 2000;
-/// Alphas: the largest times `10^(-i/3)`.
+/// Number of alphas, the largest times `10^(-i/3)`.
 const ALPHAS: usize = 13;
-/// Rows that one thread takes at a time.
+/// Rows that one thread processes at a time.
 const TASK: usize = 32;
 
-/// Mean squared error of an entry that is held out, along alpha.
+/// Mean squared prediction error of held-out entries as a function of alpha.
 #[derive(Debug)]
 pub(super) struct Curve {
     alphas: Vec<f64>,
@@ -32,19 +32,19 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The alpha of the least error, the largest of several.
+    /// The alpha of the smallest error, the largest of several.
     pub(super) fn best(&self) -> f64 {
         let all = self.alphas.iter().zip(&self.errors);
         all.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(0.0, |(alpha, _)| *alpha)
     }
 
-    /// As the report has it.
+    /// As JSON, for the report.
     pub(super) fn to_json(&self) -> Value {
         json!({"alphas": self.alphas, "errors": self.errors, "standard_errors": self.deviations})
     }
 }
 
-/// The curve for `solver`, over evenly spaced rows without missing cells, `largest` the largest alpha.
+/// The curve for `solver`, over evenly spaced rows without missing cells; `largest` is the largest alpha.
 pub(super) fn curve<T: Real>(
     rows: &Rows<'_, T>,
     solver: &Solver<T>,
@@ -87,7 +87,7 @@ pub(super) fn curve<T: Real>(
     Ok(Curve { alphas, errors: means, deviations })
 }
 
-/// Adds what one fold adds to the mean squared error of every row, for every alpha.
+/// Adds the contribution of one fold to the mean squared error of every row, for every alpha.
 fn of_fold<T: Real>(
     solver: &Solver<T>,
     x: &[T],

@@ -1,15 +1,16 @@
-//! Sparse coding: rows as sums of few atoms of a given dictionary, with a duality gap for every code.
+//! Sparse coding: rows as linear combinations of few atoms of a given dictionary, with a duality gap for every code.
 //!
-//! **Finds** for every row the code that balances its error against its size.
-//! **Model** `min 1/2 ||x - z A||² + alpha ||z||_1`, the atoms in the rows of `A`; or the least error with a number of atoms, one after the other.
+//! **Finds** for every row the code that minimises squared error plus an l1 penalty.
+//! **Model** `min 1/2 ||x - z A||² + alpha ||z||_1`, with the atoms in the rows of `A`; or, by orthogonal matching pursuit, a small squared
+//! error with a limited number of atoms.
 //! **Algorithm** (`crate::sparse`)
 //!  1. one pass over the rows for `|A x|`, which says what `alpha` may be;
 //!  2. coordinate descent on working sets with the Gram matrix of the atoms, or ISTA, FISTA, LARS, orthogonal matching pursuit;
 //!  3. the gap of every code from a fresh residual in double precision: a row has converged where it is at most `tol ||x||² / 2`.
 //!
-//! A row with missing cells (NaN) is coded by the columns of `A` that it has; `alpha` stays.
-//! **Cost** `O(n_atoms² n_features)` once, and `O(n_atoms (n_features + n_nonzero))` a row and pass. **Equals** scikit-learn's `SparseCoder` and
-//! `sparse_encode` with the same alpha. **Fails** to be unique where atoms coincide: one of them has all of the code, always the first.
+//! A row with missing cells (NaN) is coded with the columns of `A` that are observed in it, and the same `alpha`. **Cost**
+//! `O(n_atoms² n_features)` once, and `O(n_atoms (n_features + n_nonzero))` for each row and pass. **Equals** scikit-learn's `SparseCoder`
+//! and `sparse_encode` with the same alpha. **Fails** to be unique if atoms coincide: only the first of them has a non-zero code.
 //!
 //! R. Tibshirani (1996), J. R. Stat. Soc. B 58:267. M. Massias, A. Gramfort & J. Salmon (2018), Celer, ICML. E. Ndiaye et al. (2017), J. Mach. Learn.
 //! Res. 18:128. A. Beck & M. Teboulle (2009), SIAM J. Imaging Sci. 2:183. R. Rubinstein, M. Zibulevsky & M. Elad (2008), Technion CS-2008-08.
@@ -40,7 +41,7 @@ pub(super) use model::code_of;
 pub use path::path;
 pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "sparse-coder",
     class: "SparseCoder",
@@ -59,7 +60,7 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("cd", needs::of_fit(n, p, 3))],
 };
 
-/// The dictionary of `method`, where it suits rows of `p` numbers.
+/// The dictionary of `method`, if it matches rows of `p` numbers.
 pub(in crate::method) fn admitted<'d>(
     method: &Method,
     dictionary: Option<&'d Matrix<f64>>,
@@ -94,22 +95,22 @@ pub(in crate::method) fn admitted<'d>(
 }
 
 impl SparseCoder {
-    /// From settings by name; the dictionary is yet to be given.
+    /// From settings by name, without the dictionary, which is given separately.
     ///
     /// # Errors
     ///
-    /// A name that is none of sparse coding's, a value that the setting may not have.
+    /// A name that sparse coding does not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
 
-    /// Resolves `alpha` on the rows and codes them, so that the report says how well each is solved. NaN is a missing cell. Two passes over the
-    /// rows, three with `center`.
+    /// Resolves `alpha` on the rows and codes them, so that the report includes the convergence of each. NaN is a missing cell. Two passes
+    /// over the rows, three with `center`.
     ///
     /// # Errors
     ///
-    /// No dictionary, one of zeros or of another width; infinities; numbers whose squares are 0; what the source reports. Rows that do not converge
-    /// are no error: the report counts them.
+    /// No dictionary, one of zeros or of another width; infinities; numbers whose squares underflow to 0; errors of the source. Rows that
+    /// do not converge are not an error: the report states their number.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         if rows.n_counted() == 0 {
@@ -140,7 +141,7 @@ impl SparseCoder {
     /// `alpha`, resolved.
     fn weight(&self, found: &Correlations, curve: Option<&Curve>, origin: &str) -> Result<f64> {
         match self.alpha {
-            // Pursuit has no penalty; the objective of its codes is measured with that of "auto".
+            // Matching pursuit has no penalty; the objective of its codes is evaluated with the alpha of "auto".
             _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1) as f64),
             Alpha::Weight(alpha) => Ok(alpha),
             _ if found.largest == 0.0 => Err(Error::Unsupported {
@@ -153,7 +154,7 @@ impl SparseCoder {
         }
     }
 
-    /// The error of entries that are held out along alpha, where it chooses.
+    /// The prediction error of held-out entries as a function of alpha, if it is used to choose alpha.
     fn curve<T: Real>(
         &self,
         rows: &Rows<'_, T>,

@@ -1,4 +1,4 @@
-//! From a dictionary to a model, and from a model's parameters to its codes.
+//! The model of a dictionary, and its encoder and decoder.
 
 use super::settings::{Algorithm, SparseCoder};
 use super::solver::{Coded, Rules, Solver, tolerance};
@@ -21,12 +21,12 @@ pub(super) fn parameters(atoms: &Matrix<f64>, mean: &[f64], alpha: f64, dtype: D
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Codes by the solver of the settings, rows by the atoms.
+/// Encoder by the solver of the settings, decoder by the atoms.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     code_of(&SparseCoder::from_settings(settings)?, tensors, true)
 }
 
-/// The same for these settings: of every method whose codes are sparse. Whether NaN in a row is a `missing` cell, too.
+/// The same for these settings, for every method with sparse codes. `missing`: whether NaN is a missing cell.
 pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors, missing: bool) -> Result<Code> {
     let (encoder, mean) = Sparse::of(given, tensors)?;
     let encoder = Sparse { missing, ..encoder };
@@ -35,7 +35,7 @@ pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors, missing
 }
 
 impl SparseCoder {
-    /// The rules for rows of `p` numbers, `alpha` as it was resolved.
+    /// The rules for rows of `p` numbers, with resolved `alpha`.
     pub(super) fn rules(&self, p: usize, alpha: f64, dtype: Dtype) -> Rules {
         let n = match (self.n_nonzero_coefs, self.max_squared_error) {
             (Some(n), _) => n,
@@ -45,7 +45,7 @@ impl SparseCoder {
         Rules {
             algorithm: self.algorithm,
             alpha,
-            // Matching pursuit has codes of either sign, and its alpha is not used.
+            // Matching pursuit gives codes of either sign, and does not use alpha.
             positive: self.positive_code && self.algorithm != Algorithm::Omp,
             debias: self.debias,
             tol: self.tol.unwrap_or_else(|| tolerance(dtype == Dtype::F32)),
@@ -61,7 +61,7 @@ pub(super) struct Sparse {
     pub(super) rules: Rules,
     dictionary: Arc<Matrix<f64>>,
     pub(super) mean: Arc<Vec<f64>>,
-    /// Of the fit.
+    /// Type of the fit.
     dtype: Dtype,
     /// Whether NaN in a row is a missing cell.
     missing: bool,
@@ -70,7 +70,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// Of a model's settings and tensors, and its mean.
+    /// From the settings and tensors of a model, with its mean.
     pub(super) fn of(given: &SparseCoder, tensors: &Tensors) -> Result<(Self, Tensor)> {
         let components = require(tensors, "components", &[None, None])?;
         let p = components.shape()[1];
@@ -96,7 +96,7 @@ impl Sparse {
         Ok((encoder, mean))
     }
 
-    /// In double precision.
+    /// The solver in double precision.
     pub(super) fn solver(&self) -> Solver<f64> {
         let atoms = self.wide.get_or_init(|| Arc::new(Atoms::new(&self.dictionary))).clone();
         Solver { atoms, rules: self.rules, mean: self.mean.clone() }
@@ -129,7 +129,7 @@ impl Encoder for Sparse {
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
-        // A tolerance for double precision is not reached in single.
+        // A tolerance for double precision cannot be reached in single.
         match self.dtype {
             Dtype::F32 => Box::new(CodeMap { solver: self.narrow_solver(), rows: PhantomData }),
             Dtype::F64 => Box::new(CodeMap { solver: self.solver(), rows: PhantomData }),
@@ -145,7 +145,7 @@ impl Encoder for Sparse {
     }
 }
 
-/// The encoder for rows of `T`, computed in `C`.
+/// The encoder for rows of type `T`, computed in type `C`.
 struct CodeMap<T, C> {
     solver: Solver<C>,
     rows: PhantomData<fn(T)>,
@@ -166,7 +166,7 @@ impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
 
     fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {
         let mut coded = self.solver.code(rows, true);
-        // Of the codes that a user gets.
+        // Measures are of the codes as returned, rounded to the type of the rows.
         coded.codes.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
         let mut work = crate::sparse::Work::default();
         let found = self.solver.measures(&coded.rows, &coded.codes, &mut work);

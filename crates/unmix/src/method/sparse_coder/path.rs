@@ -1,4 +1,4 @@
-//! Codes along alpha: objective, gap, number of atoms and squared error of every row.
+//! Codes as a function of alpha: objective, gap, number of atoms and squared error of every row.
 
 use super::model::Sparse;
 use super::settings::{Algorithm, SparseCoder};
@@ -10,15 +10,16 @@ use crate::model::Model;
 use crate::num::{Block, Real};
 use crate::run::Run;
 
-/// How far a path goes down, as a part of the largest alpha.
+/// The smallest alpha as a fraction of the largest.
 const DOWN: f64 = 1e-3;
 
-/// Measures the codes of `rows` along `n_alphas` alphas, evenly spaced in their logarithm, from the largest useful one down to a thousandth of it, each
-/// from the codes before it. `sink` gets four numbers for every row and alpha: objective, gap, number of atoms and squared error, alpha after alpha. Returns the alphas.
+/// Measures the codes of `rows` for `n_alphas` alphas, evenly spaced in their logarithm, from the largest useful one down to a thousandth
+/// of it, each started from the codes before it. `sink` receives four numbers for every row and alpha: objective, gap, number of atoms and
+/// squared error, alpha after alpha. Returns the alphas.
 ///
 /// # Errors
 ///
-/// A model that is none of sparse coding by a penalty; rows of another width, or orthogonal to all atoms; those of the source.
+/// A model without penalised sparse codes; rows of another width, or orthogonal to all atoms; errors of the source.
 pub fn path<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,

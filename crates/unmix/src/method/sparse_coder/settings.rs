@@ -1,35 +1,35 @@
-//! The settings of sparse coding: what they are called, what they may be, what they mean.
+//! The settings of sparse coding: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Kind, Setting};
 use crate::num::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Settings of [sparse coding](super), and the dictionary: `SparseCoder { alpha: Alpha::Weight(0.1), ..SparseCoder::of(atoms) }.fit(&mut rows,
-/// &run)`.
+/// Settings of [sparse coding](super), and the dictionary:
+/// `SparseCoder { alpha: Alpha::Weight(0.1), ..SparseCoder::of(atoms) }.fit(&mut rows, &run)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SparseCoder {
-    /// The atoms, `n_components x n_features`: they keep their order, signs and lengths. No setting, but a tensor of the model.
+    /// The atoms, `n_components x n_features`: their order, signs and norms are kept. Not a setting, but a tensor of the model.
     #[serde(skip)]
     pub dictionary: Option<Matrix<f64>>,
     /// The solver.
     pub algorithm: Algorithm,
     /// Weight of the penalty.
     pub alpha: Alpha,
-    /// Of `omp`: the most atoms of a code.
+    /// For `omp`: maximum number of atoms of a code.
     pub n_nonzero_coefs: Option<usize>,
-    /// Of `omp`: the squared error at which a code is done.
+    /// For `omp`: the squared error at which the pursuit of a row stops.
     pub max_squared_error: Option<f64>,
-    /// Codes are at least 0.
+    /// Whether codes must be non-negative.
     pub positive_code: bool,
-    /// Least squares on the atoms of each code.
+    /// Whether codes are recomputed by least squares on their atoms.
     pub debias: bool,
-    /// Subtract the mean of every column first.
+    /// Whether the mean of every column is subtracted.
     pub center: bool,
     /// Maximum number of iterations of each row.
     pub max_iter: u64,
-    /// Bound of the relative duality gap.
+    /// Tolerance on the relative duality gap.
     pub tol: Option<f64>,
 }
 
@@ -75,9 +75,9 @@ pub enum Algorithm {
 pub enum Alpha {
     /// A number.
     Weight(f64),
-    /// A tenth of the mean largest correlation of the rows.
+    /// A tenth of the mean over rows of the largest correlation with an atom.
     Auto(Automatic),
-    /// By the error of entries that are held out.
+    /// By the prediction error of held-out entries.
     HeldOut(Cv),
 }
 
@@ -92,18 +92,18 @@ impl Default for Alpha {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Cv {
-    /// By the error of entries that are held out.
+    /// By the prediction error of held-out entries.
     Cv,
 }
 
 impl SparseCoder {
-    /// By the atoms in the rows of `dictionary`, with the defaults of all settings.
+    /// With the atoms in the rows of `dictionary`, and the defaults of all settings.
     pub fn of(dictionary: Matrix<f64>) -> Self {
         Self { dictionary: Some(dictionary), ..Self::default() }
     }
 }
 
-/// Where the lasso is solved.
+/// Conditions under which the lasso is solved.
 const LASSO: &[&[crate::model::Condition]] = &[&[("algorithm", &["!\"omp\""])]];
 const OMP: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"omp\""])]];
 

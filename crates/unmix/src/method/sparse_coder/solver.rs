@@ -1,20 +1,20 @@
-//! Codes of blocks of rows by the solver that was chosen, with gaps or without.
+//! Codes of blocks of rows by the chosen solver, optionally with duality gaps.
 
 use super::settings::Algorithm;
 use crate::num::{Matrix, Real, factor};
 use crate::sparse::{Atoms, Effort, Lars, Lasso, Measure, Omp, Proximal, Work, measure};
 use std::sync::Arc;
 
-/// Everything that codes depend on beside rows.
+/// Everything that determines the codes besides the rows.
 #[derive(Clone, Debug)]
 pub(super) struct Solver<C> {
     pub(super) atoms: Arc<Atoms<C>>,
     pub(super) rules: Rules,
-    /// What is subtracted from rows.
+    /// Offset that is subtracted from rows.
     pub(super) mean: Arc<Vec<f64>>,
 }
 
-/// The problem and its solver, whatever the atoms.
+/// The problem and its solver, without the atoms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) algorithm: Algorithm,
@@ -26,19 +26,19 @@ pub(super) struct Rules {
     pub(super) omp: Omp,
 }
 
-/// Codes of a block, and what is known of them.
+/// Codes of a block, with their measures.
 #[derive(Default)]
 pub(super) struct Coded<C> {
-    /// Rows less their mean, in the type that they were computed in.
+    /// Centred rows, in the type of the computation.
     pub(super) rows: Vec<C>,
     pub(super) codes: Vec<C>,
-    /// Of each row, of the code before it was debiased.
+    /// Measures of each row, for the code before it was debiased.
     pub(super) measures: Vec<Measure>,
     /// Maximum number of iterations of a row.
     pub(super) most: u64,
 }
 
-/// The tolerance of rows of `C`, where none is given.
+/// The default tolerance for rows of this precision.
 pub(super) fn tolerance(single: bool) -> f64 {
     if single { 1e-5 } else { 1e-6 }
 }
@@ -65,7 +65,7 @@ impl Rules {
             Algorithm::Lars => {
                 let lars = Lars { positive: self.positive, max_steps: self.max_iter, ..Lars::of(self.alpha) };
                 let steps = lars.code(atoms, rows, codes, work);
-                // Rows whose path ended early at dependent atoms go on from there.
+                // Rows whose path ended early at linearly dependent atoms continue from there.
                 steps.max(lasso.code(atoms, rows, codes, work))
             }
             Algorithm::Omp => self.omp.code(atoms, rows, codes, work),
@@ -74,7 +74,7 @@ impl Rules {
 }
 
 impl<C: Real> Solver<C> {
-    /// Codes `rows`, NaN a missing cell. A row has the same bits in any block.
+    /// Codes `rows`; NaN is a missing cell. The bits do not depend on the other rows.
     pub(super) fn code<T: Real>(&self, rows: &[T], measured: bool) -> Coded<C> {
         let rows = self.centred(rows);
         let n = rows.len() / self.atoms.n_features().max(1);
@@ -82,7 +82,7 @@ impl<C: Real> Solver<C> {
         self.code_from(Coded { rows, codes, measures: Vec::new(), most: 0 }, measured)
     }
 
-    /// The same for rows that are centred, from the codes that there are.
+    /// The same for centred rows, from existing codes.
     pub(super) fn code_from(&self, mut coded: Coded<C>, measured: bool) -> Coded<C> {
         let (m, p) = (self.atoms.n_atoms(), self.atoms.n_features());
         let n = coded.rows.len() / p.max(1);
@@ -113,7 +113,7 @@ impl<C: Real> Solver<C> {
         coded
     }
 
-    /// What is known of these codes, from fresh residuals.
+    /// Measures of these codes, from recomputed residuals.
     pub(super) fn measures(&self, rows: &[C], codes: &[C], work: &mut Work<C>) -> Vec<Measure> {
         let mut out = vec![Measure::default(); rows.len() / self.atoms.n_features().max(1)];
         let penalty = (self.rules.alpha, self.rules.positive);
@@ -121,7 +121,7 @@ impl<C: Real> Solver<C> {
         out
     }
 
-    /// Rows less their mean.
+    /// Rows minus their mean.
     pub(super) fn centred<T: Real>(&self, rows: &[T]) -> Vec<C> {
         let p = self.mean.len().max(1);
         let mut out = Vec::with_capacity(rows.len());
@@ -131,7 +131,7 @@ impl<C: Real> Solver<C> {
         out
     }
 
-    /// The code of a row by its observed cells; rows with the same cells one after the other share their dictionary.
+    /// The code of a row by its observed cells; successive rows with the same observed cells share their restricted dictionary.
     fn code_cells(
         &self,
         row: &[C],
@@ -151,7 +151,7 @@ impl<C: Real> Solver<C> {
         self.rules.code(atoms, &x, code, work)
     }
 
-    /// Least squares on the atoms of the code, where these determine it.
+    /// Least squares on the atoms of the code, if these determine it.
     fn debias(&self, row: &[C], code: &mut [C]) {
         let used: Vec<usize> = (0..code.len()).filter(|&j| code[j] != C::default()).collect();
         let cells: Vec<usize> = (0..row.len()).filter(|&j| !row[j].to_f64().is_nan()).collect();

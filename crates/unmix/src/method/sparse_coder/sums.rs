@@ -8,24 +8,24 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 use serde_json::{Map, Value, json};
 
-/// The largest correlation of each row with an atom, summed up.
+/// Sum and maximum over rows of the largest correlation with an atom.
 #[derive(Debug, Default)]
 pub(super) struct Correlations {
-    /// Rows that have a cell.
+    /// Number of rows with observed cells.
     pub(super) n: u64,
-    /// Rows that have none.
+    /// Number of rows without observed cells.
     pub(super) empty: u64,
     /// Sum over rows.
     pub(super) sum: f64,
-    /// The largest of all: from this alpha on every code is 0.
+    /// Maximum over rows: for `alpha` of at least this, every code is 0.
     pub(super) largest: f64,
-    /// The largest squared length of a row, and its largest entry.
+    /// The largest squared norm of a row, and its largest entry.
     square: f64,
     entry: f64,
 }
 
 impl Correlations {
-    /// Refuses rows of which squares overflow, or underflow.
+    /// Refuses rows whose squares overflow or underflow.
     pub(super) fn check_squares(&self, dtype: Dtype) -> Result<()> {
         match self.square.is_finite() {
             false => Err(Error::Overflow { method: "sparse-coder".into(), dtype: "float64" }),
@@ -54,7 +54,7 @@ pub(super) struct Coded {
 }
 
 impl Coded {
-    /// By name, as the report has them.
+    /// As facts of the report, by name.
     pub(super) fn facts(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
         let mut facts = Map::new();
         facts.insert("alpha_max".into(), json!(found.largest));
@@ -68,7 +68,7 @@ impl Coded {
     }
 }
 
-/// Means of the columns over their cells; 0 for a column without any.
+/// Means of the columns over their observed cells; 0 for a column without any.
 pub(super) fn mean<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     struct Sums(Vec<(f64, f64)>);
     impl<T: Real> Sink<T> for Sums {
@@ -110,7 +110,7 @@ impl Sink<f64> for Correlations {
     }
 }
 
-/// The largest correlation of each row with an atom, of the sign that codes may have.
+/// The largest correlation of each row with an atom; only those of the sign that codes may have count.
 pub(super) fn correlations<T: Real, C: Real>(
     rows: &Rows<'_, T>,
     solver: &Solver<C>,
@@ -131,7 +131,7 @@ pub(super) fn correlations<T: Real, C: Real>(
         }
         let zero = C::default();
         centred.iter_mut().filter(|x| x.to_f64().is_nan()).for_each(|x| *x = zero);
-        // As many rows at a time as keep the product small.
+        // The number of rows at a time is chosen so that the product is small.
         let at_a_time = (1 << 16) / m.max(1) + 1;
         for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
             let n = rows.len() / p;
@@ -150,7 +150,7 @@ pub(super) fn correlations<T: Real, C: Real>(
     Ok(found)
 }
 
-/// Numbers of a row in [`coded`].
+/// Numbers for each row in [`coded`].
 const FACTS: usize = 4;
 
 impl Sink<f64> for Coded {
@@ -166,7 +166,7 @@ impl Sink<f64> for Coded {
     }
 }
 
-/// Codes all rows, and keeps how well.
+/// Codes all rows, and summarises their convergence.
 pub(super) fn coded<T: Real>(rows: &Rows<'_, T>, solver: &Solver<T>, run: &Run<'_>) -> Result<Coded> {
     let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
         let coded = solver.code(block.data, true);

@@ -1,4 +1,4 @@
-//! The rows of a layer: codes of the layers below, made as rows are read.
+//! Input of a layer: codes of the layers below, computed as rows are read.
 
 use crate::data::{Features, RandomAccess, Rows, Source, Stream, Workspace};
 use crate::error::{Error, Result};
@@ -6,20 +6,20 @@ use crate::model::{Model, RowMap};
 use crate::num::Real;
 use std::ops::Range;
 
-/// Numbers of the widest layer that are made at once.
+/// Numbers of the widest layer that are computed at once.
 const BLOCK: usize = 1 << 18;
 
-/// Rows seen through some layers.
+/// Rows encoded by some layers.
 #[derive(Clone)]
 pub(super) struct Below<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     maps: std::sync::Arc<[Box<dyn RowMap<T>>]>,
-    /// Columns of the rows, then units of each layer.
+    /// Number of columns, then the number of units of each layer.
     widths: Vec<usize>,
 }
 
 impl<'a, T: Real> Below<'a, T> {
-    /// Of `layers`, the lowest first, of which there is one or more.
+    /// From `layers`, at least one, the lowest first.
     pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
         let of = rows.source().random().ok_or_else(|| Error::Unsupported {
             asked: "stacked-rfn".into(),
@@ -30,7 +30,7 @@ impl<'a, T: Real> Below<'a, T> {
         Ok(Self { of, maps: layers.iter().map(|m| m.code().encode_map()).collect(), widths })
     }
 
-    /// As rows, with the weights of those below.
+    /// The codes as rows, with the weights of the original rows.
     pub(super) fn rows(self, below: &'a Rows<'_, T>) -> Result<Rows<'a, T>> {
         let rows = Rows::new(self, Features::default(), below.origin());
         match below.weights() {

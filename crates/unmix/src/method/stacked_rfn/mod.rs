@@ -1,15 +1,15 @@
 //! Stacked rectified factor networks: layers of non-negative sparse codes, each fitted to the codes of the layer below.
 //!
-//! **Finds** factors of factors: the codes of a rectified factor network are the rows of the next one.
+//! **Finds** hierarchical factors: the codes of a rectified factor network are the input of the next one.
 //! **Model** `x = center_0 + W_0 h_0 + e_0`, `h_0 = center_1 + W_1 h_1 + e_1`, and so on, each layer a rectified factor network.
 //! **Algorithm** (Clevert et al. 2015, section 4), greedy:
 //!  1. layer 0 is fitted to the rows;
-//!  2. layer `i` is fitted to the codes of layer `i - 1`, which stays as it is.
+//!  2. layer `i` is fitted to the codes of layer `i - 1`, which is not changed.
 //!
-//! Codes of the layers below are computed in the pass over the rows, block by block: the codes of all rows are never held.
-//! **Cost** that of the layers, and in each pass of a layer `O(n m l)` more for every layer below it.
-//! **Equals** a rectified factor network, where there is one layer; each layer equals the network fitted to the codes below it, to the bit.
-//! **Fails** to improve the layers below by those above: no error is propagated back.
+//! Codes of the layers below are computed in the pass over the rows, block by block: the codes of all rows are never stored. **Cost** that
+//! of the layers, and in each pass of a layer an additional `O(n m l)` for every layer below it. **Equals** a rectified factor network if
+//! there is one layer; each layer equals the network fitted to the codes below it, to the bit. **Fails** to improve lower layers by higher
+//! ones: no error is propagated back.
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 
@@ -33,7 +33,7 @@ use start::LayerStart;
 pub use model::{filters, layers};
 pub use settings::{PerLayer, StackedRfn};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "stacked-rfn",
     class: "StackedRFN",
@@ -61,19 +61,19 @@ impl StackedRfn {
     ///
     /// # Errors
     ///
-    /// A name that is none of StackedRFN's, a value that the setting may not have.
+    /// A name that StackedRFN does not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
 
     /// Fits.
     ///
-    /// A start from a fitted stack is layer by layer; the components of any other model are the start of the lowest layer.
+    /// A fitted stack given as a start is used layer by layer; the components of any other model are the start of the lowest layer.
     ///
     /// # Errors
     ///
-    /// Settings of another number of layers, an E-step without a network, rows held by workers, a layer whose units are all 0 in every row or
-    /// whose parameters do not fit into memory, and those of [`Rfn`](super::Rfn).
+    /// Settings for another number of layers, an E-step that is not that of a network, remote rows, a layer whose units are all 0 in every
+    /// row or whose parameters do not fit in memory, and the errors of [`Rfn`](super::Rfn).
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let n_layers = self.n_layers()?;
@@ -118,7 +118,7 @@ impl StackedRfn {
         }
     }
 
-    /// What can be refused before the first layer is fitted. Only the codes of `e_step='plain'` are the outputs of a layer of a network.
+    /// Checks before the first layer is fitted. Only the codes of `e_step='plain'` are outputs of a network layer.
     fn check_layers(&self, n_layers: usize, n_features: usize, n_rows: Option<u64>) -> Result<()> {
         let mut width = n_features;
         for i in 0..n_layers {
@@ -142,7 +142,7 @@ impl StackedRfn {
     }
 }
 
-/// The run of a layer, which begins at `start` where there is one.
+/// The run of a layer, with `start` as its initial values if there is one.
 fn of_layer<'a>(run: &Run<'a>, start: Option<&'a LayerStart<'a>>) -> Run<'a> {
     Run {
         seed: run.seed,

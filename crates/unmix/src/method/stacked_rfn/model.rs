@@ -1,4 +1,4 @@
-//! One model of all layers, its network, and each layer as a model of its own.
+//! The model of all layers, its network, and each layer as a separate model.
 
 use super::{METHOD, StackedRfn};
 use crate::data::{Features, Rows, Workspace};
@@ -11,7 +11,8 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use serde_json::{Map, Value, json};
 
-/// Names of the network's tensors in a layer's own model, and in the file of all layers: a layer of a network is `max(0, x weight' + bias)`.
+/// Names of the network's tensors in the model of a layer, and in the file of all layers: a layer of the network is
+/// `max(0, x weight' + bias)`.
 const NETWORK: [(&str, &str); 2] = [("encoder_weight", "weight"), ("encoder_bias", "bias")];
 
 impl StackedRfn {
@@ -53,7 +54,7 @@ impl StackedRfn {
     }
 }
 
-/// The outcome of two layers: that of the one that ended early, where one did.
+/// The outcome of two layers: that of the one that did not converge, if there is one.
 fn worse(a: Outcome, b: Outcome) -> Outcome {
     let rank = |o: Outcome| match o {
         Outcome::Time => 3,
@@ -69,13 +70,13 @@ pub(super) fn named(layer: usize, name: &str) -> String {
     format!("layers.{layer}.{name}")
 }
 
-/// How many layers there are.
+/// Number of layers.
 fn count(tensors: &Tensors) -> usize {
     (0..tensors.len()).take_while(|i| tensors.contains_key(&named(*i, "weight"))).count()
 }
 
-/// The row that codes of 0 of layer `last` are decoded to, and its decoder vectors in the columns of the rows: layers are decoded one after the
-/// other, and each of them is affine.
+/// The row decoded from zero codes of layer `last`, and its decoder vectors in the columns of the rows: layers are decoded one after the
+/// other, and each decoder is affine.
 fn decoded(tensors: &Tensors, last: usize) -> Result<(Vec<f64>, Matrix<f64>)> {
     let mut lowest = matrix(tensors, 0, "components")?;
     let mut mean = require(tensors, &named(0, "mean"), &[Some(lowest.cols())])?.f64s();
@@ -93,8 +94,8 @@ fn decoded(tensors: &Tensors, last: usize) -> Result<(Vec<f64>, Matrix<f64>)> {
     Ok((mean, lowest))
 }
 
-/// The filters of every layer in the columns of the rows, the lowest layer first: what a code of 1 of each unit adds when it is decoded through
-/// the layers below. `None` for a model without layers.
+/// The filters of every layer in the columns of the rows, the lowest layer first: the change of the decoded row per unit of each code.
+/// `None` for a model without layers.
 ///
 /// # Errors
 ///
@@ -108,7 +109,7 @@ fn matrix(tensors: &Tensors, layer: usize, name: &str) -> Result<Matrix<f64>> {
     Ok(require(tensors, &named(layer, name), &[None, None])?.to_matrix())
 }
 
-/// Layer after layer, clamped; decoded by the product of their loadings.
+/// Encoder by the rectified layers; decoder by the product of their loadings.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let mean = require(tensors, "mean", &[Some(components.shape()[1])])?.clone();
@@ -138,7 +139,7 @@ fn corrupt() -> Error {
 ///
 /// # Errors
 ///
-/// A model that is no stack; a file whose layers are corrupt.
+/// A model that is not a stack; a file whose layers are corrupt.
 pub fn layers(model: &Model) -> Result<Vec<Model>> {
     if model.method().key != METHOD.key {
         return Err(Error::Unsupported {

@@ -1,4 +1,4 @@
-//! Settings: those of a rectified factor network, each one value for all layers or a list of one for each.
+//! Settings: those of a rectified factor network, each as one value for all layers or a list with one value for each.
 
 use crate::method::rfn::{
     Accept, Center, DeadUnit, DropoutPlace, EStep, Init, InputNoiseKind, LearningRate, MStep, NoiseForm,
@@ -7,14 +7,14 @@ use crate::method::rfn::{
 use crate::model::{Kind, Setting};
 use serde::{Deserialize, Serialize};
 
-/// A setting of layers.
+/// A setting of all layers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum PerLayer<V> {
-    /// The same for all.
+    /// The same value for all.
     Same(V),
-    /// One for each, the lowest layer first.
+    /// One value for each, the lowest layer first.
     Each(Vec<V>),
 }
 
@@ -25,7 +25,7 @@ impl<V> From<V> for PerLayer<V> {
 }
 
 impl<V: Clone> PerLayer<V> {
-    /// How many layers it is for, where that is said.
+    /// Number of layers, if it is a list.
     pub(super) fn len(&self) -> Option<usize> {
         match self {
             PerLayer::Same(_) => None,
@@ -43,7 +43,7 @@ impl<V: Clone> PerLayer<V> {
 
 macro_rules! layered {
     ($($(#[$about:meta])* $name:ident: $kind:ty,)*) => {
-        /// Settings, each one value for all layers or a list of one for each; [`Rfn`] says what they mean.
+        /// Settings, each as one value for all layers or a list with one value for each; see [`Rfn`] for their meaning.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct StackedRfn {
@@ -71,13 +71,13 @@ macro_rules! layered {
 }
 
 layered! {
-    /// Numbers of units; a list has the number of layers.
+    /// Numbers of units; the length of the list is the number of layers.
     n_components: usize,
-    /// How codes are found: "plain".
+    /// Algorithm of the E-step: "plain".
     e_step: EStep,
-    /// What units are divided by.
+    /// Normalisation of the units.
     normalize: Normalize,
-    /// Share of the way that an iteration goes.
+    /// Learning rate: fraction of the full update.
     learning_rate: LearningRate,
     /// Maximum number of iterations.
     max_iter: u64,
@@ -85,17 +85,17 @@ layered! {
     tol: Option<f64>,
     /// Initial loadings.
     init: Init,
-    /// Starts, of which the best is kept.
+    /// Number of starts, of which the best is kept.
     n_init: u64,
-    /// What is subtracted from the columns.
+    /// Offset that is subtracted from the columns.
     center: Center,
-    /// Least noise variance.
+    /// Lower bound on the noise variance.
     psi_min: f64,
     /// Unit of `psi_min` and of the start.
     psi_min_unit: PsiMinUnit,
     /// Form of the noise covariance.
     noise: NoiseForm,
-    /// How parameters move.
+    /// Direction of the M-step.
     m_step: MStep,
     /// Prior mean of every unit.
     prior_mean: f64,
@@ -103,23 +103,23 @@ layered! {
     prior_cov: f64,
     /// Soft threshold of loadings.
     l1: f64,
-    /// Decay of loadings.
+    /// Weight decay of loadings.
     l2: f64,
-    /// Largest loading.
+    /// Upper bound on absolute loadings.
     w_max: Option<f64>,
-    /// Probability that a code is dropped.
+    /// Dropout rate of codes.
     dropout: f64,
-    /// Where codes are dropped.
+    /// Order of dropout and normalisation.
     dropout_place: DropoutPlace,
-    /// Rate of the corruption of rows.
+    /// Amount of input noise.
     input_noise: f64,
-    /// Kind of the corruption of rows.
+    /// Kind of input noise.
     input_noise_kind: InputNoiseKind,
-    /// Which codes a cascade accepts.
+    /// Acceptance criterion of a cascade.
     accept: Accept,
-    /// What becomes of units that are 0 in every row.
+    /// Treatment of units that are 0 in every row.
     dead_unit: DeadUnit,
-    /// Rows of a batch.
+    /// Mini-batch size.
     batch_size: Option<usize>,
 }
 
@@ -129,7 +129,7 @@ impl Default for StackedRfn {
     }
 }
 
-/// Row `I` of the settings of one network, for layers.
+/// Entry `I` of the settings of one network, adapted to layers.
 struct Row<const I: usize>;
 
 impl<const I: usize> Row<I> {
@@ -138,7 +138,7 @@ impl<const I: usize> Row<I> {
     const SETTING: Setting = ONE[I].with_kind(Kind::AnyOf(&Self::BOTH));
 }
 
-/// Units of the layers.
+/// Numbers of units of the layers.
 const N_COMPONENTS: Setting = Setting::new(
     "n_components",
     Kind::AnyOf(&[Kind::at_least(1), Kind::PerLayer(&Kind::at_least(1))]),
@@ -148,7 +148,7 @@ const N_COMPONENTS: Setting = Setting::new(
 )
 .by_rows();
 
-/// Every mode has its name, so that the others are refused in the fit, with the reason.
+/// All algorithms are allowed here; the fit refuses those that are not possible, with the reason.
 const E_STEP: Setting = Setting::new(
     "e_step",
     Kind::AnyOf(&Row::<1>::BOTH),

@@ -1,4 +1,4 @@
-//! The start of a layer from a fitted model.
+//! Initial values of a layer from a fitted model.
 
 use super::model::named;
 use crate::run::Start;
@@ -10,7 +10,7 @@ pub(super) struct LayerStart<'a> {
 }
 
 impl<'a> LayerStart<'a> {
-    /// The start of layer `i`: layer `i` of a stack that has it, and of any other model its components for the lowest layer.
+    /// The start of layer `i`: layer `i` of a stack if it exists; for any other model, its components for the lowest layer.
     pub(super) fn of(init: &'a dyn Start, i: usize) -> Option<Self> {
         let layer_of = |i: usize| init.parameter(&named(i, "components")).map(|_| i);
         match layer_of(0) {

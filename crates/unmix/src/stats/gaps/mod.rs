@@ -229,8 +229,8 @@ impl Conditional {
         &self.model
     }
 
-    /// Posteriors of row-major `rows`, in which NaN is a missing cell. The bits do not depend on the other rows. `O(n p k + m (p k²
-    /// + k³))` for `m` patterns.
+    /// Posteriors of row-major `rows`, in which NaN is a missing cell. The bits do not depend on the other rows.
+    /// `O(n p k + m (p k² + k³))` for `m` patterns.
     pub fn posteriors<T: Real>(&self, rows: &[T]) -> Posteriors {
         let (p, k) = (self.model.n_features(), self.model.n_factors());
         let n = rows.len() / p;

@@ -1,17 +1,17 @@
-//! What `cfg.json` says, of today's SAELens and of versions before 6.
+//! Contents of `cfg.json`, for the current SAELens and for versions before 6.
 
 use super::super::Activation;
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The parts of a configuration that decide what codes are.
+/// The parts of a configuration that determine the codes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Config {
     pub(super) activation: Activation,
-    /// Of topk.
+    /// For topk.
     pub(super) k: Option<usize>,
-    /// Whether the encoder sees rows less `b_dec`.
+    /// Whether `b_dec` is subtracted from rows before the encoder.
     pub(super) centred: bool,
     /// Whether pre-activations are multiplied, and decoded codes divided, by the norms of the atoms.
     pub(super) rescaled: bool,
@@ -31,7 +31,7 @@ impl Config {
             Error::format(path, format!("its {key} is {found}"), format!("give a folder with {works}"))
         };
         for (key, value) in [("normalize_activations", "none"), ("reshape_activations", "none")] {
-            // Versions before 4 had a boolean, and none where there was nothing to say.
+            // Versions before 4 had a boolean, or no entry.
             match raw.get(key) {
                 None | Some(Value::Null | Value::Bool(false)) => {}
                 Some(found) if found == value => {}

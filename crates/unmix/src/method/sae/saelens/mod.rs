@@ -8,7 +8,8 @@
 //! b_gate, b_mag, r_mag     of gated: gate_bias, magnitude_bias, magnitude_log_scale
 //! ```
 //!
-//! The order of the units stays: people cite them by number. What SAELens can say and a model here cannot is refused by name.
+//! The order of the units is kept, because units are cited by number. Options of SAELens that are not supported here are refused by
+//! name.
 
 mod config;
 mod read;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 const WEIGHTS: &str = "sae_weights.safetensors";
 const CONFIG: &str = "cfg.json";
 
-/// Type in which a folder holds numbers.
+/// Number type of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -40,10 +41,10 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// All of them, by name.
+    /// All types, by name.
     pub const NAMES: [&'static str; 4] = ["float16", "bfloat16", "float32", "float64"];
 
-    /// As it is written in `cfg.json`.
+    /// The name in `cfg.json`.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -59,7 +60,7 @@ impl Precision {
         ["F16", "BF16", "F32", "F64"][self as usize]
     }
 
-    /// Appends `x`; whether it is still a finite number in this type.
+    /// Appends `x`; returns whether it is finite in this type.
     fn put(self, x: f64, out: &mut Vec<u8>) -> bool {
         match self {
             Self::Float16 => {
@@ -100,7 +101,7 @@ impl Precision {
     }
 }
 
-/// What a model that was read keeps of its folder, in its report: the type of the numbers, and `metadata` as it was.
+/// Facts about the imported folder that the report of the model keeps: the number type, and `metadata` unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Origin {
     dtype: Precision,

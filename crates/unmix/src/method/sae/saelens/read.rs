@@ -1,4 +1,4 @@
-//! From a folder to a model.
+//! Import of a folder.
 
 use super::super::{Activation, L0, METHOD, SparseAutoencoder};
 use super::config::Config;
@@ -13,13 +13,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The model in a folder of SAELens, with its units in their order. Where `cfg.json` says so, rows are not centred before the encoder, or
-/// codes are in units of the norms of the atoms: both are folded into the parameters.
+/// Imports the model in a folder of SAELens, with its units in their order. If `cfg.json` says that rows are not centred before the
+/// encoder, or that codes are in units of the norms of the atoms, this is folded into the parameters.
 ///
 /// # Errors
 ///
-/// Files that are missing, corrupt or pickled; architectures, activations and normalisations that a model here does not have, by name;
-/// topk without k; tensors of other names, sizes or types, and numbers that are not finite.
+/// Files that are missing, corrupt or pickled; unsupported architectures, activations and normalisations, by name; topk without k;
+/// tensors of unexpected names, sizes or types, and numbers that are not finite.
 pub fn import(folder: &Path, run: &Run<'_>) -> Result<Model> {
     let weights = existing(folder)?;
     let config = folder.join(CONFIG);
@@ -32,7 +32,7 @@ pub fn import(folder: &Path, run: &Run<'_>) -> Result<Model> {
     model(folded, &parsed, precision, run)
 }
 
-/// Files of PyTorch, which run code when they are opened.
+/// Extensions of pickled files of PyTorch, which can execute code when they are opened.
 const PICKLED: [&str; 5] = ["pt", "pth", "bin", "pkl", "ckpt"];
 
 fn is_pickled(path: &Path) -> bool {
@@ -66,13 +66,13 @@ fn existing(folder: &Path) -> Result<std::path::PathBuf> {
     Ok(weights)
 }
 
-/// The tensors of a file in double precision, which holds numbers of every type.
+/// The tensors of a file in double precision, which represents numbers of every type exactly.
 struct Stores<'p> {
     all: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
     path: &'p Path,
 }
 
-/// Tensors by the names that they have in a model.
+/// Tensors by their names in a model.
 type Named = BTreeMap<&'static str, Vec<f64>>;
 
 impl<'p> Stores<'p> {
@@ -109,7 +109,7 @@ impl<'p> Stores<'p> {
             found.push(precision);
             all.insert(name, (view.shape().to_vec(), numbers));
         }
-        // The narrowest type that holds them all.
+        // The narrowest type that represents all of them.
         let precision = match () {
             () if found.contains(&Precision::Float64) => Precision::Float64,
             () if found.windows(2).any(|two| two[0] != two[1]) => Precision::Float32,
@@ -130,7 +130,7 @@ impl<'p> Stores<'p> {
         Ok(numbers)
     }
 
-    /// All tensors that the activation has, and no others.
+    /// All tensors of the activation; an error if there are others.
     fn named(&mut self, config: &Config) -> Result<(usize, usize, Named)> {
         let shape = self.all.get("W_dec").map(|(shape, _)| shape.clone()).unwrap_or_default();
         let (m, p) = match shape[..] {
@@ -158,7 +158,7 @@ impl<'p> Stores<'p> {
         for (ours, theirs) in more {
             out.insert(ours, self.take(theirs, &[m])?);
         }
-        // For some time a factor of ones was written whether there was one or not.
+        // For some time a factor of ones was always written.
         if self.all.get("scaling_factor").is_some_and(|(_, numbers)| numbers.iter().all(|x| *x == 1.0)) {
             self.all.remove("scaling_factor");
         }
@@ -172,7 +172,7 @@ impl<'p> Stores<'p> {
     }
 }
 
-/// The same map for rows less their `mean`, with codes as they are decoded.
+/// The equivalent parameters for rows minus their `mean`, with the codes that are decoded.
 fn folded(
     (m, p, mut named): (usize, usize, Named),
     config: &Config,

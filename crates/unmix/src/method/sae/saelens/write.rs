@@ -1,4 +1,4 @@
-//! From a model to a folder.
+//! Export to a folder.
 
 use super::super::evaluate::is_autoencoder;
 use super::super::{Activation, METHOD, SparseAutoencoder};
@@ -10,24 +10,24 @@ use crate::num::{Dtype, Matrix};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// How a folder is written.
+/// Options of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Export {
-    /// Type of the numbers; by default that of the folder that the model was read from, or else of the model itself: nothing is rounded.
+    /// Number type; by default that of the folder from which the model was imported, or else that of the model: nothing is rounded.
     pub dtype: Option<Precision>,
-    /// Whether files that are there are replaced.
+    /// Whether existing files are replaced.
     pub force: bool,
 }
 
-/// Version of SAELens whose `cfg.json` this is: files without one are taken for older ones, and lose their metadata.
+/// Version of SAELens for which `cfg.json` is written: files without a version are read as older ones, and lose their metadata.
 const VERSION: &str = "6.0.0";
 
-/// Writes a sparse autoencoder as a folder of SAELens, which is made where there is none. `batch-topk` is written as jumprelu, with its
+/// Writes a sparse autoencoder as a folder of SAELens, which is created if necessary. `batch-topk` is written as jumprelu, with its
 /// threshold for every unit.
 ///
 /// # Errors
 ///
-/// A model of another method; files that are there already; a folder that cannot be written; numbers that `dtype` does not hold.
+/// A model of another method; existing files; a folder that cannot be written; numbers that `dtype` cannot represent.
 pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
     if !is_autoencoder(model) {
         return Err(Error::Unsupported {
@@ -65,7 +65,7 @@ fn origin(model: &Model) -> Option<Origin> {
     serde_json::from_value(model.report().facts.get(FACT)?.clone()).ok()
 }
 
-/// Tensors in SAELens's names and shapes.
+/// Tensors with SAELens's names and shapes.
 struct Written {
     activation: Activation,
     k: Option<usize>,
