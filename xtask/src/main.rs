@@ -50,7 +50,7 @@ enum Amount {
 
 impl Amount {
     /// Sets the environment variable that slow tests read.
-    fn told(self, command: &mut Command) -> &mut Command {
+    fn with_environment(self, command: &mut Command) -> &mut Command {
         match self {
             Amount::Everyday => command,
             Amount::All => command.env("UNMIX_TESTS", "all").env("UNMIX_TORTURE", "1"),
@@ -68,7 +68,7 @@ fn test_rust(amount: Amount) -> Done {
     let _ = std::fs::remove_file(skipped());
     // The Python extension has no Rust tests; it is built for the Python tests.
     run(amount
-        .told(Command::new(env!("CARGO")).args(["test", "--workspace", "--exclude", "unmix-python"]))
+        .with_environment(Command::new(env!("CARGO")).args(["test", "--workspace", "--exclude", "unmix-python"]))
         .current_dir(root())
         .env("UNMIX_SKIPPED", skipped()))
 }
@@ -97,7 +97,7 @@ fn test_python(amount: Amount) -> Done {
             pytest.arg("--ignore").arg(tests.join(heavy));
         }
     }
-    run(amount.told(&mut pytest))?;
+    run(amount.with_environment(&mut pytest))?;
     // scikit-learn's own tests of its PCA and FastICA, with the classes of this package in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
@@ -293,9 +293,9 @@ fn generate() -> Done {
 }
 
 /// The benchmarks have an environment and a harness of their own: `bench/README.md`.
-fn bench(asked: &[&str]) -> Done {
+fn bench(arguments: &[&str]) -> Done {
     let system = if cfg!(windows) { "python" } else { "python3" };
-    run(Command::new(system).arg(root().join("bench").join("run.py")).args(asked).env("CARGO", env!("CARGO")))
+    run(Command::new(system).arg(root().join("bench").join("run.py")).args(arguments).env("CARGO", env!("CARGO")))
 }
 
 fn cargo(arguments: &[&str]) -> Done {

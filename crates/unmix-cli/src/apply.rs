@@ -1,4 +1,4 @@
-//! A model applied to rows: encode, decode, reconstruct, score.
+//! Verbs that apply a model to rows: encode, decode, reconstruct, score.
 
 use crate::args::{Apply, Encode, Reconstruct, Score};
 use crate::failure::{Done, Failure};
@@ -14,12 +14,12 @@ use unmix::model::{Encoded, Measures, Parts, is_model_file};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 
-/// `unmix encode`: rows to codes.
+/// `unmix encode`: from rows to codes.
 pub(crate) fn encode(args: &Encode) -> Done {
     let (args, labels) = (&args.apply, args.labels);
     let folder = sound::folder(args);
     let job = match &folder {
-        // Sound goes to a file for each source.
+        // Sound output has a file for each source.
         Some(_) => {
             Job { args, files: args.input.files()?, model: Model::load(&args.model)?, output: Output::none() }
         }
@@ -37,12 +37,12 @@ pub(crate) fn encode(args: &Encode) -> Done {
     job.rows(if labels { &Map::Labels } else { &Map::Encode })
 }
 
-/// `unmix decode`: codes to rows.
+/// `unmix decode`: from codes to rows.
 pub(crate) fn decode(args: &Apply) -> Done {
     Job::new(args)?.rows(&Map::Decode)
 }
 
-/// `unmix reconstruct`: rows to codes and back, without some of the components.
+/// `unmix reconstruct`: encodes and decodes rows, with the codes of some components set to 0.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     if let Some(folder) = sound::folder(&args.apply) {
         let (model, files) = (Model::load(&args.apply.model)?, args.apply.input.files()?);
@@ -54,8 +54,7 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     job.rows(&Map::Reconstruct(without))
 }
 
-/// `unmix score`: the log-likelihood of each row or its reconstruction error, how far it lies from the centre and off the components, or as requested about all
-/// of them.
+/// `unmix score`: the log-likelihood or reconstruction error of each row, its T² and Q, or a summary of all rows, as requested.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
     if !args.reference.is_empty() {
@@ -72,13 +71,13 @@ pub(crate) fn score(args: &Score) -> Done {
     if args.summary { job.summary(scored) } else { job.rows(&Map::Score(scored)) }
 }
 
-/// What is done with the rows.
+/// The map to apply.
 #[derive(PartialEq)]
 enum Map {
     Encode,
     Labels,
     Decode,
-    /// Without these components.
+    /// Reconstruction without these components.
     Reconstruct(Vec<usize>),
     Score(Scored),
     Quality(Parts),
@@ -91,7 +90,7 @@ struct Job<'a> {
     output: Output,
 }
 
-/// Refuses a model in place of the rows and rows in place of the model.
+/// Detects a model and rows given in the wrong order.
 fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     match files {
         [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {
@@ -119,12 +118,12 @@ impl<'a> Job<'a> {
         open(&self.model, &self.files, self.args.reading.options()?, run, self.args.running.quiet)
     }
 
-    /// Maps the rows of the input to the output.
+    /// Applies the map to the rows of the input and writes the results.
     fn rows(&self, map: &Map) -> Done {
         let progress = Progress::new(&self.args.running);
         let run = progress.run(&self.args.running);
         let mut input = self.open(map, &run)?;
-        // The number of rows goes before the numbers of an array.
+        // The header of an array contains the number of rows.
         input.rows.settle(&run)?;
         let dtype = match map {
             Map::Labels | Map::Score(_) | Map::Quality(_) => Dtype::F64,
@@ -148,7 +147,7 @@ impl<'a> Job<'a> {
         Ok(0)
     }
 
-    /// Names of what comes out, and the shape of one row of it.
+    /// Names of the output columns, and the shape of one output row.
     fn columns(&self, map: &Map) -> (Vec<String>, Vec<usize>) {
         match map {
             Map::Encode => (self.model.component_names(), vec![self.model.n_codes()]),
@@ -189,7 +188,7 @@ impl<'a> Job<'a> {
         Ok(Encoded::solved(n_rows))
     }
 
-    /// Rows that came as columns go out as columns. They are all kept until the last has been seen.
+    /// For transposed input, writes transposed output. All results are kept in memory until the last row has been read.
     fn as_given<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: &Map) -> Result<(), Failure> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
         let mut made: VecSink<T> = VecSink(Vec::new());
@@ -229,9 +228,9 @@ pub(crate) fn warn_unsolved(encoded: &Encoded) {
     encoded.notes().iter().for_each(|note| terminal::warning(note));
 }
 
-/// A few lines about `scores`, each a `what`; they are sorted on the way.
+/// Summary statistics of `scores`, called `what`, which are sorted here.
 fn summary(what: &str, scores: &mut [f64]) -> Vec<(String, String)> {
-    // In the order of the rows, so that it is the same sum whatever the ranks are.
+    // Summed in the order of the rows, so that the sum does not depend on the ranks.
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     scores.sort_by(f64::total_cmp);
     let n = scores.len();
@@ -245,7 +244,7 @@ fn summary(what: &str, scores: &mut [f64]) -> Vec<(String, String)> {
     ]
 }
 
-/// A line for each of the numbers about the units of a sparse autoencoder. FVU: fraction of variance unexplained.
+/// Lines with statistics of a sparse autoencoder. FVU: fraction of variance unexplained.
 fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
     let rows = match found.n_samples_omp < found.n_samples {
         true => format!(", {} rows", found.n_samples_omp),

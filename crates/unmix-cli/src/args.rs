@@ -1,4 +1,4 @@
-//! What can be typed: the verbs and the help that teaches them; `verbs` has the flags of each, `reading` those that they share.
+//! The command line: the verbs and their help; `verbs` has the options of each verb, `reading` those that several verbs share.
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
 use unmix::{Model, Run};
 
-/// Modules that are listed on the terminal.
+/// Maximum number of modules that are listed on the terminal.
 const LISTED: usize = 30;
 
-/// Lists modules, and writes their members.
+/// Lists modules, and writes their members to a file.
 pub(crate) fn modules(args: &Modules) -> Done {
     let files = args.input.files()?;
     let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
@@ -43,7 +43,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
     terminal::text(&table(input.rows.origin(), &found))
 }
 
-/// A line for each member of each module, as CSV.
+/// CSV with a line for each member of each module.
 fn members(
     found: &Biclusters,
     rows: Option<&[String]>,
@@ -67,7 +67,7 @@ fn members(
     csv.into_inner().map_err(|e| failed(e.to_string()))
 }
 
-/// At most 80 characters wide.
+/// A table of at most 80 characters per line.
 fn table(origin: &str, found: &Biclusters) -> String {
     let n = found.modules.len();
     let fits = match (found.starts, found.permutations) {

@@ -15,10 +15,10 @@ use unmix::metrics::{match_rows, subspace_angles};
 use unmix::{AnyRows, Dtype, Matrix, Model, Pca, Rows, Run};
 use unmix_report::Options;
 
-/// Pictures, pixels along a side, patterns in them, and standard deviation of the noise in each pixel.
+/// Number of pictures, their side length in pixels, number of patterns, and standard deviation of the noise in each pixel.
 const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
 
-/// Makes data, fits, writes the page (which shows `typed`, the command line) and returns a summary.
+/// Generates data, fits, writes the page (which shows `typed`, the command line) and returns a summary.
 pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let (n, side, k, noise) = SIZES;
     let folder = &args.output;
@@ -66,7 +66,7 @@ const GROUPS: [&str; 3] = ["A", "B", "C"];
 
 /// Accuracy of the result.
 struct Recovery {
-    /// Absolute cosine of each component with its pattern, and the number of that pattern.
+    /// Absolute cosine of each component with its pattern, and the index of that pattern.
     cosines: Vec<(f64, usize)>,
     /// Largest angle between the two subspaces, in degrees.
     angle: f64,
@@ -144,7 +144,7 @@ fn summary_text(folder: &Path, found: &Recovery) -> String {
     out
 }
 
-/// A number from 0 to 1 as a bar of ten characters.
+/// Draws a number from 0 to 1 as a bar of ten characters.
 fn bar(x: f64) -> String {
     let full = (10.0 * x).round().clamp(0.0, 10.0) as usize;
     format!("{}{}", "█".repeat(full), paint(FAINT, "░".repeat(10 - full)))

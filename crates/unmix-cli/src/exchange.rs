@@ -1,4 +1,4 @@
-//! `unmix export` and `unmix import`: models as files of other programs.
+//! `unmix export` and `unmix import`: models in file formats of other programs.
 
 use crate::args::{Export, Import};
 use crate::failure::Done;
@@ -7,7 +7,7 @@ use crate::terminal;
 use unmix::method::sae::saelens;
 use unmix::{Model, Run};
 
-/// Writes a folder of SAELens, the one program there is a folder for.
+/// Writes a folder of SAELens, the only format supported.
 pub(crate) fn export(args: &Export) -> Done {
     let model = Model::load(&args.model)?;
     let dtype = args.dtype.as_deref().and_then(saelens::Precision::named);
@@ -16,7 +16,7 @@ pub(crate) fn export(args: &Export) -> Done {
     Ok(0)
 }
 
-/// Reads such a folder, saves the model, and shows it. The model records `typed`.
+/// Imports a folder of SAELens, saves the model, and prints its summary. The model records `typed`.
 pub(crate) fn import(args: &Import, typed: Option<&str>) -> Done {
     let place = destination(&args.output, std::slice::from_ref(&args.folder), args.force)?;
     let model = saelens::import(&args.folder, &Run { invocation: typed, ..Run::default() })?;

@@ -3,7 +3,7 @@
 use crate::terminal;
 use unmix::Error;
 
-/// An exit code, or why there is none.
+/// An exit code, or a failure.
 pub(crate) type Done = Result<i32, Failure>;
 
 /// The reason why a verb failed.
@@ -11,11 +11,11 @@ pub(crate) type Done = Result<i32, Failure>;
 pub(crate) enum Failure {
     /// The data or the fit: exit code 1.
     Library(Error),
-    /// The same, in a sentence of our own.
+    /// The same, with a message written here.
     Said(String),
     /// Invalid arguments: exit code 2.
     Usage(String),
-    /// The output is not read any more, as with `| head`: no message, exit code 0.
+    /// The reader of the output has closed it, as with `| head`: no message, exit code 0.
     Closed,
 }
 
@@ -34,7 +34,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// Says it, in one line on standard error, and returns the exit code.
+    /// Prints the message, one line on standard error, and returns the exit code.
     pub(crate) fn report(self) -> i32 {
         let (message, code) = match self {
             Failure::Library(Error::Interrupted) => ("interrupted".into(), 130),

@@ -34,7 +34,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         ..progress.run(&args.running)
     };
     let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
-    // Before the fit: where that fails, this may be why.
+    // Printed before the fit, because it may explain an error of the fit.
     if !args.running.quiet {
         input::tell(&input.rows);
     }
@@ -87,7 +87,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     Ok(code)
 }
 
-/// The sparse rows of a list of cells.
+/// The sparse rows given by a list of cells.
 fn listed(rows: &AnyRows<'_>) -> Result<AnyRows<'static>, Error> {
     match rows {
         AnyRows::F32(rows) => rows.triplets()?.rows(None).map(AnyRows::F32),
@@ -95,7 +95,7 @@ fn listed(rows: &AnyRows<'_>) -> Result<AnyRows<'static>, Error> {
     }
 }
 
-/// A checkpoint has done its work once the model is written, unless seconds ran out: then there is more to do.
+/// Deletes the checkpoint after the model has been written, unless the fit ended at its time limit and can be continued.
 fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
     if let Some(trouble) = checkpoint.trouble() {
         terminal::warning(&format!("the checkpoint could not be written: {trouble}"));
@@ -124,7 +124,7 @@ pub(crate) fn save(model: &Model, place: &Destination) -> Result<(), Failure> {
     }
 }
 
-/// The settings that were typed, checked against the method's: what is wrong here is wrong whatever the data are.
+/// The settings of the command line, validated against the method's before any data are read.
 fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
     let method = method::find(&args.method).map_err(usage)?;
@@ -141,7 +141,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     Ok(settings)
 }
 
-/// The tables that are given beside the settings, checked against the method's.
+/// The tables given beside the settings, validated against the method's.
 fn given(args: &Fit) -> Result<Tensors, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
     let method = method::find(&args.method).map_err(usage)?;
@@ -177,7 +177,7 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
     }))
 }
 
-/// The values of `--set`.
+/// Parses the values of `--set`.
 pub(crate) fn typed_settings(set: &[(String, Value)]) -> Result<Map<String, Value>, Failure> {
     let mut settings = Map::new();
     for (key, value) in set {
@@ -188,7 +188,7 @@ pub(crate) fn typed_settings(set: &[(String, Value)]) -> Result<Map<String, Valu
     Ok(settings)
 }
 
-/// Where the model goes. An existing file that is not a model is kept, except with `--force`.
+/// The output file. An existing file that is not a model is not replaced, except with `--force`.
 pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Destination, Failure> {
     let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
@@ -205,12 +205,12 @@ pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<
     }
 }
 
-/// `data.csv.gz` becomes `data.pca.safetensors` in the current folder.
+/// The default output: `data.csv.gz` becomes `data.pca.safetensors` in the current folder.
 fn default_output(input: &Path, method: &str) -> PathBuf {
     PathBuf::from(format!("{}.{method}.safetensors", stem(input)))
 }
 
-/// A file's name without folder, `.gz` and ending.
+/// The name of a file without folder, `.gz` and extension.
 pub(crate) fn stem(path: &Path) -> String {
     if path.as_os_str() == "-" {
         return "stdin".into();
@@ -220,7 +220,7 @@ pub(crate) fn stem(path: &Path) -> String {
     Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Few rows and very many columns are channels more often than samples.
+/// A hint for few rows and very many columns, which are usually channels, not samples.
 fn hint(rows: &AnyRows<'_>, transposed: bool) {
     let (Some(n), p) = (rows.n_rows(), rows.n_features() as u64) else { return };
     if !transposed && n < 64 && p > 20 * n && rows.features().shape.is_none() {
@@ -230,10 +230,10 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     }
 }
 
-/// Prints how the fit ended and its warnings, except the first `printed`, which were printed before; returns the exit code.
+/// Prints the outcome of the fit and its warnings, except the first `printed`, which were printed before; returns the exit code.
 pub(crate) fn ended(report: &Report, printed: usize, strict: bool) -> i32 {
     if !terminal::is_terminal() {
-        // the user at a terminal reads the same in the table.
+        // At a terminal the table shows the warnings.
         report.warnings.iter().skip(printed).for_each(|w| terminal::warning(w));
     }
     let (message, code) = ending(report, strict);
@@ -258,7 +258,7 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
     (Some(message), i32::from(strict))
 }
 
-/// The commands that most people type next; a model of 0 components makes no codes.
+/// Suggested next commands; a model of 0 components has no codes.
 fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
     let model = model.display().to_string();
     let reading = args.reading.typed();
@@ -276,7 +276,7 @@ fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
     encode + &command("report", format!("{stem}.html"))
 }
 
-/// Whether a file is read as text, by its name.
+/// Whether the name of a file has the extension of a text format.
 fn is_text(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -1,9 +1,9 @@
-//! What a user may have meant who typed what the program does not know: a method in place of a verb, a setting in place of an option.
+//! Suggestions for invalid command lines: a method in place of a verb, a setting in place of an option.
 
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
-/// A sentence about the command line `args`, which `error` refuses.
+/// A suggestion for the command line `args`, which was refused with `error`.
 pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     let word = |i: usize| args.get(i).and_then(|word| word.to_str());
     let first = word(1)?;

@@ -1,4 +1,4 @@
-//! `unmix impute`: missing cells filled, with standard errors and draws.
+//! `unmix impute`: imputation of missing cells, with standard errors and draws.
 
 use crate::args::Impute;
 use crate::failure::{Done, Failure};
@@ -10,7 +10,7 @@ use unmix::data::Sink;
 use unmix::impute::{ImputeOptions, Imputer, fill_cells};
 use unmix::{Dtype, Model, with_rows};
 
-/// Deals the parts of every row out to tables, each of `p` columns.
+/// Distributes the parts of every row to several tables, each of `p` columns.
 struct PartWriter {
     p: usize,
     dtype: Dtype,
@@ -31,13 +31,13 @@ impl Sink<f64> for PartWriter {
     }
 }
 
-/// Where draw `m` goes: the name of the output with the number of the draw before its ending.
+/// The file of draw `m`: the name of the output with the number of the draw before its extension.
 fn draw_path(output: &Path, m: usize) -> PathBuf {
     let ending = output.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
     output.with_extension(format!("{}.{ending}", m + 1))
 }
 
-/// Fills the cells of a list, and lists them.
+/// Imputes the cells of a list, and writes a list.
 fn listed(args: &Impute) -> Done {
     let apply = &args.apply;
     let files = apply.input.files()?;
@@ -67,7 +67,7 @@ fn listed(args: &Impute) -> Done {
     Ok(0)
 }
 
-/// Fills the missing cells of the input.
+/// Imputes the missing cells of the input.
 pub(crate) fn impute(args: &Impute) -> Done {
     if args.triplets {
         return listed(args);
@@ -80,7 +80,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
         outputs.push(Output::at(&path, apply.writing.format, &never)?);
     }
     let model = Model::load(&apply.model)?;
-    // What the model cannot do is said before anything is read.
+    // Models without posteriors are refused before any data are read.
     model.conditional()?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);

@@ -1,4 +1,4 @@
-//! Opening what a verb reads: the file, and the columns of it that a model needs.
+//! Opening the input of a verb: the files, and the columns that a model needs.
 
 use crate::args::Inputs;
 use crate::failure::Failure;
@@ -8,25 +8,25 @@ use unmix::{AnyRows, Model, Run};
 use unmix_io::{Input, Options};
 
 impl Inputs {
-    /// The files that were meant: those of patterns and folders as well.
+    /// The input files, with patterns and folders expanded.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Failure> {
         Ok(unmix_io::expand(&self.paths)?)
     }
 
-    /// What results are named after: the first that was typed, or the first file that is like it.
+    /// The path after which results are named: the first one given, or the first file that it matches.
     pub(crate) fn named<'a>(&'a self, files: &'a [PathBuf]) -> &'a Path {
         let typed = &self.paths[0];
         if typed.exists() { typed } else { files.first().unwrap_or(typed) }
     }
 }
 
-/// A column's name as one word of a list of columns.
+/// A column name, quoted for a list of columns.
 pub(crate) fn column_word(name: &str) -> String {
     let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);
     if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The rows of a file as `model` needs them: by name where both have names, else by position.
+/// The rows of a file as `model` needs them: columns are matched by name if both have names, else by position.
 pub(crate) fn open_for(
     model: &Model,
     paths: &[impl AsRef<Path>],
@@ -37,7 +37,7 @@ pub(crate) fn open_for(
     open_wanted(model.features().names.clone(), paths, options, run, quiet)
 }
 
-/// Codes of `model` in a file: by name where the file has names, else by position.
+/// Codes of `model` in a file: matched by name if the file has names, else by position.
 pub(crate) fn open_codes(
     model: &Model,
     paths: &[impl AsRef<Path>],
@@ -70,12 +70,12 @@ fn open_wanted(
     Ok(input)
 }
 
-/// Says what is to be known of how rows were read.
+/// Prints the notes about how rows were read.
 pub(crate) fn tell(rows: &AnyRows<'_>) {
     rows.notes().iter().for_each(|note| terminal::warning(note));
 }
 
-/// Names, as many as a line has room for.
+/// Column names, shortened to fit on a line.
 pub(crate) fn some(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };

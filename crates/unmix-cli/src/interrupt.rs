@@ -1,12 +1,12 @@
-//! Ctrl-C: the first requests a stop, the second ends the program without waiting.
+//! Ctrl-C: the first requests a stop, the second ends the program immediately.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static PRESSED: AtomicU32 = AtomicU32::new(0);
 static LISTENING: Once = Once::new();
-/// Outputs that are being written. While there are any, the first Ctrl-C waits for the work to notice, so that it removes its
-/// temporary files.
+/// Number of outputs that are being written. While it is positive, the first Ctrl-C waits for the work to stop, so that it removes
+/// its temporary files.
 static WRITING: AtomicU32 = AtomicU32::new(0);
 
 /// Installs the handler, once per process, and clears earlier interrupts.
@@ -20,7 +20,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// How often it was pressed.
+/// Number of interrupts.
 pub(crate) fn pressed() -> u32 {
     PRESSED.load(Ordering::Relaxed)
 }
@@ -30,7 +30,7 @@ pub(crate) fn writing() -> bool {
     WRITING.load(Ordering::Relaxed) > 0
 }
 
-/// Says, while it lives, that an output is being written.
+/// Counts an output as being written for its lifetime.
 pub(crate) struct WritingGuard;
 
 impl WritingGuard {

@@ -1,4 +1,4 @@
-//! Labels of rows from a file of their own: one value a line, an array, or a column of a table.
+//! Labels of rows from a separate file: one value per line, an array, or a column of a table.
 
 use crate::args::Reading;
 use crate::failure::Failure;
@@ -8,22 +8,22 @@ use unmix::{Error, Run};
 /// A label for each row: the name of the column, and the values.
 pub(crate) type Labels = (String, Vec<String>);
 
-/// A file of labels, and the column of it that was requested.
+/// A file of labels, and the requested column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LabelFile<'a> {
     pub(crate) path: &'a Path,
-    /// Its name, or its number from 0; `None` where the file has one column.
+    /// Its name, or its number from 0; `None` if the file has one column.
     pub(crate) column: Option<&'a str>,
 }
 
 impl<'a> LabelFile<'a> {
-    /// `FILE` or `FILE:COLUMN`; `None` where no such file is there and the name is not like that of one.
+    /// Parses `FILE` or `FILE:COLUMN`; `None` if no such file exists and the text does not look like a file name.
     pub(crate) fn of(text: &'a str) -> Result<Option<Self>, Failure> {
         let whole = Path::new(text);
         if is_file(whole) {
             return Ok(Some(Self { path: whole, column: None }));
         }
-        // The last colon at which there is a file before it: names of files may hold colons, and so may those of columns.
+        // The last colon that is preceded by the name of a file: names of files and of columns may contain colons.
         let cuts = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
         let found = cuts.rev().find(|(path, column)| !column.is_empty() && is_file(Path::new(path)));
         if let Some((path, column)) = found {
@@ -71,7 +71,8 @@ fn is_named_like_a_file(path: &Path) -> bool {
     matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz" | "parquet"))
 }
 
-/// The delimiter of a text file: that of its ending, or a semicolon where its first line has these and no other.
+/// The delimiter of a text file: that of its extension, or a semicolon if its first line contains semicolons and no other
+/// delimiter.
 fn delimiter(path: &Path) -> Result<Option<u8>, Failure> {
     use std::io::BufRead;
     let usual = match ending(path).as_deref() {
@@ -81,7 +82,7 @@ fn delimiter(path: &Path) -> Result<Option<u8>, Failure> {
     };
     let file = std::fs::File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
     let mut first = Vec::new();
-    // Bytes: the text may be in another encoding than UTF-8, which the reader reports.
+    // Read as bytes: an encoding other than UTF-8 is reported by the reader.
     let mut limited = std::io::Read::take(std::io::BufReader::new(file), 1 << 16);
     limited.read_until(b'\n', &mut first).map_err(|e| Error::io("cannot read", path, e))?;
     let other = [b';', b'\t'].into_iter().find(|d| first.contains(d));
@@ -97,7 +98,7 @@ fn records(path: &Path, delimiter: u8) -> Result<Vec<csv::StringRecord>, Failure
     Ok(records.map_err(wrong)?)
 }
 
-/// Lines of text; one more than there are rows means that the first is a header.
+/// Lines of text; if there is one more than rows, the first is a header.
 fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
     let mut values = Vec::new();
     for (i, record) in records(path, delimiter)?.iter().enumerate() {
@@ -115,7 +116,7 @@ fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Fai
     Ok((name, values))
 }
 
-/// A column of a table of text with a header, or by its number of one without.
+/// A column of a text table, by name if it has a header, or by number.
 fn of_table(path: &Path, delimiter: u8, column: &str, n: u64) -> Result<Labels, Failure> {
     let records = records(path, delimiter)?;
     let mut head: Vec<String> =
@@ -145,7 +146,7 @@ fn kept(path: &Path, column: &str, run: &Run<'_>) -> Result<Labels, Failure> {
         .ok_or_else(|| Failure::Said(format!("{} has no column '{column}' to colour by", path.display())))
 }
 
-/// Numbers of an array with one column; whole ones are written as such.
+/// Numbers of an array with one column; integers are written without a decimal point.
 fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
     let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
     if input.rows.n_features() != 1 {

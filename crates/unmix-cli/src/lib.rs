@@ -42,13 +42,13 @@ use std::panic::UnwindSafe;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long the work may take to notice that it should stop. Long steps, such as a large eigenvalue problem, do not look up.
+/// Time that the work has to stop after a request. Long steps, such as a large eigenvalue problem, are not interrupted.
 const GRACE: Duration = Duration::from_millis(700);
 
 /// Runs the command `args`, the first of which is the program's name, and returns the exit code.
 ///
-/// Never ends the process and never panics. The work is done on a thread of its own, so that Ctrl-C is handled within a
-/// second whatever the work is doing; what is then still running ends with the process.
+/// Never ends the process and never panics. The work is done on a separate thread, so that Ctrl-C is handled within a second
+/// whatever the work is doing; a thread that is still running then ends with the process.
 ///
 /// ```
 /// assert_eq!(unmix_cli::run(["unmix", "methods", "--json"].map(Into::into)), 0);
@@ -74,32 +74,32 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     supervise(move || work(cli, typed))
 }
 
-/// The command line as it can be pasted into a shell; `None` where it is not Unicode.
+/// The command line, quoted for a shell; `None` if it is not Unicode.
 fn typed(args: &[OsString]) -> Option<String> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|word| word.to_str()).collect();
     Some(format!("unmix {}", terminal::command(&words?)))
 }
 
-/// The first example in the help of the verb that was typed.
+/// The first example in the help of the verb.
 fn example(args: &[OsString]) -> Option<String> {
     let command = Cli::command();
     let verb = args.get(1).and_then(|word| command.find_subcommand(word))?;
     let help = verb.get_after_help()?.to_string();
     let line = help.lines().map(str::trim).find(|line| line.starts_with("unmix "))?;
-    // What it does is behind it, two blanks away or more.
+    // Its description follows after two or more blanks.
     Some(line.split("  ").next().unwrap_or(line).into())
 }
 
-/// Runs `work` on a thread of its own, and returns when it has ended, or when the user does not wait for it.
+/// Runs `work` on a separate thread, and returns when it has ended, or after an interruption.
 fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     interrupt::listen();
     let recorder = panics::PanicRecorder::new();
     let (send, receive) = mpsc::channel();
-    // Deep recursion of the factorisations needs more than the 2 MiB that a thread has otherwise.
+    // The recursion of the factorisations needs more stack than the default of 2 MiB.
     let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
     let spawned = builder.spawn(move || {
         let result = std::panic::catch_unwind(work);
-        // No one listens any more after an interruption.
+        // The receiver is gone after an interruption.
         let _ = send.send(result);
     });
     if let Err(e) = spawned {

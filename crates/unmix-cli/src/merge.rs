@@ -1,4 +1,4 @@
-//! `unmix merge`: models of parts of the data, made one.
+//! `unmix merge`: merges models of parts of the data.
 
 use crate::args::Merge;
 use crate::failure::{Done, Failure};
@@ -9,7 +9,7 @@ use crate::terminal;
 use std::path::PathBuf;
 use unmix::{Error, Model, Run};
 
-/// Merges from the left, saves, and shows what came out. The model records `typed`.
+/// Merges from the left, saves, and prints a summary. The model records `typed`.
 pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
     let to = args.output.clone().unwrap_or_else(|| PathBuf::from("merged.safetensors"));
     let place: Destination = destination(&to, &args.models, args.force)?;

@@ -6,7 +6,7 @@ use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use serde_json::Value;
 use unmix::method::{Method, Setting, all, find};
 
-/// Lists the methods, or one.
+/// Lists all methods, or the settings of one.
 pub(crate) fn methods(args: &Methods) -> Done {
     let one = match &args.method {
         Some(key) => Some(find(key).map_err(|e| Failure::Usage(e.to_string()))?),
@@ -55,7 +55,7 @@ fn describe(method: &Method) -> String {
     out
 }
 
-/// The option of a table on the command line.
+/// The command-line option of a table.
 fn flag(s: &Setting) -> String {
     format!("--{}", s.name.replace('_', "-"))
 }
@@ -69,7 +69,7 @@ fn setting(s: &Setting) -> String {
     format!("  {}  {facts}\n{}", paint(TYPED, s.name), wrapped(&s.doc.replace('`', ""), 6))
 }
 
-/// Lines of at most 90 characters.
+/// Wraps text to lines of at most 90 characters.
 fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

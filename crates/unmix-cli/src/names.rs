@@ -1,13 +1,13 @@
-//! Names of columns that a file of numbers does not hold: a list, or the table that comes with a recording.
+//! Column names from a separate file: a list, or the channel table of a recording.
 
 use crate::failure::Failure;
 use std::path::Path;
 use unmix::Error;
 
-/// Columns of a table that hold names, the first of these that there is.
+/// Columns of a table that may hold names, in order of preference.
 const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
 
-/// A name for each column, in order: one a line, or the column `name`, `label` or `channel` of a table.
+/// Reads a name for each column, in order: one per line, or from the column `name`, `label` or `channel` of a table.
 pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
     let text = String::from_utf8(bytes)

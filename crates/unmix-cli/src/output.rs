@@ -1,4 +1,4 @@
-//! Where tables go: a file that appears whole or not at all, standard output, or a device.
+//! Output of tables: to a file that appears complete or not at all, to standard output, or to a device.
 
 use crate::args::{Format, Writing};
 use crate::failure::Failure;
@@ -11,21 +11,21 @@ use unmix::data::{NewFile, NpyWriter, Sink, npy_preamble};
 use unmix::{Dtype, Error, Real, Result};
 use unmix_io::SparseWriter;
 
-/// A place to write to.
+/// Where output is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Destination {
     StandardOutput,
     File(PathBuf),
-    /// Written in place: a rename would put a file where the device was.
+    /// Written in place: renaming a temporary file would replace the device.
     Device(PathBuf),
 }
 
-/// The place that a path names. `never` are the files that the verb reads: they are never replaced.
+/// The destination for a path. `never` are the input files of the verb, which are never replaced.
 pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Destination, Failure> {
     if path.as_os_str() == "-" {
         return Ok(Destination::StandardOutput);
     }
-    // What a link points to is replaced, not the link.
+    // The target of a symbolic link is replaced, not the link.
     let Ok(real) = std::fs::canonicalize(path) else { return Ok(Destination::File(path.into())) };
     if never.iter().any(|read| std::fs::canonicalize(read).is_ok_and(|r| r == real)) {
         let name = path.display();
@@ -53,24 +53,24 @@ pub(crate) fn write_whole(place: &Destination, bytes: &[u8]) -> Result<()> {
     target.finish()
 }
 
-/// The output of a verb that makes rows: where, and in which format.
+/// The output of a verb that writes rows: destination and format.
 pub(crate) struct Output {
     pub(crate) place: Destination,
     pub(crate) format: Format,
 }
 
 impl Output {
-    /// Of a verb that writes files of its own.
+    /// For a verb that writes its files itself.
     pub(crate) fn none() -> Self {
         Self { place: Destination::StandardOutput, format: Format::Csv }
     }
 
-    /// From what was typed.
+    /// From the command line.
     pub(crate) fn new(writing: &Writing, never: &[&Path]) -> Result<Self, Failure> {
         Self::at(writing.output.as_deref().unwrap_or(Path::new("-")), writing.format, never)
     }
 
-    /// At `path`, in this format or that of its ending.
+    /// At `path`, in this format or that of its extension.
     pub(crate) fn at(path: &Path, format: Option<Format>, never: &[&Path]) -> Result<Self, Failure> {
         let place = place(path, never)?;
         let format = match (format, &place) {
@@ -94,7 +94,7 @@ impl Output {
     }
 }
 
-/// The format that the ending of a name stands for.
+/// The format for the extension of a file name.
 fn by_ending(path: &Path) -> Option<Format> {
     match path.extension()?.to_string_lossy().to_lowercase().as_str() {
         "npy" => Some(Format::Npy),
@@ -118,8 +118,8 @@ fn unknown_ending(path: &Path) -> Failure {
     })
 }
 
-/// A table of numbers in a file, in the format of its ending (`.npy`, `.npz` as compressed sparse rows, `.csv`, `.tsv`), as every verb that makes rows writes it;
-/// it appears whole or not at all.
+/// A file with a table of numbers, in the format of its extension (`.npy`, `.npz` as compressed sparse rows, `.csv`, `.tsv`), as written by
+/// every verb that outputs rows; it appears complete or not at all.
 pub struct TableFile(TableWriter);
 
 impl TableFile {
@@ -143,7 +143,7 @@ impl TableFile {
         TableWriter::begin(&output, shape, dtype).map(Self)
     }
 
-    /// Ends the table and gives it its name.
+    /// Ends the table and renames the file to its final name.
     ///
     /// # Errors
     ///
@@ -159,20 +159,19 @@ impl<T: Real> Sink<T> for TableFile {
     }
 }
 
-/// What a table looks like.
+/// Layout of a table.
 pub(crate) struct Shape {
-    /// Names of the columns; none, where lines have no header, and then what is put is one line.
+    /// Names of the columns; without names there is no header, and everything is written as one line.
     pub(crate) names: Vec<String>,
-    /// Shape of one row, where it is kept: empty for a single number.
+    /// Shape of one row, if it is kept: empty for a single number.
     pub(crate) trailing: Vec<usize>,
-    /// Columns of text that go before the others.
+    /// Columns of text that precede the others.
     pub(crate) kept: Vec<(String, Vec<String>)>,
     /// Number of rows.
     pub(crate) n_rows: u64,
 }
 
-/// Writes a table row by row. What goes before the rows is written with the first of them: where none can be made, nothing is
-/// written.
+/// Writes a table row by row. The header is written together with the first rows: if these cannot be computed, nothing is written.
 pub(crate) struct TableWriter {
     kind: Kind,
     _guard: WritingGuard,
@@ -185,10 +184,10 @@ enum Kind {
     Text(Text),
 }
 
-/// An array to somewhere else than a file.
+/// An array that is not written to a file.
 struct Array {
     target: Target,
-    /// What goes before the numbers, until it is written.
+    /// The header, until it is written.
     preamble: Vec<u8>,
 }
 
@@ -235,7 +234,7 @@ impl TableWriter {
         Ok(Self { kind, _guard: guard })
     }
 
-    /// The same, for whole numbers, which text has without a point.
+    /// Integers are written without a decimal point.
     pub(crate) fn of_whole_numbers(mut self) -> Self {
         if let Kind::Text(text) = &mut self.kind {
             text.whole = true;
@@ -279,7 +278,7 @@ impl<T: Real> Sink<T> for TableWriter {
     }
 }
 
-/// A table as text.
+/// A text table.
 struct Text {
     target: Target,
     delimiter: u8,
@@ -299,7 +298,7 @@ impl Text {
         Self { target, delimiter, width, names, kept, row: 0, whole: false }
     }
 
-    /// Writes the header, once.
+    /// Writes the header if it has not been written.
     fn begin(&mut self) -> Result<()> {
         match std::mem::take(&mut self.names) {
             names if names.is_empty() => Ok(()),
@@ -320,7 +319,7 @@ impl Text {
                 }
                 for x in row {
                     number.clear();
-                    // The shortest text that reads back as the same number.
+                    // The shortest text that parses to the same number.
                     let _ = match whole {
                         true => std::fmt::Write::write_fmt(&mut number, format_args!("{x}")),
                         false => std::fmt::Write::write_fmt(&mut number, format_args!("{x:?}")),
@@ -345,7 +344,7 @@ impl Text {
     }
 }
 
-/// Bytes under way to a place.
+/// The open destination of bytes.
 enum Target {
     StandardOutput,
     Device(File, PathBuf),
@@ -402,8 +401,8 @@ impl Write for Target {
     }
 }
 
-/// Makes a folder for `what`, such as "a demo"; one with other people's files in it is left alone: `mark` is the file by which ours
-/// is known.
+/// Creates a folder for `what`, such as "a demo"; a folder with other files in it is refused: `mark` is the file that identifies a
+/// folder of this program.
 pub(crate) fn own_folder(folder: &Path, mark: &str, what: &str) -> Result<(), Failure> {
     let failed = |what, e| Failure::from(Error::io(what, folder, e));
     let empty = match std::fs::read_dir(folder) {

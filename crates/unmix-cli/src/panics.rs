@@ -1,4 +1,4 @@
-//! A panic is a bug: it is reported in one sentence, not as a trace.
+//! Panics are bugs: they are reported in one sentence, without a stack trace.
 
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex};
@@ -7,8 +7,8 @@ type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Notes the first panic of any thread while it lives, in place of the trace; with `RUST_BACKTRACE` set the trace is
-/// printed too.
+/// Records the first panic of any thread during its lifetime, instead of printing a stack trace; with `RUST_BACKTRACE` set the
+/// trace is printed, too.
 pub(crate) struct PanicRecorder {
     previous: Option<Arc<Hook>>,
 }
@@ -20,7 +20,7 @@ impl PanicRecorder {
         let trace = std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0");
         let inner = previous.clone();
         std::panic::set_hook(Box::new(move |info| {
-            // A corrupt file: the reader reports it.
+            // A corrupt file, which the reader reports as an error.
             if unmix_io::panic_is_caught() {
                 return;
             }
@@ -52,12 +52,12 @@ impl PanicRecorder {
 
 impl Drop for PanicRecorder {
     fn drop(&mut self) {
-        // Changing the hook in a panicking thread would abort.
+        // Changing the hook in a panicking thread would abort the process.
         if std::thread::panicking() {
             return;
         }
         drop(std::panic::take_hook());
-        // Ours is gone, and with it the other holder, unless another hook was installed in between.
+        // The hook of this program is removed, and with it the other reference, unless another hook was installed since.
         if let Some(previous) = self.previous.take().and_then(Arc::into_inner) {
             std::panic::set_hook(previous);
         }

@@ -1,10 +1,10 @@
-//! Where sensors are: a table as it comes with a recording.
+//! Sensor positions, from the channel table of a recording.
 
 use crate::failure::Failure;
 use std::path::Path;
 use unmix::Error;
 
-/// To the right and to the front, a line for each column of the data.
+/// Coordinates to the right and to the front, for each column of the data.
 pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     let wrong = |found: String| {
         let remedy = "give a table with columns x and y (and z), or theta_deg and radius, and a line for each column of the data";
@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     Ok(if on_a_sphere(&out, &heights) { unrolled(&out, &heights) } else { out })
 }
 
-/// Whether places in space lie around their origin at about one distance, as sensors around a head do.
+/// Whether positions in space are at about equal distances from the origin, as sensors on a head are.
 fn on_a_sphere(flat: &[(f64, f64)], heights: &[f64]) -> bool {
     let mut distance: Vec<f64> = flat.iter().zip(heights).map(|((x, y), z)| x.hypot(*y).hypot(*z)).collect();
     distance.sort_by(f64::total_cmp);
@@ -46,8 +46,8 @@ fn on_a_sphere(flat: &[(f64, f64)], heights: &[f64]) -> bool {
     distance.iter().all(|d| (0.6..1.6).contains(&(d / median)))
 }
 
-/// As far from the middle as they are from the top along the sphere (the azimuthal equidistant projection): seen straight from above,
-/// sensors below one another near the rim would coincide.
+/// The azimuthal equidistant projection: the distance from the centre is the arc length from the top of the sphere. In a parallel
+/// projection from above, sensors below one another near the rim would coincide.
 fn unrolled(flat: &[(f64, f64)], heights: &[f64]) -> Vec<(f64, f64)> {
     let place = |((x, y), z): (&(f64, f64), &f64)| {
         let out = x.hypot(*y);
@@ -74,12 +74,12 @@ mod tests {
         let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1) < 1e-12;
         assert!(near(polar[0], (0.0, 0.5)) && near(polar[1], (0.5, 0.0)), "{polar:?}");
         assert_eq!(places("x,y\n1,2\n").unwrap(), [(1.0, 2.0)]);
-        // On a sphere: the top, the rim, and below the rim, where the first two coordinates alone fall together.
+        // On a sphere: the top, the rim, and below the rim; the first two coordinates of the last two coincide.
         let round = places("x,y,z\n0,0,1\n0.8,0,0.6\n0.8,0,-0.6\n0,-1,0\n").unwrap();
         let quarter = std::f64::consts::FRAC_PI_2;
         assert!(near(round[0], (0.0, 0.0)) && near(round[3], (0.0, -quarter)), "{round:?}");
         assert!(round[2].0 > quarter && quarter > round[1].0 && round[1].0 > 0.0, "{round:?}");
-        // Not on a sphere around the origin: as seen from above.
+        // Not on a sphere around the origin: parallel projection from above.
         assert_eq!(places("x,y,z\n0,0,0\n1,2,30\n5,5,1\n").unwrap()[1], (1.0, 2.0));
         let said = |text: &str| match places(text) {
             Err(Failure::Library(error)) => error.to_string(),

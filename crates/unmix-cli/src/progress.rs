@@ -8,15 +8,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use unmix::{Event, Run, Watch};
 
-/// When the bar appears: work that ends sooner shows none.
+/// Delay before the bar appears.
 const BAR: Duration = Duration::from_millis(300);
-/// When the first plain line appears, and how long until each further one.
+/// Delay before the first line, and interval between further ones.
 const LINES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
 
 /// Shows the progress of a run, and handles Ctrl-C.
 pub(crate) struct Progress {
     shared: Option<Arc<Shared>>,
-    /// When the run began.
+    /// Start of the run.
     began: Instant,
 }
 
@@ -33,13 +33,13 @@ struct State {
     ended: bool,
 }
 
-/// What was last heard.
+/// The last event.
 #[derive(Clone, Default, PartialEq)]
 struct LastEvent {
     stage: String,
     done: u64,
     total: Option<u64>,
-    /// The last iteration, of a fit that iterates: how far its passes over the rows are would say little about the end.
+    /// The last iteration, for an iterative fit: the progress of its passes over the rows says little about the end.
     iteration: Option<String>,
 }
 
@@ -51,19 +51,19 @@ impl Progress {
         let shared = Arc::<Shared>::default();
         let teller = shared.clone();
         let tell = if std::io::stderr().is_terminal() { Shared::show_bar } else { Shared::say_lines };
-        // A thread of its own: a long factorisation reports nothing until it has ended. Without it there is no progress to
-        // see, and nothing else is missing.
+        // On a separate thread: a long factorisation reports nothing until it has ended. Without the thread there is only no
+        // progress report.
         let _ = std::thread::Builder::new().name("unmix-progress".into()).spawn(move || tell(&teller));
         Self { shared: Some(shared), began: Instant::now() }
     }
 
-    /// A run that reports here.
+    /// A run that reports to this display.
     pub(crate) fn run(&self, running: &Running) -> Run<'_> {
         let threads = running.threads.map_or_else(unmix::num_threads, |n| n as usize);
         Run { threads, watch: self, ..Run::default() }
     }
 
-    /// Ends the show, before something else is printed.
+    /// Removes the display, before something else is printed.
     pub(crate) fn clear(&self) {
         let Some(shared) = &self.shared else { return };
         let mut state = shared.lock();
@@ -80,7 +80,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Waits; the state, unless the run has ended meanwhile.
+    /// Waits; returns the state, unless the run has ended meanwhile.
     fn wait(&self, time: Duration) -> Option<MutexGuard<'_, State>> {
         let waited = self.ended.wait_timeout_while(self.lock(), time, |state| !state.ended);
         let state = waited.map_or_else(|e| e.into_inner().0, |(state, _)| state);
@@ -104,7 +104,7 @@ impl Shared {
     }
 }
 
-/// The looks of the bar at a stage.
+/// Style of the bar for a stage.
 fn dress(bar: &ProgressBar, now: &LastEvent) {
     let template = match (now.total, now.done) {
         _ if now.iteration.is_some() => "{spinner} {msg}",
@@ -132,7 +132,7 @@ fn line(now: &LastEvent) -> String {
     }
 }
 
-/// As in "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s".
+/// Text such as "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s".
 fn iteration(n_iter: u64, max_iter: Option<u64>, residual: f64, tol: Option<f64>, seconds: u64) -> String {
     let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
     let stops = tol.filter(|tol| *tol > 0.0).map_or(String::new(), |tol| format!(" (stops at {tol:.1e})"));
@@ -150,7 +150,7 @@ impl Watch for Progress {
             Event::Sweep { stage, done, total } => {
                 LastEvent { stage: stage.into(), done, total, iteration: last.clone() }
             }
-            // A step after the iterations, or before those of another solver.
+            // A stage after the iterations, or before those of another solver.
             Event::Stage(stage) => LastEvent { stage: stage.into(), ..LastEvent::default() },
             Event::Iteration { n_iter, residual, max_iter, tol, .. } => {
                 let seconds = self.began.elapsed().as_secs();

@@ -1,4 +1,4 @@
-//! `unmix score --reference`: which components are like something that was recorded beside them.
+//! `unmix score --reference`: correlations of components with recorded reference signals.
 
 use crate::args::{Format, Score};
 use crate::failure::{Done, Failure};
@@ -41,7 +41,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     let mut kept = Vec::new();
     match numbered {
         true => names.insert(0, "component".to_string()),
-        // As text, so that a number of a component is not written as one that could have a fraction.
+        // As text, so that component numbers are written as integers.
         false => kept.push(("component".to_string(), (0..codes.cols()).map(|i| i.to_string()).collect())),
     }
     let width = names.len();
@@ -60,7 +60,7 @@ fn table<T: unmix::Real>(numbers: &[T], width: usize) -> Matrix<f64> {
     Matrix::from_vec(numbers.len() / width, width, numbers.iter().map(|x| x.to_f64()).collect())
 }
 
-/// Names and numbers of the columns of a file, or of one column of the input.
+/// Names and values of the columns of a file, or of one column of the input.
 fn references(
     reference: &str,
     files: &[PathBuf],
@@ -70,7 +70,7 @@ fn references(
     let path = Path::new(reference);
     let mut found: Input = match path.is_file() {
         true => {
-            // Rows are samples or channels as in the input; its columns are its own.
+            // Rows are samples or channels as in the input; column selections of the input do not apply.
             let options =
                 Options { transpose: options.transpose, rows_axis: options.rows_axis, ..Options::default() };
             unmix_io::open_many(&[path], &options, run)?

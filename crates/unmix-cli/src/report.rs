@@ -1,4 +1,4 @@
-//! `unmix report`: one page about a model, and about rows seen through it.
+//! `unmix report`: one page about a model, and about rows.
 
 use crate::args::Report;
 use crate::failure::{Done, Failure};
@@ -11,7 +11,7 @@ use unmix::biclusters::{Refits, biclusters};
 use unmix::{AnyRows, Model, Run};
 use unmix_report::Options;
 
-/// Writes the page, which shows `typed_command`, the command line that requested it.
+/// Writes the page, which shows `typed_command`, the command line.
 pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let files = unmix_io::expand(&args.input)?;
     let never: Vec<&Path> = [&args.model]
@@ -22,7 +22,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
         .map(PathBuf::as_path)
         .collect();
     let place = output::place(&args.output, &never)?;
-    // A slip of the keyboard must not put a page in place of someone's data.
+    // So that a typing error does not replace a data file by a page.
     let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
     if matches!(place, output::Destination::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
         let message = format!(
@@ -64,7 +64,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))
 }
 
-/// The rows of the page; what they are coloured by, and what they are called, go into its options.
+/// The rows of the page; their labels and colours go into its options.
 fn rows_of(
     files: &[PathBuf],
     model: &Model,
@@ -85,13 +85,13 @@ fn rows_of(
             None => column(files, &name, model, args, run)?,
         }),
     };
-    // A column that was requested to name the rows wins over an index.
+    // A column that was requested as row labels takes precedence over an index.
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
     options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
     Ok(input.rows)
 }
 
-/// The inputs as they were typed.
+/// The inputs as given on the command line.
 fn typed(args: &Report) -> Vec<String> {
     args.input.iter().map(|path| path.display().to_string()).collect()
 }
@@ -100,7 +100,7 @@ fn from_stdin(files: &[PathBuf]) -> bool {
     files.iter().any(|path| path.as_os_str() == "-")
 }
 
-/// Rows per second: as typed, or the sampling rate of sound files. Samples follow each other only where nothing is cut out of them.
+/// Rows per second: as given, or the sampling rate of sound files. Samples are consecutive only if no rows are left out.
 fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
     let Some(first) = files.first().filter(|_| args.rate.is_none() && !from_stdin(files)) else {
         return Ok(args.rate);
@@ -111,24 +111,24 @@ fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
     Ok(unmix_io::sample_rate(first)?.map(f64::from))
 }
 
-/// Where the colours come from.
+/// Source of the colours.
 enum Color<'a> {
     File(LabelFile<'a>),
     Column {
         name: String,
-        /// Whether the model needs it as well.
+        /// Whether it is also a feature of the model.
         feature: bool,
     },
 }
 
 impl<'a> Color<'a> {
-    /// A file when there is one; a name that can only be a file's and is not there is an error.
+    /// A file if it exists; a text that can only be a file name but does not exist is an error.
     fn of(text: &'a str) -> Result<Self, Failure> {
         let file = LabelFile::of(text)?;
         Ok(file.map_or_else(|| Color::Column { name: text.into(), feature: false }, Color::File))
     }
 
-    /// A column by the name that the file has for it, where it has names, and whether it is a feature of the model.
+    /// The name of the column in the file, if the file has names, and whether it is a feature of the model.
     fn settled(
         self,
         model: &Model,
@@ -156,14 +156,14 @@ impl<'a> Color<'a> {
         let named = names.and_then(|names| names.get(j)).cloned();
         let feature = match (features, &named) {
             (Some(features), Some(named)) => features.contains(named),
-            // By position: the model takes every column there is.
+            // By position: the model uses every column.
             _ => j < all.n_features() && all.n_features() == model.n_features(),
         };
         Ok(Color::Column { name: named.unwrap_or(name), feature })
     }
 }
 
-/// The rows, with the column that colours them kept beside, unless the model needs it as a feature.
+/// Opens the rows, and keeps the colour column in addition, unless it is a feature of the model.
 fn open(
     model: &Model,
     files: &[PathBuf],
@@ -181,7 +181,7 @@ fn open(
     input::open_for(model, files, reading, run, args.running.quiet)
 }
 
-/// A column that is also a feature, read a second time.
+/// Reads a column that is also a feature a second time.
 fn column(
     files: &[PathBuf],
     name: &str,
@@ -189,7 +189,7 @@ fn column(
     args: &Report,
     run: &Run<'_>,
 ) -> Result<Labels, Failure> {
-    // The other features only, so that text in columns that were not requested is not read.
+    // Only the other features, so that text in columns that are not needed is not read.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =

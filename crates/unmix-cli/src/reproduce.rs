@@ -8,7 +8,7 @@ use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use std::path::PathBuf;
 use unmix_reproduce::{EXPERIMENTS, Options, chosen, reproduce as run_experiments};
 
-/// What may be typed.
+/// Command-line arguments.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Reproduce {
     /// Experiments by their keys [default: all]
@@ -43,7 +43,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
         unmix::Error::Unknown { .. } => Failure::Usage(e.to_string()),
         e => Failure::from(e),
     };
-    // Keys first: a slip of the finger shall not leave an empty folder.
+    // Keys are validated first: a typing error must not leave an empty folder.
     chosen(&args.experiments).map_err(misnamed)?;
     own_folder(&args.output, "index.html", "reproducing experiments")?;
     let progress = Progress::new(&args.running);

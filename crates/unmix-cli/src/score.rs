@@ -1,18 +1,18 @@
-//! `unmix score`: one number for each row, which every model has: its log-likelihood, or the squared error of its reconstruction.
+//! `unmix score`: one number for each row, available for every model: its log-likelihood, or its squared reconstruction error.
 
 use std::marker::PhantomData;
 use unmix::data::Sink;
 use unmix::model::{Measures, Parts};
 use unmix::{Model, Real, Rows, Run};
 
-/// What a model scores rows by.
+/// The kind of score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scored {
     /// The logarithm of its probability density.
     LogLikelihood,
     /// Squared distance from the reconstruction.
     Error,
-    /// Squared distance from the nearest of its subspaces, of a model whose codes are distances.
+    /// Squared distance from the nearest subspace, for models whose codes are distances.
     Distance,
 }
 
@@ -34,7 +34,7 @@ impl Scored {
         }
     }
 
-    /// The same in words.
+    /// The score in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::LogLikelihood => "log-likelihood",
@@ -43,7 +43,7 @@ impl Scored {
         }
     }
 
-    /// A note about a score that is not a likelihood.
+    /// A note if the score is not a likelihood.
     pub(crate) fn note(self, model: &Model) -> Option<String> {
         let note = || {
             format!(
@@ -55,11 +55,11 @@ impl Scored {
         (self != Self::LogLikelihood).then(note)
     }
 
-    /// Puts the score of every row, in order.
+    /// Passes the score of every row to the sink, in order.
     ///
     /// # Errors
     ///
-    /// Those of the rows.
+    /// Errors of the rows.
     pub(crate) fn put<T: Real>(
         self,
         model: &Model,
@@ -94,7 +94,7 @@ impl Scored {
     }
 }
 
-/// Passes on one number for each row of `width` numbers.
+/// Extracts one number from each row of `width` numbers.
 struct Each<'a, T, F> {
     to: &'a mut dyn Sink<f64>,
     width: usize,

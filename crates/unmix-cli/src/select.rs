@@ -1,4 +1,4 @@
-//! `unmix select`: number of components, by every rule; of methods with a likelihood one table over it.
+//! `unmix select`: number of components by every rule; for methods with a likelihood, a table over it.
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};
@@ -13,15 +13,15 @@ use unmix::select::{
 };
 use unmix::{Run, with_rows};
 
-/// Variances that are drawn.
+/// Maximum number of variances that are drawn.
 const DRAWN: usize = 12;
-/// Characters of the longest bar.
+/// Maximum length of a bar in characters.
 const BAR: usize = 40;
 
-/// The method whose rules are those of variances.
+/// The method whose rules are based on variances.
 const OF_VARIANCES: &str = "pca";
 
-/// Shows the results of the rules.
+/// Prints the results of the rules.
 pub(crate) fn select(args: &Select) -> Done {
     let method = find(&args.method).map_err(|e| Failure::Usage(e.to_string()))?;
     match args.method == OF_VARIANCES {
@@ -30,7 +30,7 @@ pub(crate) fn select(args: &Select) -> Done {
     }
 }
 
-/// The rules that look at variances.
+/// Rules based on variances.
 fn of_variances(args: &Select) -> Done {
     if !args.set.is_empty() || args.max_components.is_some() {
         return Err(Failure::Usage(
@@ -54,7 +54,7 @@ fn of_variances(args: &Select) -> Done {
     terminal::text(&format!("{}{}", text(input.rows.origin(), &table), next(args, table.suggested())))
 }
 
-/// One table over the number of components.
+/// A table over the number of components.
 fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let usage = |e: unmix::Error| Failure::Usage(e.to_string());
     let rules = SizeRule::parse(&args.rules).map_err(usage)?;
@@ -85,7 +85,7 @@ fn json(args: &Select, mut json: Value) -> Done {
     terminal::json(&json)
 }
 
-/// A line for each number of components, at most 80 characters wide; a star after the value that a rule chooses.
+/// A line for each number of components, of at most 80 characters; a star marks the value that a rule chooses.
 fn sizes(origin: &str, table: &Sizes) -> String {
     let facts = format!("{} rows, {} columns; {}", table.n, table.p, table.method);
     let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
@@ -115,7 +115,7 @@ fn sizes(origin: &str, table: &Sizes) -> String {
     out
 }
 
-/// At most 80 characters wide.
+/// A table of at most 80 characters per line.
 fn text(origin: &str, table: &Table) -> String {
     let s = &table.spectrum;
     let facts = format!("{} rows, {} columns; rank {}", s.n, s.p, s.rank);
@@ -129,7 +129,7 @@ fn text(origin: &str, table: &Table) -> String {
     out + &spectrum(table)
 }
 
-/// The first variances as bars; marks of the rules would hide that the spectrum itself is worth a look.
+/// The first variances as bars, without marks of the rules, so that the shape of the spectrum is visible.
 fn spectrum(table: &Table) -> String {
     let s = &table.spectrum;
     let mut out = format!("\n{}\n", paint(TITLE, "Share of the variance"));
@@ -146,7 +146,7 @@ fn spectrum(table: &Table) -> String {
     out
 }
 
-/// The command that most people type next.
+/// A suggested next command.
 fn next(args: &Select, suggested: Option<usize>) -> String {
     let Some(k) = suggested else { return String::new() };
     let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
@@ -157,7 +157,7 @@ fn next(args: &Select, suggested: Option<usize>) -> String {
     format!("\n{}\n  {}\n", paint(TITLE, "Next"), paint(TYPED, terminal::command(&words)))
 }
 
-/// A setting as it is typed.
+/// A setting in the syntax of the command line.
 fn setting(key: &str, value: &Value) -> String {
     format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_string))
 }

@@ -1,4 +1,4 @@
-//! `unmix show`: what is in a model, or in a data file.
+//! `unmix show`: a summary of a model or of a data file.
 
 use crate::args::Show;
 use crate::failure::{Done, Failure};
@@ -11,12 +11,12 @@ use unmix::method;
 use unmix::{Model, model};
 use unmix_io::{Column, Description};
 
-/// Columns that are listed one by one.
+/// Maximum number of columns that are listed.
 const LISTED: usize = 12;
 
 /// Shows a model or a data file.
 pub(crate) fn show(args: &Show) -> Done {
-    // Not by the ending: a .safetensors file may hold rows.
+    // Determined from the contents, not the extension: a .safetensors file may hold rows.
     if model::is_model_file(&args.file) { show_model(args) } else { show_data(args) }
 }
 
@@ -156,14 +156,14 @@ fn constant(found: &Description) -> String {
     }
 }
 
-/// Names, or numbers, of the columns that are so.
+/// Names, or numbers, of the columns that satisfy a condition.
 fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
     let columns = found.columns.iter().enumerate().filter(|(_, c)| so(c));
     let names: Vec<String> = columns.map(|(j, c)| c.name.clone().unwrap_or_else(|| j.to_string())).collect();
     some(&names)
 }
 
-/// The first columns one by one; of columns without names, as those of a picture, nothing is shown.
+/// Lists the first columns; columns without names, as those of pictures, are not listed.
 fn columns(columns: &[Column]) -> String {
     if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED) {
         return String::new();
@@ -177,7 +177,7 @@ fn columns(columns: &[Column]) -> String {
     }
     let width = |i: usize| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0);
     let widths: [usize; 7] = std::array::from_fn(width);
-    // Where there is no text there is no column for it.
+    // Without text columns there is no column for their number.
     let last = if columns.iter().any(|c| c.text > 0) { 7 } else { 6 };
     let mut out = String::from("\n");
     for (row, line) in lines.iter().enumerate() {
@@ -192,7 +192,7 @@ fn columns(columns: &[Column]) -> String {
     out
 }
 
-/// Four digits; the user compares, a script takes the JSON.
+/// A number with four significant digits; JSON has all digits.
 fn number(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),

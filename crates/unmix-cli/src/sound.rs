@@ -1,4 +1,4 @@
-//! Sources of sound, and cleaned channels, as sound: a file for each.
+//! Sound output: sources, or cleaned channels, with a file for each.
 
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
@@ -10,23 +10,24 @@ use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
 use unmix::{Error, Model, with_rows};
 
-/// The largest sample that is written: as loud as can be without the risk of clipping in a player.
+/// The largest amplitude written, below full scale so that players do not clip.
 const PEAK: f64 = 0.9;
 
-/// The folder that was typed, if what was typed is one; a format that was typed is that of a file.
+/// The output folder, if the output is one; a format given explicitly is that of a file.
 pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
     let path = args.writing.output.as_deref()?;
     let typed = path.to_string_lossy().ends_with(std::path::is_separator);
     ((typed || path.is_dir()) && args.writing.format.is_none()).then(|| path.into())
 }
 
-/// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
+/// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each normalised to the same
+/// amplitude.
 pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path) -> Done {
     write(model, files, args, folder, &SoundOutput::Sources)
 }
 
-/// Writes the channels, reconstructed without some of the components, into `folder` under their own names. They keep their level; where
-/// one would be clipped, all are scaled by one number.
+/// Writes the channels, reconstructed without some of the components, into `folder` under their own names. Their amplitudes are kept;
+/// if one would be clipped, all are scaled by a common factor.
 pub(crate) fn reconstruct(
     model: &Model,
     files: &[PathBuf],
@@ -37,15 +38,15 @@ pub(crate) fn reconstruct(
     write(model, files, args, folder, &SoundOutput::Channels(without))
 }
 
-/// What is written.
+/// The kind of output.
 enum SoundOutput {
     Sources,
-    /// Without these components.
+    /// Reconstructed channels without these components.
     Channels(Vec<usize>),
 }
 
 impl SoundOutput {
-    /// Numbers for each row, and the name of each of them.
+    /// Names of the output numbers of a row.
     fn names(&self, model: &Model) -> Vec<String> {
         match self {
             SoundOutput::Sources => model.component_names(),
@@ -56,7 +57,7 @@ impl SoundOutput {
         }
     }
 
-    /// What samples are multiplied by: each source fills the range, channels keep their levels.
+    /// Factors of the samples: each source is normalised, channels keep their relative amplitudes.
     fn gains(&self, columns: &[Vec<f64>]) -> Vec<f64> {
         let loudest = |column: &Vec<f64>| column.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let peaks: Vec<f64> = columns.iter().map(loudest).collect();
@@ -116,7 +117,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// The sampling rate of the files, which are sound.
+/// The common sampling rate of the files, which must be sound files.
 fn common_rate(files: &[PathBuf]) -> Result<u32, Failure> {
     let no_sound = |found: String| {
         Failure::Said(format!(

@@ -1,4 +1,4 @@
-//! What is printed: results on standard output, everything else on standard error, colours where there is a terminal.
+//! Printing: results to standard output, everything else to standard error, in colour on a terminal.
 
 use crate::failure::{Done, Failure};
 use anstyle::{AnsiColor, Style};
@@ -10,14 +10,14 @@ pub(crate) const STANDARD_OUTPUT: &str = "standard output";
 
 /// Section titles.
 pub(crate) const TITLE: Style = AnsiColor::Cyan.on_default().bold();
-/// What can be typed.
+/// Text that the user can type.
 pub(crate) const TYPED: Style = AnsiColor::Green.on_default();
 /// A hint.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// `text` in `style`; colours are taken out again where the output is not a terminal.
+/// `text` in `style`; the style is removed if the output is not a terminal.
 pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
@@ -29,7 +29,7 @@ pub(crate) fn text(text: &str) -> Done {
     Ok(0)
 }
 
-/// Prints a result as it is.
+/// Prints a result unmodified.
 pub(crate) fn bytes(bytes: &[u8]) -> Done {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(standard_output)?;
@@ -42,7 +42,7 @@ pub(crate) fn json(value: &serde_json::Value) -> Done {
     bytes(format!("{text}\n").as_bytes())
 }
 
-/// A refusal by standard output.
+/// The failure of writing to standard output.
 pub(crate) fn standard_output(e: std::io::Error) -> Failure {
     unmix::Error::io("cannot write", STANDARD_OUTPUT, e).into()
 }
@@ -52,22 +52,22 @@ pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// One line on standard error about what went wrong, which names commands where the library names functions.
+/// Prints an error, one line on standard error, in the terms of the command line.
 pub(crate) fn error(message: &str) {
     line(&format!("{} {}", paint(ERROR, "unmix:"), one_line(message)));
 }
 
-/// One line on standard error with a note for the user.
+/// Prints a warning, one line on standard error.
 pub(crate) fn warning(message: &str) {
     line(&format!("{} {}", paint(WARNING, "unmix: warning:"), one_line(message)));
 }
 
-/// One line on standard error in passing.
+/// Prints a note, one line on standard error.
 pub(crate) fn note(message: &str) {
     line(&format!("{} {}", paint(FAINT, "unmix:"), one_line(message)));
 }
 
-/// Takes away what a bar has left on its line.
+/// Clears the line of a progress bar.
 pub(crate) fn clear_line() {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {
@@ -80,12 +80,12 @@ fn line(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// In the notation of the command line. File names may hold line breaks; messages do not.
+/// A message in the syntax of the command line. File names may contain line breaks, messages must not.
 fn one_line(message: &str) -> String {
     Caller::Shell.message(message).replace('\n', " ")
 }
 
-/// A command as it can be pasted into a shell.
+/// A command, quoted for a shell.
 pub(crate) fn command<S: AsRef<str>>(words: &[S]) -> String {
     words.iter().map(|w| quoted(w.as_ref())).collect::<Vec<_>>().join(" ")
 }
@@ -98,7 +98,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Bytes as the user reads them.
+/// A size in bytes with a unit.
 pub(crate) fn size(bytes: u64) -> String {
     let (units, mut x, mut unit) = (["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"], bytes as f64, 0);
     while x >= 1024.0 && unit + 1 < units.len() {

@@ -1,4 +1,4 @@
-//! Sample weights: from a file of its own, or from a column of the input.
+//! Sample weights: from a separate file, or from a column of the input.
 
 use crate::args::{Fit, column_list};
 use crate::failure::Failure;
@@ -6,7 +6,7 @@ use std::path::Path;
 use unmix::{Error, Run, with_rows};
 use unmix_io::{Input, Options};
 
-/// The options that the input is read with, and the column of weights among its columns.
+/// The reading options, with the column of weights added to the kept columns.
 pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
     let mut options = unmix_io::Options { unnamed: args.names.is_some(), ..args.reading.options()? };
     if let Some(name) = &args.weights_column {
@@ -15,13 +15,13 @@ pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
     Ok(options)
 }
 
-/// Weights that were requested.
+/// The requested weights.
 pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<Vec<f64>>, Failure> {
     if let Some(path) = &args.weights {
         return Ok(Some(from_file(path, run)?));
     }
     let Some(name) = &args.weights_column else { return Ok(None) };
-    // What was kept last is what was added last.
+    // The column of weights was added last, so it is the last one kept.
     let Some((_, cells)) = input.kept.pop() else { return Ok(None) };
     let number = |(row, cell): (usize, &String)| {
         let missing = |_| {
@@ -33,7 +33,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
     Ok(Some(cells.iter().enumerate().map(number).collect::<unmix::Result<_>>()?))
 }
 
-/// One number a row: a column, or an array of one axis.
+/// Reads one number for each row: a column, or a one-dimensional array.
 fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
     let mut input = unmix_io::open_with(path, &Options::default(), run)?;
     input.rows.settle(run)?;

@@ -1,4 +1,4 @@
-//! What experiments share: data, fits, and where results go.
+//! Shared parts of experiments: data, fits, and output.
 
 use crate::experiments::published;
 use crate::output::{Folder, Number, Results};
@@ -13,7 +13,7 @@ use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
 
-/// What an experiment uses: data, options and results.
+/// Data, options and results of an experiment.
 pub(crate) struct Lab<'a> {
     pub(crate) options: &'a Options,
     pub(crate) run: &'a Run<'a>,
@@ -23,7 +23,7 @@ pub(crate) struct Lab<'a> {
     converged: Option<Rc<Matrix<f64>>>,
 }
 
-/// Components in every experiment with pictures.
+/// Number of components in every experiment with pictures.
 pub(crate) const K: usize = 32;
 
 impl<'a> Lab<'a> {
@@ -56,25 +56,25 @@ impl<'a> Lab<'a> {
         self.folder()?.figure(name, sheet)
     }
 
-    /// Writes a table of its own.
+    /// Writes a table.
     pub(crate) fn table(&mut self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
         self.folder()?.table(name, header, rows)
     }
 
-    /// Says something about the data or the method.
+    /// Adds a note about the data or the method.
     pub(crate) fn note(&mut self, text: impl Into<String>) -> Result<()> {
         self.folder()?.results.notes.push(text.into());
         Ok(())
     }
 
-    /// A number beside the published one.
+    /// Records a number with the published one.
     pub(crate) fn number(&mut self, quantity: impl Into<String>, ours: f64, published: &str) -> Result<()> {
         let number = Number { quantity: quantity.into(), ours, published: published.into(), condition: None };
         self.folder()?.results.numbers.push(number);
         Ok(())
     }
 
-    /// A number and the condition that makes the result recognisable.
+    /// Records a number with the condition that it must satisfy.
     pub(crate) fn check(
         &mut self,
         quantity: impl Into<String>,
@@ -118,13 +118,12 @@ impl<'a> Lab<'a> {
         Ok(set)
     }
 
-    /// [`Lab::converged`], to compare with.
+    /// The filters of [`Lab::converged`] as reference.
     pub(crate) fn others(&mut self, set: &PatchSet) -> Result<ReferenceFilters> {
         Ok(ReferenceFilters { filters: self.converged(set)?, name: "the converged filters" })
     }
 
-    /// The filters that the default solver converges to with a = 4, the field of the published main method: what others are
-    /// compared with.
+    /// The filters to which the default solver converges with a = 4, the published main method: the reference for other filters.
     pub(crate) fn converged(&mut self, set: &PatchSet) -> Result<Rc<Matrix<f64>>> {
         if self.converged.is_none() {
             let settings = serde_json::json!({"n_components": K, "a": 4.0, "max_iter": 150, "tol": 1e-4});
@@ -134,8 +133,8 @@ impl<'a> Lab<'a> {
         Ok(self.converged.clone().unwrap_or_else(|| unreachable!("filled above")))
     }
 
-    /// Kurtosis, effective pixels, orthonormality, and agreement with `others`, of filters on patches, beside what is published
-    /// of the panel `name` of this experiment.
+    /// Records kurtosis, effective pixels, orthonormality, and agreement with `others`, for filters of patches, with the values
+    /// published for the panel `name` of this experiment.
     pub(crate) fn measured(
         &mut self,
         name: &str,
@@ -163,20 +162,20 @@ impl<'a> Lab<'a> {
         Ok(seen)
     }
 
-    /// What is published of the panel `name` of this experiment.
+    /// Published values for the panel `name` of this experiment.
     pub(crate) fn published(&self, set: &PatchSet, name: &str) -> published::Filters {
         published::filters(set.known, self.experiment, name)
     }
 }
 
-/// Filters that others are compared with, and what they are.
+/// Reference filters, and their description.
 #[derive(Clone, Debug)]
 pub(crate) struct ReferenceFilters {
     pub(crate) filters: Rc<Matrix<f64>>,
     pub(crate) name: &'static str,
 }
 
-/// What [`Lab::measured`] found.
+/// Results of [`Lab::measured`].
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) kurtosis: f64,
@@ -193,12 +192,12 @@ fn map(settings: Value) -> Map<String, Value> {
     }
 }
 
-/// The rows that encode, unit or not, `k x p`.
+/// The encoder vectors, unit or not, `k x p`.
 pub(crate) fn filters(model: &Model) -> Matrix<f64> {
     model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
 }
 
-/// Rows as pictures, 8 beside each other.
+/// Rows as pictures, 8 in a line.
 pub(crate) fn as_pictures(w: &Matrix<f64>, set: &PatchSet) -> Content {
     Content::Pictures { vectors: w.clone(), shape: set.shape.clone(), columns: 8 }
 }
@@ -208,8 +207,8 @@ pub(crate) fn as_courses(x: &Matrix<f64>) -> Content {
     Content::Courses(x.transposed())
 }
 
-/// Settings of a published variant, trained as section 9 of the specification recommends: the radial part of the gradient removed,
-/// a rate that falls to zero.
+/// Settings of a published variant, trained as section 9 of the specification recommends: with the tangent gradient, and a rate
+/// that decreases to zero.
 pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Value {
     let n = lab.patches.as_ref().map_or(20_000, |set| set.len());
     let mut out = serde_json::json!({
@@ -231,27 +230,27 @@ pub(crate) fn trained_linear(lab: &Lab<'_>, variant: &str) -> Value {
     trained(lab, variant, K, serde_json::json!({"learning_rate": SLOW}))
 }
 
-/// How a rule that is changed for an experiment is trained.
+/// Training options of a rule that is modified for an experiment.
 #[derive(Clone, Copy)]
 pub(crate) struct TrainingOptions {
     pub(crate) k: usize,
     pub(crate) learning_rate: f64,
     pub(crate) epochs: u64,
-    /// The rate falls to zero; otherwise it is constant, as published.
+    /// Whether the rate decreases to zero; otherwise it is constant, as published.
     pub(crate) decay: bool,
-    /// Weights of terms as they were published, in the units of the data.
+    /// Whether weights of terms are in the units of the data, as published.
     pub(crate) absolute: bool,
 }
 
 impl TrainingOptions {
-    /// As [`trained`] does: the published rate at first, then less.
+    /// As in [`trained`]: the published rate at first, then a decreasing one.
     pub(crate) fn usual(lab: &Lab<'_>, set: &PatchSet) -> Self {
         let epochs = epochs(lab.options.quick, set.len());
         Self { k: K, learning_rate: RATE, epochs, decay: true, absolute: false }
     }
 }
 
-/// Trains the rule `key`, one with a key or one of the further ones, after `change`, from the axes of linear PCA.
+/// Trains the rule `key`, with or without a public key, after `change`, from the axes of linear PCA.
 pub(crate) fn train_rule(
     lab: &Lab<'_>,
     x: &[f32],
@@ -289,26 +288,26 @@ pub(crate) fn train_rule(
     train(&rows, &spec, &begin, &how, lab.run)
 }
 
-/// The record of a rule, one with a key or one of the further ones.
+/// The record of a rule, with or without a public key.
 pub(crate) fn rule_of(key: &str) -> Result<Spec> {
     let all = || NONLINEAR.iter().chain(&NONLINEAR_MORE);
     let row = all().find(|row| row.key == key);
     row.and_then(|row| row.spec).ok_or_else(|| Error::unknown("rule", key, all().map(|row| row.key)))
 }
 
-/// The published rate of Adam.
+/// The published learning rate of Adam.
 const RATE: f64 = 0.01;
 
-/// The smaller of the two published rates: at the larger one 64 columns of an asymmetric nonlinearity do not stay apart.
+/// The smaller of the two published rates: at the larger one 64 columns of an asymmetric nonlinearity do not remain distinct.
 pub(crate) const SLOW: f64 = 1e-3;
 
-/// Epochs that come to about as many steps as were published: 3 of 4000 batches of 128 rows; a sixth of that when quick.
+/// Number of epochs for about the published number of steps: 3 of 4000 batches of 128 rows; a sixth of that when quick.
 pub(crate) fn epochs(quick: bool, n: usize) -> u64 {
     let steps = if quick { 2000 } else { 12_000 };
     (steps * 128usize).div_ceil(n.max(1)).max(3) as u64
 }
 
-/// Filters by a rule that has no key of its own, trained as the others.
+/// Filters by a rule without a public key, trained as the others.
 pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, key: &str) -> Result<Matrix<f64>> {
     let how = TrainingOptions::usual(lab, set);
     Ok(train_rule(lab, &set.x, set.n_features(), key, how, |_| ())?.w.transposed())

@@ -1,10 +1,10 @@
-//! The published experiments of the methods here: figures as SVG, numbers as CSV beside the published ones.
+//! Reproduction of published experiments on the methods of this library: figures as SVG, numbers as CSV with the published ones.
 //!
-//! An experiment is a row of [`EXPERIMENTS`]: a key, the figures and tables that it remakes, and a function that fits, measures
-//! and writes. [`reproduce`] runs some or all of them into a folder with an `index.html` that shows everything.
+//! An experiment is an entry of [`EXPERIMENTS`]: a key, the figures and tables that it reproduces, and a function that fits,
+//! measures and writes. [`reproduce`] runs some or all of them into a folder with an `index.html` that shows everything.
 //!
-//! Signals and points are the published draws. Pictures are made by seeded code unless a path is given: the published pictures
-//! (CIFAR-10, MNIST) cannot be shipped.
+//! Signals and points are the published draws. Pictures are generated from a seed unless a path is given: the published pictures
+//! (CIFAR-10, MNIST) cannot be distributed with the library.
 
 mod experiments;
 mod lab;
@@ -25,9 +25,9 @@ use unmix::{Error, Result, Run};
 pub struct Experiment {
     /// Its name on the command line.
     pub key: &'static str,
-    /// The figures and tables that it remakes, and where they were published.
+    /// The figures and tables that it reproduces, and where they were published.
     pub source: &'static str,
-    /// What it shows, in a sentence.
+    /// Summary in one sentence.
     pub summary: &'static str,
     run: fn(&mut Lab<'_>) -> Result<()>,
 }
@@ -38,21 +38,20 @@ impl std::fmt::Debug for Experiment {
     }
 }
 
-/// How experiments are run.
+/// Options of the experiments.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Smaller data and fewer repetitions: minutes instead of an hour.
     pub quick: bool,
-    /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images. None: pictures
-    /// made by seeded code.
+    /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images. `None`:
+    /// pictures generated from a seed.
     pub pictures: Option<PathBuf>,
-    /// Where figures and tables go.
+    /// Output folder.
     pub output: PathBuf,
 }
 
-/// Runs the experiments called `keys` in that order, all of them where none is named, and returns what was measured, experiment by
-/// experiment. Patches, and the filters that others are compared with, are made once for all. `announce` is called with the name of
-/// each before it begins.
+/// Runs the experiments `keys` in that order, all of them if it is empty, and returns the results by experiment. Patches and
+/// reference filters are computed once for all. `announce` is called with the name of each before it begins.
 ///
 /// # Errors
 ///
@@ -76,11 +75,11 @@ pub fn reproduce(
     Ok(done)
 }
 
-/// What `keys` name, each once; everything where there is none.
+/// The experiments named by `keys`, without duplicates; all if it is empty.
 ///
 /// # Errors
 ///
-/// An unknown key, with the nearest of those that there are.
+/// An unknown key, with the nearest known one.
 pub fn chosen(keys: &[impl AsRef<str>]) -> Result<Vec<&'static Experiment>> {
     if keys.is_empty() {
         return Ok(EXPERIMENTS.iter().collect());

@@ -1,11 +1,11 @@
-//! The numbers by which a result is recognised: how well it matches, how sparse and how local its filters are.
+//! Measures of results: agreement with a reference, sparsity and localisation of filters.
 
 use unmix::Matrix;
 use unmix::metrics::match_rows;
 use unmix::neural::{Shape, Sigma, Space, Spec};
 use unmix::num::factor;
 
-/// Columns of `scores` (`n x k`) beside those of `sources`: the absolute correlations of the best pairing, smallest first.
+/// Absolute correlations of the columns of `scores` (`n x k`) with those of `sources`, for the best pairing, in ascending order.
 pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f64> {
     let (a, b) = (centred(scores).transposed(), centred(sources).transposed());
     let mut out = match_rows(&a, &b).cosine;
@@ -13,12 +13,12 @@ pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f
     out
 }
 
-/// Cosines of rows of `a` with their partners among the rows of `b`.
+/// Cosines of the rows of `a` with their partners among the rows of `b`.
 #[derive(Clone, Debug)]
 pub(crate) struct Matched {
     pub(crate) mean: f64,
     pub(crate) least: f64,
-    /// Pairs above 0.95.
+    /// Number of pairs above 0.95.
     pub(crate) close: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn orthonormality(rows: &Matrix<f64>) -> f64 {
         .sqrt()
 }
 
-/// Rows divided by their lengths.
+/// Rows divided by their norms.
 pub(crate) fn unit_rows(rows: &Matrix<f64>) -> Matrix<f64> {
     let mut out = rows.clone();
     for i in 0..out.rows() {
@@ -82,7 +82,7 @@ pub(crate) fn moments(scores: &Matrix<f64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The effective number of pixels of each filter, averaged: the exponential of the entropy of its energy over the pixels.
+/// The mean effective number of pixels of the filters: the exponential of the entropy of the energy over the pixels.
 pub(crate) fn effective_pixels(filters: &Matrix<f64>, channels: usize) -> f64 {
     let one = |row: &[f64]| {
         let energy: Vec<f64> = row.chunks(channels).map(|pixel| pixel.iter().map(|x| x * x).sum()).collect();
@@ -92,18 +92,18 @@ pub(crate) fn effective_pixels(filters: &Matrix<f64>, channels: usize) -> f64 {
     (0..filters.rows()).map(|i| one(filters.row(i))).sum::<f64>() / filters.rows() as f64
 }
 
-/// How codes become rows again.
+/// The map from codes to rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Decoder {
     /// `y Wᵀ`.
     Linear,
-    /// `h(y Σ⁻¹) Σ Wᵀ` with the exact deviations.
+    /// `h(y Σ⁻¹) Σ Wᵀ` with the true deviations.
     Nonlinear {
         h: Shape,
         a: f64,
-        /// `a` is what gives the values of `h` unit variance.
+        /// Whether `a` is such that the values of `h` have unit variance.
         adaptive: bool,
-        /// Deviations are 1, whatever the data have.
+        /// Whether deviations are taken as 1.
         unscaled: bool,
     },
 }
@@ -114,7 +114,7 @@ impl Decoder {
         Self::Nonlinear { h: Shape::Tanh, a, adaptive: false, unscaled: false }
     }
 
-    /// That of a rule; None where it has learned more than its weights: a width, or deviations.
+    /// The decoder of a rule; `None` if it has learned more than its weights: a width, or deviations.
     pub(crate) fn of(spec: &Spec) -> Option<Self> {
         if spec.space == Space::None {
             return Some(Self::Linear);
@@ -141,7 +141,7 @@ impl Decoder {
     }
 }
 
-/// Squared error of the reconstruction from unit rows, mean over rows of `x`, which are centred already.
+/// Squared reconstruction error with unit rows, mean over the rows of `x`, which must be centred.
 pub(crate) fn loss(x: &[f32], filters: &Matrix<f64>, decoder: Decoder) -> f64 {
     let w = unit_rows(filters);
     let y = scores(x, &w);

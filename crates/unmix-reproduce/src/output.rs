@@ -1,4 +1,4 @@
-//! What an experiment leaves behind: figures, numbers, and a page that shows them.
+//! Output of an experiment: figures, numbers, and a page that shows them.
 
 use crate::Experiment;
 use maud::{DOCTYPE, html};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 use unmix_report::Sheet;
 
-/// A measured number beside the published one.
+/// A measured number with the published one.
 #[derive(Clone, Debug)]
 pub struct Number {
-    /// What was measured, of what.
+    /// The measured quantity.
     pub quantity: String,
-    /// What we found.
+    /// The measured value.
     pub ours: f64,
-    /// The number of the publication, or of the specification measured from it; a number or a range in words.
+    /// The published value, or that measured by the specification; a number, a range, or text.
     pub published: String,
-    /// The condition that makes the result recognisable, and whether it holds.
+    /// The condition that the value must satisfy, and whether it does.
     pub condition: Option<(String, bool)>,
 }
 
 impl Number {
-    /// Where the measured number lies outside a published range (`.9975-.9997`) or bound (`>= .995`), to the decimals in which that was
-    /// published: `"below the published range"` or `"above the published range"`. `None` inside it, and where a single number,
-    /// a number of other data or words were published.
+    /// Whether the measured number is outside a published range (`.9975-.9997`) or bound (`>= .995`), to the number of decimals of
+    /// that: `"below the published range"` or `"above the published range"`. `None` if it is inside, and if the published value is a
+    /// single number, a number for other data, or text.
     pub fn outside(&self) -> Option<&'static str> {
         let (least, most) = range(&self.published)?;
         if least.is_some_and(|end| end.rounded(self.ours) < end.value) {
@@ -32,7 +32,7 @@ impl Number {
     }
 }
 
-/// One end of a range, and the decimals that it was published with.
+/// One end of a range, and its number of decimals.
 #[derive(Clone, Copy)]
 struct End {
     value: f64,
@@ -50,7 +50,7 @@ impl End {
     }
 }
 
-/// Least and largest number of a range in words.
+/// Minimum and maximum of a range given as text.
 fn range(published: &str) -> Option<(Option<End>, Option<End>)> {
     let text = published.trim();
     if let Some(least) = text.strip_prefix(">=") {
@@ -63,14 +63,14 @@ fn range(published: &str) -> Option<(Option<End>, Option<End>)> {
     Some((Some(End::read(least)?), Some(End::read(most)?)))
 }
 
-/// What one experiment gave.
+/// Results of one experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// File names of figures, under the folder of the experiment.
+    /// File names of figures, relative to the folder of the experiment.
     pub figures: Vec<String>,
-    /// Every number, in the order measured.
+    /// All numbers, in the order of measurement.
     pub numbers: Vec<Number>,
-    /// The data, in words, and notes for the reader.
+    /// A description of the data, and notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -80,13 +80,13 @@ impl Results {
         self.numbers.iter().filter(|n| n.condition.as_ref().is_some_and(|c| !c.1))
     }
 
-    /// Numbers outside their published range, irrespective of their condition.
+    /// Numbers outside their published range, whatever their condition.
     pub fn outside(&self) -> impl Iterator<Item = &Number> {
         self.numbers.iter().filter(|n| n.outside().is_some())
     }
 }
 
-/// A folder that fills.
+/// The output folder of a running experiment.
 pub(crate) struct Folder {
     path: PathBuf,
     pub(crate) results: Results,
@@ -111,14 +111,14 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a table of its own, beside `numbers.csv`.
+    /// Writes a table in addition to `numbers.csv`.
     pub(crate) fn table(&self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
         let lines =
             std::iter::once(header.iter().map(ToString::to_string).collect()).chain(rows.iter().cloned());
         self.write(&format!("{name}.csv"), &csv(lines)?)
     }
 
-    /// Writes the numbers and lets go of the results.
+    /// Writes the numbers and returns the results.
     pub(crate) fn close(self) -> Result<Results> {
         let header =
             ["quantity", "ours", "published", "condition", "holds", "outside"].map(String::from).to_vec();
@@ -158,7 +158,7 @@ pub(crate) fn shown(x: f64) -> String {
     }
 }
 
-/// Figures are drawn on white paper of their own; tables that are wider than a phone scroll by themselves.
+/// Figures have a white background; tables that are wider than a phone can be scrolled.
 const STYLE: &str = "\
 :root{--paper:#fbfaf8;--ink:#1d2430;--soft:#5d6674;--rule:#e4e2dd;--accent:#2f6f8f;--warn:#b3541e;color-scheme:light dark}\
 @media(prefers-color-scheme:dark){:root{--paper:#14171c;--ink:#e6e8ec;--soft:#a3abb8;--rule:#2c323c;--accent:#74b4d2;--warn:#ee8f5f}}\
@@ -170,7 +170,7 @@ border-bottom:1px solid var(--rule);vertical-align:top}td.n{font-variant-numeric
 .no{color:var(--warn);font-weight:600}.note{color:var(--soft)}\
 @media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}}";
 
-/// One page with every figure and number of the experiments done so far.
+/// Writes a page with every figure and number of the experiments run so far.
 pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]) -> Result<()> {
     let page = html! {
         (DOCTYPE)

@@ -1,4 +1,4 @@
-//! Patches of pictures as the published experiments cut them: every place, zeros beyond the edges, each feature standardised.
+//! Patches of pictures, cut as in the published experiments: at every position, zero-padded, each feature standardised.
 
 use crate::Options;
 use std::io::Read;
@@ -11,32 +11,32 @@ use unmix::{AnyRows, Error, Matrix, Real, Result, Rows, Run};
 /// Side of a patch.
 pub(crate) const SIDE: usize = 11;
 
-/// Patches, and where they come from.
+/// Patches, and their origin.
 #[derive(Clone, Debug)]
 pub struct PatchSet {
     /// Rows of `SIDE x SIDE x channels` numbers, mean 0, in random order.
     pub x: Vec<f32>,
     /// (height, width) or (height, width, 3).
     pub shape: Vec<usize>,
-    /// In words.
+    /// Description of the origin.
     pub origin: String,
-    /// Whether published numbers are of these pictures.
+    /// Whether published numbers are for these pictures.
     pub known: PublishedPictures,
 }
 
-/// Pictures of which numbers are published.
+/// Pictures for which numbers are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishedPictures {
     /// The first 500 photographs of CIFAR-10.
     Cifar10,
     /// The first 500 digits of MNIST.
     Mnist,
-    /// Any others, and fewer of those.
+    /// Any others, or fewer of those.
     Other,
 }
 
 impl PublishedPictures {
-    /// As many as were published, recognised by the bytes of the first: other sets of pictures come in files of the same names.
+    /// The full set of the published pictures, recognised by the bytes of the first: other data sets use the same file names.
     fn of(pictures: &Pictures) -> Self {
         let one = pictures.height * pictures.width * pictures.channels;
         let sum: f64 = pictures.values.iter().take(one).map(|v| v * 255.0).sum();
@@ -64,7 +64,7 @@ impl PatchSet {
         self.x.is_empty()
     }
 
-    /// Numbers in a pixel.
+    /// Number of channels.
     pub fn channels(&self) -> usize {
         self.shape.get(2).copied().unwrap_or(1)
     }
@@ -92,8 +92,8 @@ pub(crate) fn patches(options: &Options, run: &Run<'_>) -> Result<PatchSet> {
     Ok(cut(&pictures, origin))
 }
 
-/// Every patch of every picture with zeros beyond the edges, each feature less its mean and divided by
-/// `sqrt(variance + 0.001)`, rows shuffled, so that the first of them are a random sample.
+/// Every patch of every zero-padded picture; each feature is centred and divided by `sqrt(variance + 0.001)`, and rows are
+/// shuffled, so that the first of them are a random sample.
 fn cut(pictures: &Pictures, origin: String) -> PatchSet {
     let (h, w, c, half) = (pictures.height, pictures.width, pictures.channels, SIDE / 2);
     let p = SIDE * SIDE * c;
@@ -171,7 +171,7 @@ fn opened(path: &Path, most: usize, run: &Run<'_>) -> Result<Pictures> {
         other => return Err(no_pictures(path, other)),
     };
     let mut values = numbers(input.rows, most as u64, run)?;
-    // Bytes as stored go from 0 to 255.
+    // Stored bytes range from 0 to 255.
     let scale = if values.iter().any(|v| *v > 1.0) { 1.0 / 255.0 } else { 1.0 };
     values.iter_mut().for_each(|v| *v *= scale);
     Ok(Pictures { n: values.len() / (height * width * channels), height, width, channels, values })
@@ -207,17 +207,17 @@ fn numbers(mut rows: AnyRows<'_>, most: u64, run: &Run<'_>) -> Result<Vec<f64>> 
     Ok(unmix::with_rows!(&rows, rows => rows.some(0..n)?.iter().map(|v| v.to_f64()).collect()))
 }
 
-/// Pictures as rows, each whole.
+/// Whole pictures as rows.
 pub(crate) struct PictureRows {
     pub(crate) rows: AnyRows<'static>,
     /// (height, width) or (height, width, 3).
     pub(crate) shape: Vec<usize>,
-    /// In words.
+    /// Description of the origin.
     pub(crate) origin: String,
     pub(crate) whole: PictureSet,
 }
 
-/// Sets of whole pictures of which numbers are known.
+/// Sets of whole pictures for which numbers are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PictureSet {
     /// The 60,000 digits of MNIST's training part.
@@ -231,7 +231,7 @@ pub(crate) enum PictureSet {
 }
 
 impl PictureSet {
-    /// Told by the number of pictures, that of their pixels, and the sum of the bytes of the first.
+    /// Recognised by the number of pictures, the number of their pixels, and the sum of the bytes of the first.
     fn of(n: u64, first: &[f64]) -> Self {
         match (n, first.len(), first.iter().sum::<f64>()) {
             (60_000, 784, 27_525.0) => Self::Mnist,
@@ -242,7 +242,7 @@ impl PictureSet {
 }
 
 impl PictureRows {
-    /// 16 pictures at equal distances.
+    /// 16 evenly spaced pictures.
     pub(crate) fn some(&self) -> Result<Matrix<f64>> {
         let n = self.rows.n_rows().unwrap_or(0);
         let p = self.shape.iter().product();
@@ -259,7 +259,7 @@ fn numbers_of(rows: &AnyRows<'_>, i: u64) -> Result<Vec<f64>> {
     unmix::with_rows!(rows, rows => Ok(rows.some(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
 }
 
-/// The whole pictures that `options` select: a file whose rows are pictures, a folder of images of one size, or synthetic ones.
+/// The whole pictures that `options` select: a file whose rows are pictures, a folder of images of equal size, or synthetic ones.
 pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<PictureRows> {
     let Some(path) = &options.pictures else {
         return Ok(made(if options.quick { 200 } else { 2000 }));
@@ -297,21 +297,21 @@ fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
     AnyRows::F64(Rows::new(OwnedRows::new(values, p), features, name))
 }
 
-/// Patches of 8x8 pixels, nothing subtracted, from 0 to 1: to learn from, and others.
+/// Patches of 8x8 pixels, not centred, from 0 to 1: a training set, and held-out ones.
 pub(crate) struct GreyPatches {
     pub(crate) train: Matrix<f64>,
     pub(crate) held: Matrix<f64>,
-    /// In words.
+    /// Description of the origin.
     pub(crate) origin: String,
-    /// Whether they are of the digits of MNIST.
+    /// Whether they are from the digits of MNIST.
     pub(crate) mnist: bool,
 }
 
-/// Standard deviation of a patch that is kept, at least.
+/// Minimum standard deviation of a patch that is kept.
 const LEAST_DEVIATION: f64 = 0.1;
 
-/// `n` patches to learn from and `held` others, at random places of random pictures: of the file of pictures that `options` name, the others
-/// of the file beside it whose name has `t10k` in place of `train` where there is one; or of synthetic pictures.
+/// `n` training patches and `held` held-out ones, at random positions of random pictures of the file that `options` name; the held-out ones
+/// are from the file whose name has `t10k` instead of `train`, if it exists. Without a file, patches of synthetic pictures.
 pub(crate) fn grey_patches(options: &Options, n: usize, held: usize, run: &Run<'_>) -> Result<GreyPatches> {
     let Some(path) = &options.pictures else {
         let (train, test) = (leaves(60, 28, 0), leaves(30, 28, 1));
@@ -335,7 +335,7 @@ pub(crate) fn grey_patches(options: &Options, n: usize, held: usize, run: &Run<'
     Ok(GreyPatches { train, held, origin, mnist })
 }
 
-/// Takes the last sixth away.
+/// Removes and returns the last sixth.
 fn split(all: &mut Pictures) -> Pictures {
     let one = all.height * all.width * all.channels;
     let n = all.n / 6;
@@ -344,13 +344,13 @@ fn split(all: &mut Pictures) -> Pictures {
     Pictures { n, height: all.height, width: all.width, channels: all.channels, values }
 }
 
-/// `n` patches of 8x8 pixels, channels averaged, none of nearly one value; each place is drawn from a stream of its own.
+/// `n` patches of 8x8 pixels, channels averaged, without nearly constant ones; each position is drawn from a separate stream.
 fn grey_of(pictures: &Pictures, n: usize, seed: u64) -> Matrix<f64> {
     const SIDE: usize = 8;
     let (h, w, c) = (pictures.height, pictures.width, pictures.channels);
     let draws = Stream::new(seed, 72);
     let mut out = Vec::with_capacity(n * SIDE * SIDE);
-    // Pictures of one value each would be drawn from for ever.
+    // Bounded, because all pictures may be constant.
     for i in 0..1000 * n as u64 {
         if out.len() == n * SIDE * SIDE || h < SIDE || w < SIDE {
             break;
@@ -376,8 +376,8 @@ const MADE: usize = 16;
 const WAVES: [(usize, usize); 13] =
     [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2), (0, 3), (3, 0), (1, 3), (3, 1)];
 
-/// `n` pictures whose spectrum is known exactly: a ground (grey, with a wave that no pattern has) and twelve orthonormal patterns (cosine waves), whose weights from picture
-/// to picture are orthogonal to each other and to the ground, and of variances that fall by 0.7 from each to the next.
+/// `n` pictures whose spectrum is known exactly: a mean (grey, plus a wave that no pattern contains) and twelve orthonormal patterns (cosine
+/// waves), whose weights are orthogonal to each other and to the mean, with variances that decrease by the factor 0.7.
 fn made(n: usize) -> PictureRows {
     let wave = |frequency: usize, at: usize, length: usize| {
         let size = if frequency == 0 { 1.0 } else { 2.0f64.sqrt() };
@@ -393,7 +393,7 @@ fn made(n: usize) -> PictureRows {
     let all: f64 = (0..12).map(|i| 0.7f64.powi(i)).sum();
     let weights = Matrix::from_fn(n, WAVES.len(), |i, j| match j {
         0 => 3.0f64.sqrt(),
-        // Frequencies far from each other, so that neighbouring pictures differ.
+        // Very different frequencies, so that successive pictures differ.
         j => (0.7f64.powi(j as i32 - 1) / all).sqrt() * wave(7 * j, i, n),
     });
     let values = unmix::num::factor::multiply(&weights, &patterns).into_vec();

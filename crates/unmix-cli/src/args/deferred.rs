@@ -1,9 +1,9 @@
-//! Arguments of a verb that are declared when the verb is used.
+//! Arguments of a verb that are declared only when the verb is used.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
-/// Declares the arguments `T` of a verb only when that verb is parsed, or its help is printed: declaring those of every verb took half of
-/// the time of starting the program.
+/// Declares the arguments `T` of a verb only when that verb is parsed, or its help is printed: declaring those of all verbs took half of
+/// the start-up time of the program.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(pub(crate) T);
 
@@ -21,7 +21,7 @@ impl<T: Args> Args for Deferred<T> {
     }
 }
 
-/// Declares arguments and keeps the description of the verb, one sentence: a group of arguments replaces it by its own.
+/// Declares arguments and keeps the description of the verb: a group of arguments would replace it by its own.
 fn described(command: Command, augment: fn(Command) -> Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     augment(command).about(about).long_about(None::<&str>)

@@ -1,10 +1,10 @@
-//! Flags that verbs share: input formats and options, what is written, and how it runs.
+//! Options that several verbs share: input formats, output, and execution.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use unmix_io::{Patches, Pixels};
 
-/// What is read as one table.
+/// Files that are read as one table.
 #[derive(Args, Debug)]
 pub(crate) struct Inputs {
     /// Array, table, sound, image or folder of images; rows of several files follow each other; - is standard input
@@ -22,7 +22,7 @@ pub(crate) struct Writing {
     pub(crate) format: Option<Format>,
 }
 
-/// Format of a table that is written.
+/// Format of an output table.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Text, separated by commas, with a header
@@ -160,7 +160,7 @@ impl Reading {
         })
     }
 
-    /// How images are cut; `size` is a height and a width.
+    /// Options of patches; `size` is a height and a width.
     fn cut(&self, size: &Shape) -> Patches {
         Patches {
             height: size.0[0],
@@ -173,7 +173,7 @@ impl Reading {
         }
     }
 
-    /// The same flags, as they would be typed.
+    /// The same options as command-line arguments.
     pub(crate) fn typed(&self) -> Vec<String> {
         let mut out = Vec::new();
         let mut value = |flag: &str, v: Option<String>| {
@@ -213,7 +213,7 @@ impl Reading {
     }
 }
 
-/// A list of columns with one more at its end.
+/// Appends a column to a list of columns.
 pub(crate) fn column_list(list: Option<&str>, name: &str) -> String {
     let name = crate::input::column_word(name);
     list.map_or(name.clone(), |list| format!("{list},{name}"))

@@ -1,4 +1,4 @@
-//! The flags of each verb.
+//! The options of each verb.
 
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
@@ -341,7 +341,7 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `key=value`; the value is JSON, or else a word.
+/// Parses `key=value`; the value is JSON, or else a string.
 fn key_value(text: &str) -> Result<(String, serde_json::Value), String> {
     let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE, as in whiten=true")?;
     if key.trim().is_empty() {
@@ -350,7 +350,7 @@ fn key_value(text: &str) -> Result<(String, serde_json::Value), String> {
     Ok((key.trim().into(), json_or_word(value.trim())))
 }
 
-/// A value as it was typed: JSON, or else a word.
+/// Parses a value as JSON, or else as a string.
 pub(crate) fn json_or_word(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }

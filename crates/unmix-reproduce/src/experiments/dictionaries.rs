@@ -17,23 +17,23 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Weight of the penalty beside half the squared error: lambda = .1 of the chapter.
+/// Weight of the penalty relative to half the squared error: lambda = .1 of the chapter.
 const ALPHA: f64 = 0.05;
-/// A code counts that is larger.
+/// Threshold above which a code counts as active.
 const COUNTED: f64 = 0.1;
 /// Pixels of a patch, and atoms of a complete dictionary.
 const P: usize = 64;
 
-/// Codes of the patches that nothing was learnt from; means over patches.
+/// Codes of held-out patches; means over patches.
 struct Coded {
     counted: f64,
     nonzero: f64,
     squared_error: f64,
-    /// Twice the objective that weighs half the squared error.
+    /// Twice the objective, which weights half the squared error.
     objective: f64,
-    /// Patches by the number of codes that count.
+    /// Number of patches by number of active codes.
     histogram: Vec<(f64, f64)>,
-    /// Patches that use each atom.
+    /// Number of patches that use each atom.
     usage: Vec<usize>,
 }
 
@@ -71,10 +71,10 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     figure(lab, &set, &few, &more)
 }
 
-/// A dictionary, its codes, and the line of the table of what was measured before.
+/// A dictionary, its codes, and the reference values of its line of the table.
 type Row = (String, Matrix<f64>, Coded, [&'static str; 4]);
 
-/// Dictionaries of as many atoms as pixels.
+/// Dictionaries with as many atoms as pixels.
 fn complete(lab: &Lab<'_>, set: &GreyPatches) -> Result<Vec<Row>> {
     let most = if lab.options.quick { 50 } else { 400 };
     let raw = json!({"precondition": false, "polish": false, "refine": false, "max_iter": most, "tol": 1e-6});
@@ -103,7 +103,7 @@ fn row(name: String, atoms: Matrix<f64>, set: &GreyPatches, known: [&'static str
     (name, atoms, coded, known)
 }
 
-/// Dictionaries of `m` atoms: by palm, as the chapter does, and by one epoch of batches.
+/// Dictionaries of `m` atoms: by PALM, as in the chapter, and by one epoch of online learning.
 fn overcomplete(lab: &Lab<'_>, set: &GreyPatches, m: usize) -> Result<Vec<Row>> {
     let blocks = if lab.options.quick { 60 } else { 1000 };
     let palm = json!({"n_components": m, "algorithm": "palm", "init": "random", "alpha": ALPHA, "max_iter": blocks, "tol": 0.0});
@@ -136,7 +136,7 @@ fn table(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Res
     };
     lab.table("dictionaries", &header, &few.iter().chain(more).map(line).collect::<Vec<Vec<String>>>())?;
     for (name, _, c, known) in few.iter().chain(more) {
-        // What was measured before is of digits.
+        // The reference values are of digits.
         let known = if set.mnist { *known } else { [""; 4] };
         lab.number(format!("{name}: codes above .1"), c.counted, known[0])?;
         lab.number(format!("{name}: codes not 0"), c.nonzero, known[1])?;
@@ -151,7 +151,7 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
     let best = few.iter().map(|row| row.2.objective).fold(f64::INFINITY, f64::min);
     let m = palm.1.rows();
     let exact = set.mnist && !lab.options.quick;
-    // A tenth of the steps on fewer atoms comes less far.
+    // With a tenth of the steps on fewer atoms the error is larger.
     let (part, of_error) = if exact { (0.65, 0.5) } else { (1.0, 1.0) };
     let ratio = palm.2.objective / best;
     lab.check(

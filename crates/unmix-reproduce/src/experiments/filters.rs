@@ -1,4 +1,4 @@
-//! Filters of picture patches: what linear PCA, the published losses, and FastICA see in them.
+//! Filters of picture patches by linear PCA, the published losses, and FastICA.
 
 use super::panels::{Panels, pixels};
 use super::published;
@@ -80,7 +80,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     )
 }
 
-/// On white patches sigma-PCA is nearly FastICA: on all rows, and on as few as the published agreement was measured with.
+/// On white patches sigma-PCA is nearly FastICA: on all rows, and on the number of rows of the published measurement.
 fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -> Result<()> {
     let axes = filters(pca);
     let all = agreement(lab, &set.x, &axes, ica)?;
@@ -100,7 +100,7 @@ fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -
     lab.number(close_of, close as f64, "15 (CIFAR-10)")
 }
 
-/// Components of sigma-PCA on the codes of linear PCA, divided by their deviations, beside what FastICA is in these coordinates.
+/// Agreement of the components of sigma-PCA on the whitened codes of linear PCA with FastICA in these coordinates.
 fn agreement(lab: &Lab<'_>, x: &[f32], axes: &Matrix<f64>, ica: &Matrix<f64>) -> Result<measure::Matched> {
     let y = measure::scores(x, axes);
     let deviations: Vec<f64> = measure::moments(&y).iter().map(|m| m.0.sqrt()).collect();
@@ -113,7 +113,7 @@ fn agreement(lab: &Lab<'_>, x: &[f32], axes: &Matrix<f64>, ica: &Matrix<f64>) ->
     Ok(measure::matched(&ours, &measure::unit_rows(&theirs)))
 }
 
-/// The spectrum beside the published one, where these are pictures that it is published of.
+/// Compares the spectrum with the published one, if it is known for these pictures.
 fn spectrum(lab: &mut Lab<'_>, pca: &Model, set: &PatchSet) -> Result<()> {
     let variances = pca.tensor("explained_variance").map(|t| t.f64s()).unwrap_or_default();
     let Some(published) = published::spectrum(set.known) else {
@@ -140,7 +140,7 @@ fn total(set: &PatchSet) -> f64 {
     set.x.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>() / set.len() as f64
 }
 
-/// What as many axes as there are variances leave, beside the published loss of that rank.
+/// Loss of the reconstruction from the leading axes, compared with the published loss of that rank.
 fn left(lab: &mut Lab<'_>, variances: &[f64], set: &PatchSet) -> Result<()> {
     let ours = total(set) - variances.iter().sum::<f64>();
     let quantity = format!("loss of rank {}", variances.len());
@@ -182,8 +182,8 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
     lab.number("the 32 axes found among these 64", agreement.mean, ".990 (CIFAR-10)")
 }
 
-/// The most that filters of an asymmetric nonlinearity may have of the effective pixels of symmetric ones: the bar was measured on
-/// digits, which are grey; on colours the filters are smaller, and no more is known.
+/// Upper bound on the effective pixels of filters of an asymmetric nonlinearity relative to symmetric ones: measured on digits,
+/// which are grey; for colour pictures it is only known that the filters are smaller.
 pub(super) fn asymmetric_bar(set: &PatchSet) -> f64 {
     if set.channels() == 1 { 0.75 } else { 1.0 }
 }

@@ -1,4 +1,4 @@
-//! Losses near the main one: reconstruction of the codes, and asymmetric nonlinearities.
+//! Variants of the main loss: reconstruction of the codes, and asymmetric nonlinearities.
 
 use super::filters::asymmetric_bar;
 use super::panels::Panels;
@@ -42,7 +42,7 @@ fn latent(lab: &mut Lab<'_>) -> Result<()> {
     for (caption, key, beta) in PANELS {
         let change = |spec: &mut Spec| {
             spec.beta = beta.unwrap_or(spec.beta);
-            // Without it no orthogonality at all (beta = 0) leaves the columns where they began.
+            // Without this, training without any orthogonality term (beta = 0) leaves the columns near their initial values.
             spec.constraint = Constraint::Unit;
         };
         let w = train_rule(lab, &set.x, set.n_features(), key, how, change)?.w.transposed();
@@ -50,7 +50,7 @@ fn latent(lab: &mut Lab<'_>) -> Result<()> {
         off.push(seen.orthonormality);
     }
     lab.figure("latent", &panels.sheet)?;
-    // 32 columns of which any two have a cosine of .1 come to 3.1.
+    // For 32 columns with pairwise cosines of .1 the measure is 3.1.
     for i in [0, 1, 2, 4, 5, 6] {
         let quantity = format!("{}: stays near orthonormal", PANELS[i].0);
         lab.check(quantity, off[i], "works", "at most 1", off[i] <= 1.0)?;
@@ -72,7 +72,7 @@ fn asymmetric(lab: &mut Lab<'_>) -> Result<()> {
     let adaptive = panels.train(lab, "adaptive a", "ema-adaptive-tanh", rate.clone())?;
     let constant = panels.train(lab, "1.6 tanh", "ema-constant-tanh", rate)?;
     lab.figure("asymmetric", &panels.sheet)?;
-    // "More localised", as the publication calls the adaptive one, and shows it of both.
+    // The publication calls the adaptive one "more localised", and shows it for both.
     let most = asymmetric_bar(&set);
     for (name, seen, most, local, sparse) in [
         ("adaptive", &adaptive, most, ".5 (MNIST), .87 (CIFAR-10)", "1.57 (MNIST), 1.28 (CIFAR-10)"),

@@ -1,4 +1,4 @@
-//! A matrix of rank one of which the first column and the last row are seen.
+//! Completion of a rank-one matrix of which the first column and the last row are observed.
 
 use super::CHAPTER;
 use crate::Experiment;
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 /// Rows and columns.
 const SHAPES: [(usize, usize); 2] = [(6, 9), (30, 40)];
 
-/// `u v'` whose entries are between 0.5 and 1.5 in size, of either sign, and the same with NaN where no cell is seen.
+/// `u v'` with entries of absolute value between 0.5 and 1.5, of either sign, and the same with NaN in missing cells.
 fn made(n: usize, p: usize, corner: bool) -> (Matrix<f64>, Matrix<f64>) {
     let draws = Stream::new(4, n as u64);
     let entry =
@@ -58,7 +58,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         let off = error(&whole, &nuclear);
         let quantity = format!("{n} x {p}: relative error by the nuclear norm");
         let published = if n == 6 { "0.71" } else { "0.99" };
-        // The mask is not a random one, and the nuclear norm does not recover.
+        // The mask is not random, and the nuclear norm does not recover the matrix.
         lab.check(quantity, off, published, "at least 0.3", off >= 0.3)?;
         if n == 6 {
             let picture = |m: &Matrix<f64>| Content::Pictures {
@@ -76,7 +76,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             sheet.add("by the nuclear norm", picture(&nuclear));
         }
     }
-    // Without the corner rows and columns are in two parts.
+    // Without the corner, the graph of rows and columns has two connected components.
     let (_, known) = made(6, 9, false);
     let given = json!({"n_components": 1, "alpha": 0.0, "offsets": false});
     let refused = lab.fit("matrix-completion", given, &known).is_err();
@@ -84,7 +84,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("rank-one-mask", &sheet)
 }
 
-/// From the first column and the last row.
+/// The product formula along the graph of observed cells: from the first column and the last row.
 fn along_the_graph(known: &Matrix<f64>) -> Matrix<f64> {
     let n = known.rows();
     Matrix::from_fn(n, known.cols(), |i, j| known[(i, 0)] * known[(n - 1, j)] / known[(n - 1, 0)])

@@ -1,4 +1,4 @@
-//! The experiments, one a file.
+//! The experiments, one per file.
 
 mod dictionaries;
 mod filters;
@@ -53,5 +53,5 @@ pub const EXPERIMENTS: &[Experiment] = &[
 /// The book chapter on linear structure.
 const CHAPTER: &str = "chapter 2 (Learning Linear and Independent Structures) of Learning Deep Representations of Data Distributions";
 
-/// The paper that most experiments are of.
+/// The paper of most experiments.
 const PAPER: &str = "sigma-PCA, arXiv 2311.13580v3";

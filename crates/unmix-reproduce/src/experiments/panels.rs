@@ -1,4 +1,4 @@
-//! Panels of filters with what was measured of them, as most figures of picture patches are.
+//! Panels of filters with their measures, as in most figures of picture patches.
 
 use crate::lab::{K, Lab, Measured, ReferenceFilters, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use unmix::{Matrix, Result};
 use unmix_report::Sheet;
 
-/// A figure that grows, the patches its filters are of, and the filters that they are compared with.
+/// A figure under construction, the patches of its filters, and the reference filters.
 pub(super) struct Panels {
     pub(super) sheet: Sheet,
     pub(super) set: Rc<PatchSet>,
@@ -23,7 +23,7 @@ impl Panels {
         Ok(Self { sheet: Sheet::new(title, columns), set, others })
     }
 
-    /// Adds filters with their measures, and with the loss of the decoder where there is one to speak of.
+    /// Adds filters with their measures, and with the loss of the decoder if it has one.
     pub(super) fn add(
         &mut self,
         lab: &mut Lab<'_>,
@@ -45,7 +45,7 @@ impl Panels {
         Ok(seen)
     }
 
-    /// Trains a variant of sigma-PCA as the others, and adds it.
+    /// Trains a variant of sigma-PCA in the common way, and adds it.
     pub(super) fn train(
         &mut self,
         lab: &mut Lab<'_>,
@@ -69,8 +69,8 @@ pub(super) fn by_variance(w: &Matrix<f64>, set: &PatchSet) -> Matrix<f64> {
     Matrix::from_fn(w.rows(), w.cols(), |i, j| w.row(order[i])[j])
 }
 
-/// A ratio of effective pixels that must stay below `most` on the published pictures; on others, whose filters have other sizes, it
-/// is told.
+/// A ratio of effective pixels that must be below `most` on the published pictures; on others, whose filters have other sizes, it
+/// is only reported.
 pub(super) fn pixels(
     lab: &mut Lab<'_>,
     set: &PatchSet,

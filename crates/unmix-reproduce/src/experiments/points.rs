@@ -1,4 +1,4 @@
-//! Two sources of equal variance, turned by 45 degrees: which width of the tanh finds their axes.
+//! Two sources of equal variance, rotated by 45 degrees: dependence of the estimated axes on the width of the tanh.
 
 use crate::Experiment;
 use crate::lab::{Lab, filters};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The widths tried, and the least cosine published for each law.
+/// Widths, and the smallest published cosine for each distribution.
 const WIDTHS: [(f64, &str, &str); 5] = [
     (0.5, "1.000", ".73-.76"),
     (1.0, "1.000", ".73-.76"),
@@ -74,7 +74,7 @@ fn cloud(x: &Matrix<f64>) -> Content {
     Content::Points((0..x.rows()).map(|i| (x.row(i)[0], x.row(i)[1])).collect())
 }
 
-/// A panel of the points seen along `w`, and the least cosine with the true axes.
+/// A panel of the points projected by `w`, and the smallest cosine with the true axes.
 fn add(
     lab: &mut Lab<'_>,
     sheet: &mut Sheet,

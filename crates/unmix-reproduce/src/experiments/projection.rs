@@ -15,17 +15,17 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Points drawn, the standard deviation of their distance from the line in each coordinate, and the angle of the line in degrees.
+/// Number of points, standard deviation of the noise in each coordinate, and the angle of the line in degrees.
 const N: usize = 200;
 const NOISE: f64 = 0.15;
 const ANGLE: f64 = 30.0;
-/// Where points lie whose mean is not 0.
+/// Mean of the points that are not centred.
 const AWAY: [f64; 2] = [-1.0, 2.0];
 
-/// What is learned of points.
+/// The result of PCA on points.
 struct LearnedProjection {
     axis: [f64; 2],
-    /// What is taken off a point before it is projected: the mean, or nothing.
+    /// Offset that is subtracted before the projection: the mean, or zero.
     origin: [f64; 2],
 }
 
@@ -76,7 +76,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.note(format!(
         "Data: {N} points x = u z + e, u at {ANGLE} degrees, z of variance 1, e of deviation {NOISE}."
     ))?;
-    // The point with the largest residual is the one whose residual is seen best.
+    // The point with the largest residual is drawn.
     let mut sheet = Sheet::new("A point, its projection and its residual", 3);
     let cases = [
         ("not centred", &x, false),
@@ -112,7 +112,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.check("moved away, not centred: the angle is off by", off, "", "at least 30 degrees", off >= 30.0)
 }
 
-/// The point farthest from the axis, of those that lie well apart from its middle.
+/// The point farthest from the axis, among those that are well separated from the centre.
 fn farthest(x: &Matrix<f64>, learnt: &LearnedProjection) -> usize {
     let apart = |i: usize| {
         let point = [x[(i, 0)], x[(i, 1)]];
@@ -123,7 +123,7 @@ fn farthest(x: &Matrix<f64>, learnt: &LearnedProjection) -> usize {
     (0..x.rows()).max_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(0)
 }
 
-/// The axis beside that of the closed form in the plane: `tan 2t = 2 s₁₂ / (s₁₁ - s₂₂)`.
+/// Compares the axis with the closed form in the plane: `tan 2t = 2 s₁₂ / (s₁₁ - s₂₂)`.
 fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
     let moment = |a: usize, b: usize| {
         (0..x.rows()).map(|i| (x[(i, a)] - learnt.origin[a]) * (x[(i, b)] - learnt.origin[b])).sum::<f64>()
@@ -134,7 +134,7 @@ fn closed_form(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedP
     lab.check(quantity, off, "0", "at most 1e-12", off <= 1e-12)
 }
 
-/// Residuals are at right angles to the axis: squares of projection and residual add up to that of the point.
+/// Residuals are orthogonal to the axis: the squares of projection and residual sum to that of the point.
 fn right_angles(lab: &mut Lab<'_>, name: &str, x: &Matrix<f64>, learnt: &LearnedProjection) -> Result<()> {
     let worst = (0..x.rows()).map(|i| {
         let point = [x[(i, 0)], x[(i, 1)]];

@@ -1,13 +1,13 @@
-//! What was published, or measured by the specification, on the pictures of the publication.
+//! Published values for the pictures of the publication, or measured by the specification on them.
 
 use crate::pictures::PublishedPictures;
 
-/// The spectrum of patches: its first eigenvalues, their sum, and the losses of ranks 32 and 64 where they are known.
+/// The spectrum of patches: its first eigenvalues, their sum, and the losses of ranks 32 and 64 if they are known.
 pub(super) struct Spectrum {
     pub(super) eigenvalues: [f64; 5],
     /// The condition on an eigenvalue.
     pub(super) condition: &'static str,
-    /// Whether ours, and the published one, meet it.
+    /// Whether an eigenvalue and its published value satisfy the condition.
     pub(super) holds: fn(f64, f64) -> bool,
     pub(super) total: Option<f64>,
     pub(super) losses: [Option<f64>; 2],
@@ -44,7 +44,7 @@ pub(crate) type Filters = [&'static str; 5];
 
 const UNKNOWN: Filters = [""; 5];
 
-/// What is known of the filters of a panel of an experiment.
+/// Published values for the filters of a panel of an experiment.
 pub(crate) fn filters(known: PublishedPictures, experiment: &str, caption: &str) -> Filters {
     let table = match known {
         PublishedPictures::Cifar10 => CIFAR,
@@ -56,7 +56,7 @@ pub(crate) fn filters(known: PublishedPictures, experiment: &str, caption: &str)
 
 type Row = (&'static str, &'static str, Filters);
 
-/// Three epochs each; a range holds both ways of training, the literal one and the corrected one.
+/// After three epochs; a range covers both ways of training, the literal one and the corrected one.
 const CIFAR: &[Row] = &[
     ("filters", "linear PCA", ["2.8", "85", "0", ".789", "19.518"]),
     ("filters", "nonlinear, a = 1", [".63-.64", "78-82", ".18-.33", ".46", "83.5"]),
@@ -115,8 +115,8 @@ const MNIST: &[Row] = &[
     ("more-filters", "adaptive, asymmetric", ["7.8", "16", "", "", ""]),
 ];
 
-/// The least cosine with the axes on synthetic Laplace sources, of distinct and of tied variances: of rules trained from the axes
-/// of linear PCA as corrected.
+/// The smallest cosine with the axes on synthetic Laplace sources, for distinct and for tied variances: for rules trained from the
+/// axes of linear PCA in the corrected way.
 pub(super) fn recovery(key: &str) -> [&'static str; 2] {
     RECOVERY.iter().find(|row| row.0 == key).map_or([""; 2], |row| row.1)
 }

@@ -1,4 +1,4 @@
-//! Reconstruction with a sparsity term: what its weight does, and in which units it counts.
+//! Reconstruction with a sparsity term: effect of its weight, and of the units of the weight.
 
 use crate::Experiment;
 use crate::lab::{K, Lab, TrainingOptions, as_pictures, filters, train_rule};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The weight, in units of the mean length of a row, that keeps the subspace of the published patches.
+/// The weight, in units of the mean norm of a row, that keeps the subspace of the published patches.
 const WORKS: f64 = 0.01;
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
@@ -25,21 +25,21 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     scales(lab, &set)
 }
 
-/// In which units the weight counts, and everything else that has any.
+/// Units of the weight and of the step length.
 #[derive(Clone, Copy)]
 enum Units {
-    /// Those of the data: weight and steps as they are.
+    /// The units of the data, for both.
     Data,
-    /// The weight is multiplied by the mean length of a row; steps as they are, as published.
+    /// The weight is multiplied by the mean norm of a row; steps are in the units of the data, as published.
     Length,
-    /// Rows are divided by their size first, so that steps do not depend on units either.
+    /// Rows are divided by their scale first, so that steps do not depend on units either.
     None,
 }
 
-/// Filters of the patches times `factor`.
+/// Filters of the patches multiplied by `factor`.
 fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
     let how = TrainingOptions { absolute: !matches!(units, Units::None), ..TrainingOptions::usual(lab, set) };
-    // A rule that divides rows by their size takes another unit of length; the weight is given in this one for all.
+    // A rule that divides rows by their scale uses another unit of length; the weight is given in this one for all.
     let weight = match units {
         Units::None => weight * length(set) / size(set),
         Units::Data | Units::Length => weight,
@@ -51,18 +51,18 @@ fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units)
     Ok(measure::unit_rows(&trained.w.transposed()))
 }
 
-/// Mean length of a row.
+/// Mean norm of a row.
 fn length(set: &PatchSet) -> f64 {
     let row = |r: &[f32]| r.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
     set.x.chunks(set.n_features()).map(row).sum::<f64>() / set.len() as f64
 }
 
-/// Root of the mean square of a number, by which such a rule divides.
+/// Root mean square of the entries, by which such a rule divides.
 fn size(set: &PatchSet) -> f64 {
     (set.x.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / set.x.len() as f64).sqrt()
 }
 
-/// Fig 19: four weights at unit length.
+/// Fig 19: four weights with columns of unit norm.
 fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     let some = &set.x[..set.len().div_ceil(4) * set.n_features()];
     let variance =
@@ -89,7 +89,7 @@ fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     lab.figure("weights", &sheet)
 }
 
-/// Fig 18: three scales of the input, the weight fixed (above) and in units of the input (below).
+/// Fig 18: three scales of the input, with a fixed weight (above) and a weight in units of the input (below).
 fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
     let length = length(set);
     let fixed = WORKS * length;
@@ -113,7 +113,7 @@ fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
                 Units::None => {
                     lab.check(quantity, agreement, "same filters", "at least .99", agreement >= 0.99)?
                 }
-                // Adam adds 1e-7 to the size of a gradient, which is not small beside those of a small input.
+                // Adam adds 1e-7 to the magnitude of a gradient, which is not negligible for a small input.
                 Units::Length => {
                     lab.number(quantity, agreement, "same filters")?;
                     continue;

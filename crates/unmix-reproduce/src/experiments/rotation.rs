@@ -1,4 +1,4 @@
-//! How the axes of linear PCA are made of those of sigma-PCA, and what comes out along them.
+//! The axes of linear PCA as combinations of those of sigma-PCA, and the distributions of the codes along both.
 
 use super::published;
 use crate::Experiment;

@@ -35,7 +35,8 @@ fn nonlinear(lab: &mut Lab<'_>) -> Result<()> {
     recovery(lab, "sigma-pca")
 }
 
-/// Filters of the patches by every variant of a method: linear ones beside linear PCA, others beside the converged filters.
+/// Filters of the patches by every variant of a method: linear ones are compared with linear PCA, others with the converged
+/// filters.
 fn strips(lab: &mut Lab<'_>, method: &str) -> Result<()> {
     let mut panels = Panels::new(lab, format!("Filters by every variant of {method}"), 4)?;
     let set = panels.set.clone();
@@ -89,11 +90,11 @@ fn strips(lab: &mut Lab<'_>, method: &str) -> Result<()> {
 const DISTINCT: [f64; 10] = [16.0, 9.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2];
 const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
 
-/// Five of ten Laplace sources with variances that are all distinct, and with a tie of three: the least cosine of each variant
-/// with the axes.
+/// Five of ten Laplace sources, with distinct variances, and with three equal variances: the smallest cosine of each variant with
+/// the axes.
 fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
-    // Trained rules need as many steps as were published whatever the number of rows, so that fewer rows save nothing: with 4000 and ten
-    // epochs, 300 steps, none has left the axes of linear PCA. Rules that are followed with full batches are as good with fewer.
+    // Trained rules need the published number of steps whatever the number of rows, so fewer rows save no time: with 4000 rows and ten
+    // epochs, 300 steps, none has moved away from the axes of linear PCA. Rules that use full batches are as accurate with fewer rows.
     let n = if lab.options.quick && method == "neural-pca" { 4000 } else { 20_000 };
     let mut table = Vec::new();
     for variant in unmix::method::find(method)?.variants {
@@ -105,7 +106,8 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
             } else {
                 let mut more = json!({"max_epochs": 20, "learning_rate": 0.01});
                 if variant.key == "ema-triangular" {
-                    // As measured: the root of the mean variance, by which it would be multiplied, is 1.8 here; on patches it is 1.
+                    // As in the reference measurement: the root of the mean variance, by which it would be multiplied, is 1.8 here;
+                    // on patches it is 1.
                     more["beta_scale"] = "absolute".into();
                 }
                 trained(lab, variant.key, 5, more)
@@ -125,7 +127,7 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
     lab.table("recovery", &header, &table)
 }
 
-/// Records both numbers, and checks the one that the claim about the rule is about.
+/// Records both numbers, and checks the one that the published claim is about.
 fn check_both(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f64; 2]) -> Result<()> {
     let names = ["distinct", "tied"].map(|v| format!("{key}: {v} variances, least cosine with the axes"));
     let published = published::recovery(key);

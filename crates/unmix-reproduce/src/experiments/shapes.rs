@@ -1,4 +1,4 @@
-//! Curves of the text: densities, the family of tanh, and the maps whose fixed points explain what works.
+//! Function graphs: densities, the tanh family, and the maps whose fixed points explain the behaviour of the rules.
 
 use crate::Experiment;
 use crate::lab::Lab;
@@ -24,18 +24,19 @@ fn lines(lines: Vec<(String, Vec<(f64, f64)>)>, x: &str, y: &str) -> Content {
 /// Weights of a step of orthonormalisation.
 const STEPS: [f64; 6] = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0];
 
-/// What a step of weight `beta` makes of an eigenvalue `l` of the Gram matrix (B.1).
+/// The eigenvalue of the Gram matrix after a step of weight `beta`, from an eigenvalue `l` (B.1).
 fn step(beta: f64, l: f64) -> f64 {
     (1.0 + beta).powi(2) * l - 2.0 * (1.0 + beta) * beta * l * l + beta * beta * l * l * l
 }
 
-/// What the square of a code is weighed against where its deviation is learned (F.2).
+/// The term that is compared with the square of a code in the gradient of a learned deviation (F.2).
 fn force(z: f64) -> f64 {
     let h = z.tanh();
     z * h * h + h
 }
 
-/// An eigenvalue of 1 stays for every weight; near it errors shrink by `1 - 2 beta`: squared for 1/2, and alternating beyond.
+/// An eigenvalue of 1 is a fixed point for every weight; near it errors are multiplied by `1 - 2 beta`: quadratic convergence for
+/// 1/2, oscillation for larger weights.
 fn maps_of_steps(lab: &mut Lab<'_>) -> Result<()> {
     for beta in STEPS {
         let slope = (step(beta, 1.0) - step(beta, 1.0 - 1e-6)) / 1e-6;
@@ -46,7 +47,7 @@ fn maps_of_steps(lab: &mut Lab<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `f(z) z` is nowhere below `z²`: the force on a learned deviation has one sign, and it grows without end.
+/// `f(z) z` is at least `z²` everywhere: the gradient of a learned deviation has one sign, and the deviation grows without bound.
 fn one_sign(lab: &mut Lab<'_>) -> Result<()> {
     let least = curve(-6.0, 6.0, |z| force(z) * z - z * z).iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     lab.check("least value of f(z) z − z²", least, "0", "not below 0", least >= 0.0)
@@ -87,7 +88,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("shapes", &sheet)?;
     maps_of_steps(lab)?;
     one_sign(lab)?;
-    // beta tanh(y) = y has one solution up to beta = 1 and three beyond.
+    // beta tanh(y) = y has one solution for beta up to 1 and three for larger beta.
     for beta in pulls {
         let f = |y: f64| beta * y.tanh() - y;
         let sides = curve(1e-3, 3.0, f).windows(2).filter(|w| (w[0].1 > 0.0) != (w[1].1 > 0.0)).count();

@@ -1,4 +1,4 @@
-//! Standard deviations that are learned: without a brake they grow without end.
+//! Learned standard deviations: without a penalty they grow without bound.
 
 use super::PAPER;
 use super::panels::by_variance;
@@ -18,17 +18,17 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// A rule that learns its deviations, after some epochs.
+/// Result of a rule with learned deviations, after some epochs.
 struct LearnedDeviations {
     /// Unit rows.
     w: Matrix<f64>,
     /// Learned over true deviation of each component, the smallest first.
     ratio: Vec<f64>,
-    /// Median over the components of learned over true deviation, epoch by epoch; the true one is that of the end.
+    /// Median over the components of the learned over the true deviation, by epoch; the true one is that at the end.
     course: Vec<f64>,
-    /// Mean over the components of the learned deviation, epoch by epoch.
+    /// Mean over the components of the learned deviation, by epoch.
     mean: Vec<f64>,
-    /// Components whose learned deviation grew in every epoch.
+    /// Number of components whose learned deviation grew in every epoch.
     growing: usize,
 }
 
@@ -71,7 +71,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     patches(lab)
 }
 
-/// Five of ten sources, three of equal variance: axes stay, only deviations grow. Epoch by epoch over 60.
+/// Five of ten sources, three of equal variance: axes are stable, only deviations grow. By epoch over 60 epochs.
 fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let variances = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
     let data = independent(
@@ -127,7 +127,8 @@ fn courses(all: &[(&str, &Vec<f64>)]) -> Content {
     Content::Lines { lines, names: ("epochs".into(), "ratio".into()), log_y: false, shaded: Vec::new() }
 }
 
-/// Fig 9: the published constant rate at 3 and 10 epochs with and without a penalty, and beside it a rate that falls to zero.
+/// Fig 9: the published constant rate after 3 and 10 epochs with and without a penalty, and a rate that decreases to zero for
+/// comparison.
 fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
     let reference = lab.converged(&set)?;
@@ -158,13 +159,13 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     check_both(lab, &set, &early, &late, &held)
 }
 
-/// Name of a way of training.
+/// Name of a training configuration.
 fn name(l2: f64, decay: bool) -> String {
     let penalty = if l2 == 0.0 { "no penalty" } else { "penalty 0.001" };
     format!("{penalty}, {} rate", if decay { "falling" } else { "constant" })
 }
 
-/// Numbers and a panel of one way of training; returns the agreement with the filters of estimated deviations.
+/// Numbers and a panel of a training configuration; returns the agreement with the filters of estimated deviations.
 fn report_training(
     lab: &mut Lab<'_>,
     set: &PatchSet,
@@ -192,7 +193,7 @@ fn report_training(
     Ok(matched)
 }
 
-/// The conditions by which Fig 9 is recognised.
+/// The conditions that characterise Fig 9.
 fn check_both(
     lab: &mut Lab<'_>,
     set: &PatchSet,
@@ -200,7 +201,7 @@ fn check_both(
     late: &(LearnedDeviations, Matched),
     held: &(LearnedDeviations, Matched),
 ) -> Result<()> {
-    // Not every one of them: a filter that turns towards less variance takes its deviation with it.
+    // Not all of them: the deviation of a filter that turns towards smaller variance decreases with it.
     let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");
     lab.number(quantity, late.0.growing as f64, "")?;
     let mean = &late.0.mean;

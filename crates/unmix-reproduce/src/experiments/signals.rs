@@ -1,4 +1,4 @@
-//! Three time signals, mixed: who separates them when variances are distinct, equal in part, all equal, and when the mixing is
+//! Three time signals, mixed: which methods separate them if variances are distinct, partly equal, all equal, and if the mixing is
 //! not orthogonal.
 
 use super::PAPER;
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Name of a setting, the published least correlation of linear PCA there, and how far FastICA is from orthonormal.
+/// Name of a design, the published smallest correlation for linear PCA, and the deviation of FastICA from orthonormality.
 const SETTINGS: [(&str, SignalDesign, &str, &str); 3] = [
     ("distinct variances", SignalDesign::Distinct, ".984", ".54"),
     ("two equal variances", SignalDesign::TwoEqual, ".70", ".47"),
@@ -34,7 +34,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.note(format!("The draws are those that were published ({PAPER}); sigma-PCA's default has no learning rate and no seed."))
 }
 
-/// Every method on the signals of one setting: its name, the setting, and what was published of linear PCA and of FastICA.
+/// Every method on the signals of one design: its name, the design, and the published values for linear PCA and for FastICA.
 fn separated(
     lab: &mut Lab<'_>,
     (name, setting, linear, off): (&str, SignalDesign, &str, &str),
@@ -91,7 +91,7 @@ fn separated(
     lab.figure(&name.replace(' ', "-"), &sheet)
 }
 
-/// Settings as published, with what is `given` beside.
+/// Settings as published, combined with those `given`.
 fn published(lab: &Lab<'_>, given: Value) -> Value {
     let mut all = json!({
         "n_components": 3, "a": 0.8, "solver": "sgd", "learning_rate": 0.01, "batch_size": 100, "tangent": false,
@@ -103,7 +103,7 @@ fn published(lab: &Lab<'_>, given: Value) -> Value {
     all
 }
 
-/// Draws of the noise other than the published one: what was published of one holds of others.
+/// Other draws of the noise than the published one: the published result also holds for these.
 fn other_draws(lab: &mut Lab<'_>) -> Result<()> {
     for (name, setting, _, _) in SETTINGS {
         let (mut least, mut apart) = (1.0f64, 0.0f64);
@@ -124,7 +124,7 @@ fn other_draws(lab: &mut Lab<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fits, adds a panel, and notes the least correlation; returns filters and codes.
+/// Fits, adds a panel, and records the smallest correlation; returns filters and codes.
 fn shown(
     lab: &mut Lab<'_>,
     sheet: &mut Sheet,
@@ -142,7 +142,7 @@ fn shown(
     Ok((filters(&model), y))
 }
 
-/// A fit, and what it makes of the rows.
+/// A fit, and the codes of the rows.
 fn codes(lab: &Lab<'_>, method: &str, settings: Value, x: &Matrix<f64>) -> Result<(Model, Matrix<f64>)> {
     let model = lab.fit(method, settings, x)?;
     let codes = model.encode_to_vec(&unmix::Rows::from_slice(x.as_slice(), x.cols())?, lab.run)?;
@@ -150,7 +150,7 @@ fn codes(lab: &Lab<'_>, method: &str, settings: Value, x: &Matrix<f64>) -> Resul
     Ok((model, y))
 }
 
-/// Largest relative error of the variances along the axes found.
+/// Largest relative error of the variances along the estimated axes.
 fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &Mixed) -> Result<()> {
     let found = measure::moments(&factor::multiply_transposed(&data.x, &measure::unit_rows(w)));
     let truth = measure::moments(&data.sources);
@@ -164,7 +164,7 @@ fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &Mixed) -> Re
     lab.check(format!("{name}: error of the variances"), error, "<= .01", "at most .02", error <= 0.02)
 }
 
-/// The fourth setting: only two layers can undo a mixing that is not orthogonal.
+/// The fourth design: only two layers can invert a mixing that is not orthogonal.
 fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     let data = signals(SignalDesign::NonOrthogonal, None);
     let name = "non-orthogonal mixing";
@@ -176,7 +176,7 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
         shown(lab, &mut sheet, name, "sigma-PCA", "sigma-pca", json!({"n_components": 3}), &data, ".75-.93")?;
     let one = measure::correlations(&y, &data.sources)[0];
     lab.check(format!("{name}: one layer fails, as expected"), one, ".75-.93", "below .97", one < 0.97)?;
-    // Two layers: whitened coordinates by linear PCA, then sigma-PCA, whose axes are then a rotation of independent sources.
+    // Two layers: whitening by linear PCA, then sigma-PCA, whose axes are a rotation in these coordinates.
     let white = codes(lab, "pca", json!({"n_components": 3, "whiten": true}), &data.x)?.1;
     let y = codes(lab, "sigma-pca", json!({"n_components": 3}), &white)?.1;
     let two = measure::correlations(&y, &data.sources)[0];
@@ -187,12 +187,12 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("non-orthogonal-mixing", &sheet)
 }
 
-/// The published ways to train two layers. The second layer does not act on the first (its input is held in the loss), so that it
-/// may be trained after it: at convergence both are where joint training leads.
+/// The published ways to train two layers. The second layer does not influence the first (its input is held constant in the loss),
+/// so it can be trained afterwards: at convergence the result is that of joint training.
 fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &Mixed) -> Result<()> {
     let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
     let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;
-    // Eq. 43 exactly reconstructs through weights that learn (encoder and decoder); the published code holds them (encoder only).
+    // Eq. 43 as printed reconstructs through trained weights (encoder and decoder); the published code holds the decoder constant.
     let literal = json!({"variant": "conventional"});
     let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one"});
     for (caption, input, given, range) in [

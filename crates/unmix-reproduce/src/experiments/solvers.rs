@@ -1,4 +1,4 @@
-//! Solvers of the lasso on one row: how fast each comes near the optimum, and the bounds that theory has for them.
+//! Solvers of the lasso on one row: convergence of each, and the theoretical bounds.
 
 use super::CHAPTER;
 use crate::Experiment;
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Weight of the penalty beside half the squared error; the chapter's is twice this.
+/// Weight of the penalty relative to half the squared error; that of the chapter is twice this.
 const ALPHA: f64 = 0.05;
 
 /// One row and its atoms.
@@ -27,7 +27,8 @@ struct Instance {
     size: f64,
 }
 
-/// 64 x 256 normal atoms of norm 1, 8 codes `N(0, 1)` away from 0 by 1, noise .01; `common` is added along one code to all atoms.
+/// 64 x 256 normal atoms of norm 1, 8 codes `N(0, 1)` shifted away from 0 by 1, noise .01; `common` is the weight of a common
+/// direction that is added to all atoms.
 fn instance(seed: u64, common: f64) -> Instance {
     const P: usize = 64;
     const M: usize = 256;
@@ -76,7 +77,7 @@ impl Instance {
         (0..a.rows()).map(|j| dot(a.row(j), &r)).collect()
     }
 
-    /// Codes after every step of a solver, up to `n` of them or to a relative gap of `until`.
+    /// Measures after every step of a solver, up to `n` of them or to a relative gap of `until`.
     fn steps(&self, solver: Solver, n: usize, until: f64) -> Vec<Measure> {
         let m = self.atoms.n_atoms();
         let lipschitz = self.atoms.lipschitz();
@@ -118,7 +119,7 @@ impl Instance {
         out
     }
 
-    /// `F - F*`, twice the objective that weighs half the squared error.
+    /// `F - F*`, twice the objective, which weights half the squared error.
     fn above(&self, m: &Measure) -> f64 {
         2.0 * m.objective - self.best
     }
@@ -126,7 +127,7 @@ impl Instance {
 
 #[derive(Clone, Copy)]
 enum Solver {
-    /// Steps of `c / (L sqrt(k))`.
+    /// Step lengths `c / (L sqrt(k))`.
     Subgradient(f64),
     Proximal {
         momentum: bool,
@@ -147,10 +148,10 @@ const SOLVERS: [(&str, Solver, [f64; 3]); 4] = [
     ("coordinate descent", Solver::CoordinateDescent, [27.0, 33.0, 41.0]),
 ];
 
-/// Gaps as parts of the squared norm of the row, in the units of the chapter.
+/// Gaps as fractions of the squared norm of the row, in the units of the chapter.
 const GAPS: [f64; 3] = [1e-3, 1e-6, 1e-10];
 
-/// Steps that are drawn, and counted at most.
+/// Number of steps drawn, and maximum number counted.
 const DRAWN: usize = 300;
 const MOST: usize = 1500;
 
@@ -164,7 +165,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("lasso-solvers", &sheet)
 }
 
-/// Less is drawn as this much.
+/// Lower bound of the values drawn.
 const FLOOR: f64 = 1e-9;
 
 fn drawn(instance: &Instance, found: &[Measure]) -> Vec<(f64, f64)> {
@@ -176,7 +177,7 @@ fn lines(lines: Vec<(String, Vec<(f64, f64)>)>) -> Content {
     Content::Lines { lines, names: ("step".into(), "F - F*".into()), log_y: true, shaded: Vec::new() }
 }
 
-/// `F - F*` after every step, beside the bounds `L ||z*||² / k` and `4 L ||z*||² / (k + 1)²`.
+/// `F - F*` after every step, with the bounds `L ||z*||² / k` and `4 L ||z*||² / (k + 1)²`.
 fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
     let subgradients = [0.03, 0.1, 0.3, 1.0, 3.0].map(|c| one.steps(Solver::Subgradient(c), DRAWN, -1.0));
     let least = |found: &Vec<Measure>| found.iter().map(|m| one.above(m)).fold(f64::INFINITY, f64::min);
@@ -211,7 +212,7 @@ fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
     Ok(())
 }
 
-/// What the specification measured on its instance, in words.
+/// Reference values that the specification measured on its instance, as text.
 fn published(name: &str, k: usize) -> &'static str {
     match (name, k) {
         ("ISTA", 10) => ".727",
@@ -226,7 +227,7 @@ fn published(name: &str, k: usize) -> &'static str {
     }
 }
 
-/// Steps to a gap, medians over instances.
+/// Numbers of steps to a gap, medians over instances.
 fn counts(lab: &mut Lab<'_>) -> Result<()> {
     const N: u64 = 10;
     let instances: Vec<Instance> = (0..N).map(|seed| instance(seed, 0.0)).collect();
@@ -255,7 +256,7 @@ fn counts(lab: &mut Lab<'_>) -> Result<()> {
     )
 }
 
-/// Atoms that are highly correlated: only restarts reach the optimum.
+/// Highly correlated atoms: only restarts reach the optimum.
 fn coherent(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let one = instance(0, 1.5);
     let mut all = Vec::new();
@@ -278,7 +279,7 @@ fn coherent(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     Ok(())
 }
 
-/// The library's steps are those of the formulas.
+/// The library's steps agree with the formulas.
 fn same_as_ours(lab: &mut Lab<'_>, one: &Instance) -> Result<()> {
     let mut lasso = Lasso::of(ALPHA);
     lasso.effort = Effort::Passes(60);

@@ -1,4 +1,5 @@
-//! Sparsity on the sphere: the largest fourth power and the least sum of sizes are where all entries but one are 0.
+//! Sparsity on the sphere: the maximum of the sum of fourth powers and the minimum of the l1 norm are attained where all entries
+//! but one are 0.
 
 use super::CHAPTER;
 use crate::Experiment;
@@ -15,18 +16,18 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Directions of half a turn that are looked at: four a degree.
+/// Number of directions on a half circle: four per degree.
 const ANGLES: usize = 720;
 
 type Curve = Vec<(f64, f64)>;
 
-/// A function of the direction `(cos t, sin t)`, by degrees from 0 to 180.
+/// A function of the direction `(cos t, sin t)`, for t from 0 to 180 degrees.
 fn around(f: impl Fn(f64, f64) -> f64) -> Curve {
     let degrees = (0..=ANGLES).map(|i| 180.0 * i as f64 / ANGLES as f64);
     degrees.map(|d| (d, f(d.to_radians().cos(), d.to_radians().sin()))).collect()
 }
 
-/// Where a curve, whose ends are one direction, is larger than beside it.
+/// Local maxima of a periodic curve.
 fn peaks(curve: &Curve) -> Vec<f64> {
     let n = curve.len() - 1;
     let at = |i: usize| curve[i % n].1;
@@ -38,13 +39,13 @@ fn negative(curve: &Curve) -> Curve {
     curve.iter().map(|(d, y)| (*d, -y)).collect()
 }
 
-/// Degrees between directions, whose signs do not count.
+/// Angle in degrees between directions, ignoring signs.
 fn apart(a: f64, b: f64) -> f64 {
     let between = (a - b).rem_euclid(180.0);
     between.min(180.0 - between)
 }
 
-/// The largest distance of one of `found` from the nearest of `wanted`; half a turn where their numbers differ.
+/// The largest distance of one of `found` from the nearest of `wanted`; a half circle if their numbers differ.
 fn farthest(found: &[f64], wanted: &[f64]) -> f64 {
     if found.len() != wanted.len() {
         return 180.0;
@@ -58,7 +59,7 @@ fn lines(lines: Vec<(&str, Curve)>, names: (&str, &str)) -> Content {
     Content::Lines { lines, names: (names.0.into(), names.1.into()), log_y: false, shaded: Vec::new() }
 }
 
-/// The boundary of `|q|_p = 1`, a closed curve.
+/// The boundary of the unit ball `|q|_p = 1`, a closed curve.
 fn ball(p: f64) -> Curve {
     let turn = (0..=360).map(|d| f64::from(d).to_radians());
     let point = |t: f64| {
@@ -97,7 +98,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("sphere-norms", &sheet)
 }
 
-/// The same of the codes of sparse rows: filters that are atoms make them sparse, and both searches find these.
+/// The same for the codes of sparse rows: filters that equal atoms give sparse codes, and both searches find them.
 fn of_rows(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let n = if lab.options.quick { 4000 } else { 20_000 };
     let made = bernoulli_gaussian((n, 2, 2), 0.2, 0.0, true, 4)?;

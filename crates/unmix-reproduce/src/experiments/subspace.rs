@@ -1,4 +1,4 @@
-//! How few dimensions pictures span: scree, mean and first components, about the mean and about 0.
+//! Number of dimensions that pictures span: scree plot, mean and first components, centred and not.
 
 use super::CHAPTER;
 use crate::Experiment;
@@ -15,19 +15,20 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Shares of the variance that components are counted for.
+/// Fractions of the variance for which components are counted.
 const SHARES: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
 
-/// What is known of a set of pictures: components whose cumulative share exceeds each of [`SHARES`], and the first shares.
+/// Reference values for a set of pictures: numbers of components whose cumulative fraction exceeds each of [`SHARES`], and the
+/// first fractions.
 struct Known {
     centred: [usize; 5],
     uncentred: Option<[usize; 5]>,
     first: &'static [f64],
-    /// What the first shares may differ by.
+    /// Tolerance on the first fractions.
     within: f64,
 }
 
-/// What the specification measured, by [`PictureSet`].
+/// Reference values of the specification, by [`PictureSet`].
 fn known(whole: PictureSet) -> Option<Known> {
     match whole {
         PictureSet::Mnist => Some(Known {
@@ -42,7 +43,8 @@ fn known(whole: PictureSet) -> Option<Known> {
             first: &[0.2381, 0.1399, 0.0797],
             within: 1e-4,
         }),
-        // Shares fall by 0.7 from one direction to the next, twelve of them; the mean has three times the variance of all.
+        // Fractions decrease by the factor 0.7 from one direction to the next, for twelve of them; the square of the mean is three
+        // times the total variance.
         PictureSet::Made => Some(Known {
             centred: [2, 5, 7, 8, 11],
             uncentred: Some([1, 2, 4, 6, 10]),
@@ -53,7 +55,7 @@ fn known(whole: PictureSet) -> Option<Known> {
     }
 }
 
-/// A spectrum, and the axes that belong to it.
+/// A spectrum with its axes.
 struct Spectrum {
     variances: Vec<f64>,
     shares: Vec<f64>,
@@ -72,7 +74,7 @@ impl Spectrum {
         }
     }
 
-    /// Components whose cumulative share exceeds `share`.
+    /// Number of components whose cumulative fraction exceeds `share`.
     fn count(&self, share: f64) -> usize {
         let mut sum = 0.0;
         let enough = self.shares.iter().position(|s| {
@@ -82,7 +84,7 @@ impl Spectrum {
         enough.map_or(self.shares.len(), |i| i + 1)
     }
 
-    /// Number and cumulative share, up to nearly all.
+    /// Number of components and cumulative fraction, up to nearly all.
     fn cumulative(&self) -> Vec<(f64, f64)> {
         let mut sum = 0.0;
         let most = self.count(0.995).max(16);
@@ -90,14 +92,14 @@ impl Spectrum {
     }
 
     fn scree(&self) -> Vec<(f64, f64)> {
-        // Below this are the rounding errors of directions that the rows do not have.
+        // Smaller values are rounding errors of directions in which the rows do not vary.
         let drawn = self.shares.iter().take(self.count(0.995).max(16)).filter(|s| **s > 1e-9);
         drawn.enumerate().map(|(i, s)| ((i + 1) as f64, *s)).collect()
     }
 
     /// The first axes as pictures.
     fn pictures(&self, shape: &[usize]) -> Content {
-        // Directions that the rows do not have are as good as any others.
+        // Directions in which the rows do not vary are arbitrary.
         let seen = self.shares.iter().take(16).filter(|s| **s > 1e-9).count();
         let first = self.axes.clone().top_rows(seen);
         Content::Pictures { vectors: first, shape: shape.to_vec(), columns: 4 }
@@ -146,8 +148,8 @@ fn counts(lab: &mut Lab<'_>, name: &str, found: &Spectrum, known: Option<[usize;
     Ok(())
 }
 
-/// Moments about 0 are those about the mean and a matrix of rank one, `m mᵀ`: no variance falls by it, and none rises above the one
-/// before it (Weyl 1912). This holds for any rows, so it detects a wrong centring on any pictures.
+/// Second moments about 0 are those about the mean plus a rank-one matrix, `m mᵀ`: eigenvalues do not decrease, and none rises
+/// above the previous one (Weyl 1912). This holds for any rows, so it detects wrong centring on any pictures.
 fn interlaced(lab: &mut Lab<'_>, centred: &Spectrum, uncentred: &Spectrum) -> Result<()> {
     let (about_mean, about_0) = (&centred.variances, &uncentred.variances);
     let slack = 1e-6 * about_0.first().copied().unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! One knob at a time: the width of the tanh, and the scale of the input.
+//! Variation of single parameters: the width of the tanh, and the scale of the input.
 
 use crate::Experiment;
 use crate::lab::{K, Lab, as_pictures, filters};
@@ -67,7 +67,7 @@ fn width(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("kurtosis", &curve)
 }
 
-/// What was published of the kurtosis by width, `rising`; `first` is that at `a = 2`, `last` that at `a = 8`.
+/// Published properties of the kurtosis as a function of the width; `first` is that at `a = 2`, `last` that at `a = 8`.
 fn check_kurtosis(
     lab: &mut Lab<'_>,
     rising: &[(f64, f64)],
@@ -114,7 +114,7 @@ fn scaling(lab: &mut Lab<'_>) -> Result<()> {
         let w = fit(lab, factor)?;
         let least = measure::matched(&w, &reference).least;
         sheet.add(format!("times {factor}: least cosine {least:.6}"), as_pictures(&w, &set));
-        // Single precision: a factor that is no power of two rounds every number anew.
+        // In single precision, a factor that is not a power of two rounds every number.
         lab.check(
             format!("times {factor}: least cosine with the filters of the patches themselves"),
             least,

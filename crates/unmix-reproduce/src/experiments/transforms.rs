@@ -1,4 +1,4 @@
-//! What each of the three transformations can undo: where its codes line up with the sources.
+//! Which mixings each of the three transformations can invert: correlations of its codes with the sources.
 
 use crate::Experiment;
 use crate::lab::Lab;
@@ -14,7 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Standard deviations of the two sources, and the axes that they lie along, as rows.
+/// Standard deviations of the two sources, and their axes as rows.
 type Mixing = ([f64; 2], [[f64; 2]; 2]);
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
@@ -61,8 +61,8 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     clouds(lab)
 }
 
-/// Fig 1: what variance and independence can see in four clouds. A circle has no favoured directions, and nothing finds any: its
-/// axes are those of the draw, which is why the worst of five draws is reported and drawn.
+/// Fig 1: information in variance and in independence for four distributions. A rotationally invariant one has no preferred
+/// directions, and the estimated axes are those of the sample, so the worst of five draws is reported and drawn.
 fn clouds(lab: &mut Lab<'_>) -> Result<()> {
     let shapes = [
         ("rectangle", [1.5, 0.6], true),
@@ -90,7 +90,7 @@ fn clouds(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("clouds", &sheet)
 }
 
-/// A cloud of two sources, uniform or Gaussian, turned: its rows, its codes, and how far these line up with the sources.
+/// Two sources, uniform or Gaussian, rotated: rows, codes, and the correlation of these with the sources.
 fn cloud(
     lab: &Lab<'_>,
     deviations: [f64; 2],
@@ -118,7 +118,7 @@ fn points(x: &Matrix<f64>) -> Content {
     Content::Points((0..x.rows().min(1000)).map(|i| (x[(i, 0)], x[(i, 1)])).collect())
 }
 
-/// The smaller of the two correlations of codes with the sources that they are nearest to.
+/// The smaller of the two correlations of codes with their nearest sources.
 fn alignment(codes: &Matrix<f64>, sources: &Matrix<f64>) -> f64 {
     let of = |a: &Matrix<f64>, j: usize| -> Vec<f64> {
         let mean = (0..a.rows()).map(|i| a[(i, j)]).sum::<f64>() / a.rows() as f64;

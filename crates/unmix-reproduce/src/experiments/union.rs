@@ -1,4 +1,4 @@
-//! Points of a plane and of two lines in space, each given back to its own.
+//! Clustering of points of a plane and of two lines in space.
 
 use super::CHAPTER;
 use crate::Experiment;
@@ -16,15 +16,15 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Points of the plane and of each line, and their dimensions.
+/// Numbers of points of the plane and of each line.
 const SIZES: [usize; 3] = [150, 75, 75];
 const DIMENSIONS: [usize; 3] = [2, 1, 1];
 /// Standard deviations of the noise in every coordinate.
 const NOISE: [f64; 2] = [0.0, 0.02];
-/// Numbers of the draws.
+/// Seeds of the draws.
 const SEEDS: std::ops::Range<u64> = 0..5;
 
-/// Seen from a corner: two coordinates of every point.
+/// An oblique projection: two coordinates of every point.
 fn seen(x: &[f64]) -> (f64, f64) {
     (0.8 * x[0] - 0.6 * x[1], 0.36 * x[0] + 0.48 * x[1] + 0.8 * x[2])
 }
@@ -67,7 +67,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         }
         shares.sort_by(f64::total_cmp);
         let median = shares[shares.len() / 2];
-        // Points near 0 lie near every subspace: with noise some cannot be told.
+        // Points near 0 are near every subspace: with noise some of them cannot be assigned.
         let (least, told) = if noise == 0.0 { (0.99, ">= .99") } else { (0.93, ">= .93") };
         let quantity =
             format!("noise {noise}: share of points in the right cluster, median of {}", shares.len());
