@@ -4,7 +4,7 @@ use super::CHAPTER;
 use crate::Experiment;
 use crate::lab::Lab;
 use unmix::num::random::Stream;
-use unmix::sparse::{Atoms, Checked, Effort, Lasso, Measure, Proximal, Work, measure};
+use unmix::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, measure};
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 
@@ -48,7 +48,7 @@ fn instance(seed: u64, common: f64) -> Instance {
     let atoms = Atoms::new(&atoms);
     let mut out = Instance { atoms, x, best: 0.0, size: 0.0 };
     let mut lasso = Lasso::of(ALPHA);
-    lasso.effort = Effort::UpTo { tol: 1e-14, max_passes: 1_000_000 };
+    lasso.stop = StoppingRule::UpTo { tol: 1e-14, max_passes: 1_000_000 };
     let mut best = vec![0.0; M];
     lasso.code(&out.atoms, &out.x, &mut best, &mut Work::default());
     out.best = 2.0 * out.measure(&best).objective;
@@ -83,7 +83,7 @@ impl Instance {
         let lipschitz = self.atoms.lipschitz();
         let (mut z, mut y, mut t) = (vec![0.0; m], vec![0.0; m], 1.0f64);
         let mut one = Lasso::of(ALPHA);
-        one.effort = Effort::Passes(1);
+        one.stop = StoppingRule::Passes(1);
         let mut work = Work::default();
         let mut out = Vec::with_capacity(n);
         for k in 0..n {
@@ -282,7 +282,7 @@ fn coherent(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
 /// The library's steps agree with the formulas.
 fn same_as_ours(lab: &mut Lab<'_>, one: &Instance) -> Result<()> {
     let mut lasso = Lasso::of(ALPHA);
-    lasso.effort = Effort::Passes(60);
+    lasso.stop = StoppingRule::Passes(60);
     for (name, theirs, solver) in
         [("ISTA", Proximal::ista(lasso), ISTA), ("restarted FISTA", Proximal::fista(lasso), RESTARTED)]
     {

@@ -3,7 +3,7 @@
 use super::dead::{ROWS, resample};
 use super::parameters::{Parameters, norm};
 use super::pass::{Pass, Penalty, Terms};
-use super::steer::{Steered, Steering};
+use super::penalty_control::{PenaltyControl, PenaltyController};
 use super::{Activation, DeadUnit};
 use crate::data::Batch;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub struct Training<T> {
     /// The activation and its options.
     pub terms: Terms,
     /// Control of the weight of the penalty.
-    pub steering: Steering,
+    pub penalty_control: PenaltyControl,
     /// Treatment of dead units; not `Auto`.
     pub dead: DeadUnit,
     /// Initial thresholds of `Jumprelu`.
@@ -45,7 +45,8 @@ pub struct Training<T> {
 pub struct AutoencoderState<T: Real> {
     /// The parameters.
     pub parameters: Parameters<T>,
-    steered: Steered,
+    #[serde(rename = "steered")]
+    controller: PenaltyController,
     /// Number of rows since each unit was last active.
     pub since: Vec<u64>,
     /// For `BatchTopk`: sum and number of the smallest codes that were kept in this epoch, and their mean in the last.
@@ -69,7 +70,7 @@ impl<T: Real> AutoencoderState<T> {
         let m = parameters.n_units();
         Self {
             parameters,
-            steered: Steered::new(alpha),
+            controller: PenaltyController::new(alpha),
             since: vec![0; m],
             kept: (0.0, 0),
             threshold: None,
@@ -83,7 +84,7 @@ impl<T: Real> AutoencoderState<T> {
 
     /// The weight of the penalty.
     pub fn alpha(&self) -> f64 {
-        self.steered.alpha
+        self.controller.alpha
     }
 
     /// For `BatchTopk`: the threshold of a code, the mean over the batches of the last epoch of the smallest code that was kept.
@@ -149,7 +150,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
         let step = batch.position.epoch * how.per_epoch + batch.position.batch + 1;
         let weight = match how.terms.activation.counts() {
             true => 0.0,
-            false => state.steered.weight(&how.steering, step, coded.l0),
+            false => state.controller.weight(&how.penalty_control, step, coded.l0),
         };
         if let Some(least) = coded.least {
             state.kept = (state.kept.0 + least, state.kept.1 + 1);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Everything else uses active units only: `pass.rs` computes codes, residuals and gradients of a batch, `learner.rs` defines the
-//! learner, `steer.rs` controls the number of active units, `dead.rs` resamples dead units. Work is divided into slices of rows and of
+//! learner, `penalty_control.rs` controls the number of active units, `dead.rs` resamples dead units. Work is divided into slices of rows and of
 //! units whose lengths do not depend on the number of threads, so the bits do not, either.
 
 mod dead;
@@ -17,9 +17,9 @@ mod evaluate;
 mod learner;
 mod parameters;
 mod pass;
+mod penalty_control;
 mod rows;
 mod select;
-mod steer;
 mod top;
 mod units;
 
@@ -28,7 +28,7 @@ pub use evaluate::{Evaluation, Squares, evaluate, near_duplicates};
 pub use learner::{AutoencoderLearner, AutoencoderState, Training};
 pub use parameters::{Parameters, random_atoms};
 pub use pass::{Coded, Pass, Penalty, Terms};
-pub use steer::Steering;
+pub use penalty_control::PenaltyControl;
 pub use top::TopRows;
 
 use serde::{Deserialize, Serialize};

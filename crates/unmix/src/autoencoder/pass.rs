@@ -2,7 +2,7 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{Of, Part, Ready, SLICE, Touched};
+use super::rows::{ActiveUnits, BatchInputs, Part, Ready, SLICE};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;
@@ -45,7 +45,7 @@ pub struct Pass<T: Real> {
     u: Vec<T>,
     residual: Vec<T>,
     dead_residual: Vec<T>,
-    slices: Vec<Touched<T>>,
+    slices: Vec<ActiveUnits<T>>,
     by_unit: ByUnit<T>,
     dead_by_unit: ByUnit<T>,
     n: usize,
@@ -64,7 +64,7 @@ impl<T: Real> Pass<T> {
         self.residual.resize(self.n * p, T::default());
         self.dead_residual.resize(self.n * p, T::default());
         self.u.resize(self.n * m, T::default());
-        self.slices.resize_with(self.n.div_ceil(SLICE), Touched::default);
+        self.slices.resize_with(self.n.div_ceil(SLICE), ActiveUnits::default);
         let ready = std::mem::take(&mut self.ready);
         let of = of(parameters, &ready, terms, Penalty::default(), &[]);
         self.each(x, p, m, |touched, x, part| touched.encode(&of, x, part));
@@ -177,7 +177,7 @@ impl<T: Real> Pass<T> {
         x: &[T],
         p: usize,
         m: usize,
-        work: impl Fn(&mut Touched<T>, &[T], &mut Part<'_, T>) + Sync,
+        work: impl Fn(&mut ActiveUnits<T>, &[T], &mut Part<'_, T>) + Sync,
     ) {
         let buffers = self.centred.par_chunks_mut(SLICE * p).zip(self.u.par_chunks_mut(SLICE * m));
         let residuals =
@@ -198,7 +198,7 @@ fn of<'p, T: Real>(
     terms: &Terms,
     penalty: Penalty,
     dead: &'p [bool],
-) -> Of<'p, T> {
+) -> BatchInputs<'p, T> {
     let Terms { activation, l0, bandwidth, auxk } = *terms;
-    Of { parameters, ready, activation, l0, penalty, bandwidth, dead, auxk }
+    BatchInputs { parameters, ready, activation, l0, penalty, bandwidth, dead, auxk }
 }

@@ -27,7 +27,7 @@ pub(super) struct Entry<T> {
 
 /// The active units of a slice of rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touched<T> {
+pub(super) struct ActiveUnits<T> {
     /// End of the entries of each row.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry<T>>,
@@ -55,7 +55,7 @@ pub(super) struct Ready<T> {
 }
 
 /// Inputs common to all rows of a batch.
-pub(super) struct Of<'p, T: Real> {
+pub(super) struct BatchInputs<'p, T: Real> {
     pub(super) parameters: &'p Parameters<T>,
     pub(super) ready: &'p Ready<T>,
     pub(super) activation: Activation,
@@ -106,9 +106,9 @@ pub(super) struct Part<'b, T> {
     pub(super) dead_residual: &'b mut [T],
 }
 
-impl<T: Real> Touched<T> {
+impl<T: Real> ActiveUnits<T> {
     /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups.
-    pub(super) fn encode(&mut self, of: &Of<'_, T>, x: &[T], part: &mut Part<'_, T>) {
+    pub(super) fn encode(&mut self, of: &BatchInputs<'_, T>, x: &[T], part: &mut Part<'_, T>) {
         let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
         let n = x.len() / p;
         for (row, to) in x.chunks_exact(p).zip(part.centred.chunks_exact_mut(p)) {
@@ -137,7 +137,7 @@ impl<T: Real> Touched<T> {
 
     /// Appends the entries of a row, given its pre-activations.
     #[inline(always)]
-    fn touch(&mut self, of: &Of<'_, T>, u: &[T]) {
+    fn touch(&mut self, of: &BatchInputs<'_, T>, u: &[T]) {
         let zero = T::default();
         let plain = |unit: u32, u: T| Entry { unit, u, z: u, ..Entry::default() };
         match of.activation {
@@ -208,7 +208,7 @@ impl<T: Real> Touched<T> {
     }
 
     /// Residuals, losses and derivatives of the rows; `n` is the number of rows of the batch.
-    pub(super) fn differentiate(&mut self, of: &Of<'_, T>, n: usize, part: &mut Part<'_, T>) {
+    pub(super) fn differentiate(&mut self, of: &BatchInputs<'_, T>, n: usize, part: &mut Part<'_, T>) {
         let (p, m) = (of.parameters.n_features(), of.parameters.n_units());
         let over = 1.0 / n as f64;
         (self.loss, self.active) = ([0.0; 3], 0);
@@ -237,7 +237,7 @@ impl<T: Real> Touched<T> {
 
     /// One row: writes its residual, not yet divided by the number of rows, into `e`.
     #[inline(always)]
-    fn row(&mut self, of: &Of<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
+    fn row(&mut self, of: &BatchInputs<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
         let (parameters, zero) = (of.parameters, T::default());
         let entries = &mut self.entries[at];
         e.iter_mut().zip(x).for_each(|(e, x)| *e = zero - *x);
@@ -298,7 +298,7 @@ impl<T: Real> Touched<T> {
     /// The auxiliary loss of a row: the largest pre-activations among dead units reconstruct its residual `e`, which is held
     /// constant.
     #[inline(always)]
-    fn dead_row(&mut self, of: &Of<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
+    fn dead_row(&mut self, of: &BatchInputs<'_, T>, over: f64, u: &[T], e: &[T], to: &mut [T]) {
         let (parameters, zero) = (of.parameters, T::default());
         let gated = of.activation == Activation::Gated;
         let each = u.iter().zip(of.dead).enumerate().filter(|(_, (_, dead))| **dead);

@@ -2,7 +2,7 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{Entry, SLICE, Touched, add, dot};
+use super::rows::{ActiveUnits, Entry, SLICE, add, dot};
 use crate::num::{Real, widest};
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ pub(super) struct ByUnit<T> {
 
 impl<T: Real> ByUnit<T> {
     /// Sorts the entries of slices, or those of dead units.
-    pub(super) fn sort(&mut self, slices: &[Touched<T>], m: usize, dead: bool) {
+    pub(super) fn sort(&mut self, slices: &[ActiveUnits<T>], m: usize, dead: bool) {
         self.starts.clear();
         self.starts.resize(m + 2, 0);
         for slice in slices {

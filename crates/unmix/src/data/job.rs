@@ -143,11 +143,11 @@ impl Job {
         if next != self.n_rows {
             return Err(self.wrong(format!("rows {next} to {} are in no result", self.n_rows.max(1) - 1)));
         }
-        let mut ladder = Nodes::default();
+        let mut nodes = Nodes::default();
         for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
-            ladder.climb(first, height, part);
+            nodes.merge_up(first, height, part);
         }
-        ladder.total().ok_or_else(|| self.wrong("no worker has any rows".into()))
+        nodes.total().ok_or_else(|| self.wrong("no worker has any rows".into()))
     }
 
     fn wrong(&self, found: String) -> Error {
@@ -201,8 +201,8 @@ impl Job {
         let mut from = Unpacker::new(&self.state);
         let gather = unpack(&mut from)?;
         from.end()?;
-        let ladder = self.summed(&self.maps, rows, first_row, run, gather.as_ref())?;
-        Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), ladder))
+        let nodes = self.summed(&self.maps, rows, first_row, run, gather.as_ref())?;
+        Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), nodes))
     }
 
     /// The nodes of the sums of `gather` over `rows` after `maps` have been applied one after the other.
@@ -228,21 +228,21 @@ impl Job {
     /// The result of a request for sample weights: the rows themselves are not read.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
-        let mut ladder = Nodes::default();
+        let mut nodes = Nodes::default();
         for (shard, start) in (first_row / size..).zip((0..n).step_by(size as usize)) {
             let within = start as usize..n.min(start + size) as usize;
             let weights = rows.weights().map(|w| &w[within.clone()]);
             let part: Box<dyn AnyPartial> = Box::new(RowWeights::new(within.len() as u64, weights));
-            ladder.climb(shard, 0, part);
+            nodes.merge_up(shard, 0, part);
         }
-        self.answered(first_row, n, ladder)
+        self.answered(first_row, n, nodes)
     }
 
-    fn answered(&self, first_row: u64, n: u64, ladder: Nodes) -> Vec<u8> {
+    fn answered(&self, first_row: u64, n: u64, nodes: Nodes) -> Vec<u8> {
         let mut out = self.head();
         out.count(first_row);
         out.count(n);
-        let nodes = ladder.into_nodes();
+        let nodes = nodes.into_nodes();
         out.count(nodes.len() as u64);
         for (first, height, part) in nodes {
             out.count(first);

@@ -8,7 +8,7 @@
 
 use super::Sparse;
 use super::job::Job;
-use super::ladder::MergeStack;
+use super::merge_stack::MergeStack;
 use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
@@ -101,8 +101,8 @@ impl<T: Real> Rows<'_, T> {
             run.sweep_progress(stage, n, Some(n))?;
             return Ok(total);
         }
-        let ladder = self.nodes(plan, 0, run, stage, gather)?;
-        ladder.total().ok_or_else(|| no_rows(stage, self.origin()))
+        let nodes = self.nodes(plan, 0, run, stage, gather)?;
+        nodes.total().ok_or_else(|| no_rows(stage, self.origin()))
     }
 
     /// The nodes of the merge tree that these rows cover; `first_row`, the number of their first row in the data, is a multiple of the
@@ -121,7 +121,7 @@ impl<T: Real> Rows<'_, T> {
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
-        let (ladder, before) = (Mutex::new(MergeStack::default()), first_row / plan.shard_rows as u64);
+        let (nodes, before) = (Mutex::new(MergeStack::default()), first_row / plan.shard_rows as u64);
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some(shard) = shards.take(&mut buffers)? {
@@ -142,7 +142,7 @@ impl<T: Real> Rows<'_, T> {
                     }
                     run.sweep_progress(stage, first, shards.n_rows)?;
                 }
-                climb(&ladder, before + shard.number, part);
+                merge_up(&nodes, before + shard.number, part);
             }
             Ok(())
         };
@@ -150,7 +150,7 @@ impl<T: Real> Rows<'_, T> {
             1 => work()?,
             _ => on_threads(run.threads, &work)?,
         }
-        Ok(ladder.into_inner().unwrap_or_else(|e| e.into_inner()))
+        Ok(nodes.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
     /// [`nodes`](Self::nodes) of sparse rows, one shard after the other, each by all threads. The sum over a right sibling is added to
@@ -167,20 +167,20 @@ impl<T: Real> Rows<'_, T> {
         if self.n_features() == 0 {
             return Err(no_columns(stage, self.origin()));
         }
-        let (mut ladder, n, size) = (MergeStack::default(), sparse.n_rows(), plan.shard_rows);
+        let (mut nodes, n, size) = (MergeStack::default(), sparse.n_rows(), plan.shard_rows);
         for (number, start) in (first_row / size as u64..).zip((0..n).step_by(size)) {
             let rows = start..(start + size).min(n);
             let len = rows.len() as f64;
             let pace =
                 |share: f64| run.sweep_progress(stage, start as u64 + (share * len) as u64, Some(n as u64));
             let shard = sparse.shard((first_row, rows), self.weights(), run.threads, &pace)?;
-            let left = if number.is_multiple_of(2) { None } else { ladder.sibling(number, 0) };
+            let left = if number.is_multiple_of(2) { None } else { nodes.sibling(number, 0) };
             let height = u32::from(left.is_some());
             let mut part = left.unwrap_or_else(|| gather.zero_any(self.n_features()));
             gather.add_stored_any(part.as_mut(), &shard)?;
-            ladder.climb(number - u64::from(height), height, part);
+            nodes.merge_up(number - u64::from(height), height, part);
         }
-        Ok(ladder)
+        Ok(nodes)
     }
 
     /// Weights of a range of rows, unless all are 1: the results then have the bits of unweighted rows.
@@ -441,10 +441,10 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
 }
 
 /// Merges `part` with its sibling, the result with its own, and so on; other threads may do so at the same time.
-fn climb(ladder: &Mutex<Nodes>, shard: u64, mut part: Box<dyn AnyPartial>) {
+fn merge_up(nodes: &Mutex<Nodes>, shard: u64, mut part: Box<dyn AnyPartial>) {
     let (mut height, mut index) = (0u32, shard);
     loop {
-        let mut waiting = lock(ladder);
+        let mut waiting = lock(nodes);
         match waiting.sibling(index, height) {
             None => return waiting.keep(index, height, part),
             Some(other) => {

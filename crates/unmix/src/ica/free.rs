@@ -53,14 +53,15 @@ struct Search<'s, 'a, 'b, T: Real> {
 /// State of a search besides its current point.
 #[derive(Serialize, Deserialize)]
 struct SearchState {
-    learnt: History,
+    #[serde(rename = "learnt")]
+    history: History,
     signs: Signs,
     sweeps: u64,
 }
 
 impl SearchState {
     fn new(extended: bool) -> Self {
-        Self { learnt: no_history(), signs: Signs::new(extended), sweeps: 0 }
+        Self { history: no_history(), signs: Signs::new(extended), sweeps: 0 }
     }
 }
 
@@ -184,9 +185,9 @@ impl<T: Real> Search<'_, '_, '_, T> {
         let before = self.objective(at, &at.signs);
         let rounding = super::rounding::<T>(&at.sums.loss);
         loop {
-            let mut learnt = std::mem::replace(&mut self.memory.learnt, no_history());
-            let direction = downhill(&mut learnt, &at.gradient, |q| self.precondition(at, q));
-            self.memory.learnt = learnt;
+            let mut history = std::mem::replace(&mut self.memory.history, no_history());
+            let direction = downhill(&mut history, &at.gradient, |q| self.precondition(at, q));
+            self.memory.history = history;
             let mut size = 1.0;
             while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
                 size *= 0.5;
@@ -208,18 +209,18 @@ impl<T: Real> Search<'_, '_, '_, T> {
                 }
                 let wanted = self.wanted(&next);
                 if wanted == at.signs {
-                    remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient);
+                    remember(&mut self.memory.history, &step, &next.gradient, &at.gradient);
                 } else {
                     // The history belongs to another objective.
-                    self.memory.learnt.clear();
+                    self.memory.history.clear();
                     self.set_signs(&mut next, wanted);
                 }
                 return Ok(Some(next));
             }
-            if self.memory.learnt.is_empty() {
+            if self.memory.history.is_empty() {
                 return Ok(None);
             }
-            self.memory.learnt.clear();
+            self.memory.history.clear();
         }
     }
 }
@@ -258,7 +259,7 @@ mod tests {
                     assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
                     changes += u64::from(next.signs != at.signs);
                     // The history of other signs is cleared.
-                    assert!(next.signs == at.signs || search.memory.learnt.is_empty());
+                    assert!(next.signs == at.signs || search.memory.history.is_empty());
                     at = next;
                 }
             }
@@ -278,9 +279,9 @@ mod tests {
             for _ in 0..5 {
                 at = search.step(&at).unwrap().unwrap();
             }
-            search.memory.learnt.clear();
+            search.memory.history.clear();
             let (step, change) = misleading(&at.gradient);
-            remember(&mut search.memory.learnt, &step, &change, &Matrix::zeros(k, k));
+            remember(&mut search.memory.history, &step, &change, &Matrix::zeros(k, k));
             let (before, sweeps) = (search.objective(&at, &at.signs), search.memory.sweeps);
             at = search.step(&at).unwrap().expect("downhill there is a step");
             assert!(search.objective(&at, &at.signs) < before, "seed {seed}");
@@ -289,7 +290,7 @@ mod tests {
                 at = next;
             }
             // The negative gradient gave no decrease either.
-            assert!(search.memory.learnt.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
+            assert!(search.memory.history.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
         }
     }
 }

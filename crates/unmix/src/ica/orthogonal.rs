@@ -209,7 +209,8 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
 /// State of a search besides its current point.
 #[derive(Serialize, Deserialize)]
 struct SearchState {
-    learnt: History,
+    #[serde(rename = "learnt")]
+    history: History,
     signs: Signs,
     /// Length of the last fixed-point step.
     change: f64,
@@ -230,8 +231,8 @@ struct Search<'s, 'a, 'b, T: Real> {
 
 impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'s>) -> Self {
-        let (learnt, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
-        let memory = SearchState { learnt, signs, change, sweeps: 0, refused: 0, near: 0.0 };
+        let (history, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
+        let memory = SearchState { history, signs, change, sweeps: 0, refused: 0, near: 0.0 };
         Self { view, contrast, run, memory }
     }
 
@@ -291,7 +292,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
                 self.memory.near = at.residual();
             } else {
                 if let Some(next) = self.try_rotation(at, turn)? {
-                    self.memory.learnt.clear();
+                    self.memory.history.clear();
                     return Ok(Some(next));
                 }
                 self.memory.refused += 1;
@@ -307,7 +308,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
         };
         loop {
-            let direction = downhill(&mut self.memory.learnt, &at.gradient, divided);
+            let direction = downhill(&mut self.memory.history, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
             while size * longest > self.contrast.reach() {
@@ -317,18 +318,18 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 if let Some(next) = self.try_rotation(at, &rotation(&step))? {
                     match next.signs == at.signs {
-                        true => remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient),
+                        true => remember(&mut self.memory.history, &step, &next.gradient, &at.gradient),
                         // The history belongs to another objective.
-                        false => self.memory.learnt.clear(),
+                        false => self.memory.history.clear(),
                     }
                     return Ok(Some(next));
                 }
                 size *= 0.5;
             }
-            if self.memory.learnt.is_empty() {
+            if self.memory.history.is_empty() {
                 return Ok(None);
             }
-            self.memory.learnt.clear();
+            self.memory.history.clear();
         }
     }
 

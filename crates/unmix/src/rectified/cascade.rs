@@ -13,7 +13,7 @@ use crate::num::{Matrix, Real, kernel};
 
 /// Kind of candidate, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rung {
+pub enum Candidate {
     /// The plain Newton step.
     Newton,
     /// A damped step towards it.
@@ -31,14 +31,14 @@ pub enum Rung {
 }
 
 /// All kinds with their names.
-pub const RUNGS: [(Rung, &str); 7] = [
-    (Rung::Newton, "newton"),
-    (Rung::Gamma, "gamma"),
-    (Rung::Lambda, "lambda"),
-    (Rung::Both, "both"),
-    (Rung::Reduced, "reduced"),
-    (Rung::Majoriser, "majoriser"),
-    (Rung::Keep, "keep"),
+pub const CANDIDATES: [(Candidate, &str); 7] = [
+    (Candidate::Newton, "newton"),
+    (Candidate::Gamma, "gamma"),
+    (Candidate::Lambda, "lambda"),
+    (Candidate::Both, "both"),
+    (Candidate::Reduced, "reduced"),
+    (Candidate::Majoriser, "majoriser"),
+    (Candidate::Keep, "keep"),
 ];
 
 /// Maximum number of halvings of `gamma` and `lambda`.
@@ -48,7 +48,7 @@ const HALVINGS: i32 = 10;
 const INACTIVE: f64 = 1e-2;
 
 /// An E-step starting from codes `mu`.
-pub struct Ladder<'a, T> {
+pub struct CandidateSearch<'a, T> {
     /// Posterior means.
     pub p: &'a Held<T>,
     /// Current codes.
@@ -64,7 +64,7 @@ pub struct Ladder<'a, T> {
     /// Amount by which the divergence may increase.
     pub allowance: f64,
     /// Kinds of candidates that may be accepted.
-    pub rungs: &'a [Rung],
+    pub candidates: &'a [Candidate],
 }
 
 /// Projects codes onto the non-negative ones that, if units are normalised, have second moment 1 (sum of squares `n`): a unit without a
@@ -107,45 +107,49 @@ pub fn project<T: Real>(
     scale
 }
 
-impl<T: Real> Ladder<'_, T> {
+impl<T: Real> CandidateSearch<'_, T> {
     /// The codes after the step, and the kind of candidate. The divergence of the codes never increases if `allowance` is 0.
-    pub fn climb(&self) -> (Held<T>, Rung) {
+    pub fn first_decrease(&self) -> (Held<T>, Candidate) {
         let old = self.divergence(self.mu) + self.allowance;
         let lower = |new: f64| match T::DTYPE {
             crate::num::Dtype::F64 => new < old,
             crate::num::Dtype::F32 => old - new > 1e-6 * (new.abs() + old.abs()),
         };
-        let allowed = |rung: Rung| self.rungs.contains(&rung);
+        let allowed = |candidate: Candidate| self.candidates.contains(&candidate);
         let try_one = |candidate: Held<T>| lower(self.divergence(&candidate)).then_some(candidate);
-        if allowed(Rung::Newton)
+        if allowed(Candidate::Newton)
             && let Some(found) = try_one(self.between(1.0, 1.0))
         {
-            return (found, Rung::Newton);
+            return (found, Candidate::Newton);
         }
-        let pairs = [(Rung::Gamma, true, false), (Rung::Lambda, false, true), (Rung::Both, true, true)];
-        for (rung, gamma, lambda) in pairs.into_iter().filter(|(rung, ..)| allowed(*rung)) {
+        let pairs = [
+            (Candidate::Gamma, true, false),
+            (Candidate::Lambda, false, true),
+            (Candidate::Both, true, true),
+        ];
+        for (candidate, gamma, lambda) in pairs.into_iter().filter(|(candidate, ..)| allowed(*candidate)) {
             for t in 1..=HALVINGS {
                 let small = 0.5f64.powi(t);
                 let (gamma, lambda) = (if gamma { small } else { 1.0 }, if lambda { small } else { 1.0 });
                 if let Some(found) = try_one(self.between(gamma, lambda)) {
-                    return (found, rung);
+                    return (found, candidate);
                 }
             }
         }
-        if allowed(Rung::Reduced) {
+        if allowed(Candidate::Reduced) {
             let step = self.reduced_step();
             for t in 0..=HALVINGS {
                 if let Some(found) = try_one(self.along(&step, 0.5f64.powi(t))) {
-                    return (found, Rung::Reduced);
+                    return (found, Candidate::Reduced);
                 }
             }
         }
-        if allowed(Rung::Majoriser)
+        if allowed(Candidate::Majoriser)
             && let Some(found) = try_one(self.along(&self.majoriser_step(), 1.0))
         {
-            return (found, Rung::Majoriser);
+            return (found, Candidate::Majoriser);
         }
-        (self.mu.clone(), Rung::Keep)
+        (self.mu.clone(), Candidate::Keep)
     }
 
     /// `tr(G (c - p)' (c - p)) / 2 n`.

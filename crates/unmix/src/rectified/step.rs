@@ -49,7 +49,7 @@ pub struct Step {
 
 /// Result of a step.
 #[derive(Clone, Debug)]
-pub struct Moved {
+pub struct StepResult {
     /// The new parameters.
     pub parameters: Parameters,
     /// The larger of the relative changes of loadings and noise, divided by the rate.
@@ -90,12 +90,12 @@ impl Step {
         stats: &Statistics,
         s: &Matrix<f64>,
         expected: &Expected,
-    ) -> Result<Moved> {
+    ) -> Result<StepResult> {
         let (mut w, jittered) = self.loadings(before, stats, s, expected)?;
         self.decay(&mut w);
         let noise = self.noise(before, expected)?;
         let residual = self.moved(before, &w, &noise) / self.rate;
-        Ok(Moved { parameters: Parameters { w, noise }, residual, jittered })
+        Ok(StepResult { parameters: Parameters { w, noise }, residual, jittered })
     }
 
     fn loadings(

@@ -27,12 +27,12 @@ pub struct Lasso {
     /// Whether codes must be non-negative.
     pub positive: bool,
     /// Stopping rule for a row.
-    pub effort: Effort,
+    pub stop: StoppingRule,
 }
 
 /// Stopping rule for a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Effort {
+pub enum StoppingRule {
     /// Stops when the duality gap is at most `tol ||x||² / 2`, or after `max_passes` passes over the working set.
     UpTo {
         /// Tolerance on the relative gap.
@@ -46,7 +46,7 @@ pub enum Effort {
 
 impl Default for Lasso {
     fn default() -> Self {
-        Self { alpha: 1.0, positive: false, effort: Effort::UpTo { tol: 1e-6, max_passes: 1000 } }
+        Self { alpha: 1.0, positive: false, stop: StoppingRule::UpTo { tol: 1e-6, max_passes: 1000 } }
     }
 }
 
@@ -66,9 +66,11 @@ impl Lasso {
             work,
             // Without this, the loops are compiled for the baseline instruction set. Measured: five times slower.
             #[inline(always)]
-            |row, code, work| match self.effort {
-                Effort::UpTo { tol, max_passes } => self.solve(atoms, row, code, (tol, max_passes), work),
-                Effort::Passes(n) => super::passes::passes(self, atoms, row, code, n, work),
+            |row, code, work| match self.stop {
+                StoppingRule::UpTo { tol, max_passes } => {
+                    self.solve(atoms, row, code, (tol, max_passes), work)
+                }
+                StoppingRule::Passes(n) => super::passes::passes(self, atoms, row, code, n, work),
             },
         )
     }

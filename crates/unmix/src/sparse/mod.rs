@@ -17,7 +17,7 @@
 //!
 //! * [`Lasso::code`] codes a block of rows on the calling thread; [`Lasso::code_all`] does so on the threads of the pool that it is
 //!   called on. Both read the start from `codes`, and a row has the same bits in any block and for any number of threads.
-//! * [`Effort::UpTo`] stops at the tolerance; [`Effort::Passes`] makes a given number of passes over all atoms, in their order, from the
+//! * [`StoppingRule::UpTo`] stops at the tolerance; [`StoppingRule::Passes`] makes a given number of passes over all atoms, in their order, from the
 //!   given start: each decreases `P`.
 //! * [`Omp::code`] and [`Omp::code_all`] are orthogonal matching pursuit, up to a number of atoms or down to a squared error.
 //! * [`Proximal`] is ISTA and FISTA (a given number of steps from a start), [`Lars`] the homotopy in alpha.
@@ -56,7 +56,7 @@ pub use init::Init;
 pub(crate) use init::{InitSource, chosen};
 pub(crate) use ksvd::Ksvd;
 pub use lars::Lars;
-pub use lasso::{Effort, Lasso};
+pub use lasso::{Lasso, StoppingRule};
 pub use omp::Omp;
 pub(crate) use online::{Online, OnlineState, PERIOD, largest, largest_of_each};
 pub(crate) use palm::{Problem, Ready};

@@ -7,12 +7,12 @@
 
 use super::Atoms;
 use super::gap::dual_scale;
-use super::lasso::{Correlations, Effort, Lasso, Paired, Plain, Row};
+use super::lasso::{Correlations, Lasso, Paired, Plain, Row, StoppingRule};
 use super::rows::{self, RowWork, Work};
 use super::set::Threshold;
 use crate::num::Real;
 
-/// Proximal gradient steps for the problem of [`Lasso`]; [`Effort::Passes`] is a number of steps.
+/// Proximal gradient steps for the problem of [`Lasso`]; [`StoppingRule::Passes`] is a number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Proximal {
@@ -78,11 +78,11 @@ impl Proximal {
         work: &mut RowWork<T>,
     ) -> u64 {
         let zero = T::default();
-        let Lasso { alpha, positive, effort } = self.lasso;
+        let Lasso { alpha, positive, stop } = self.lasso;
         let threshold = Threshold::<T>::new(alpha * step.to_f64(), positive);
-        let (tol, most) = match effort {
-            Effort::UpTo { tol, max_passes } => (Some(tol), max_passes),
-            Effort::Passes(n) => (None, n),
+        let (tol, most) = match stop {
+            StoppingRule::UpTo { tol, max_passes } => (Some(tol), max_passes),
+            StoppingRule::Passes(n) => (None, n),
         };
         for (z, square) in z.iter_mut().zip(&atoms.square) {
             *z = if *square == zero || (positive && *z < zero) { zero } else { *z };

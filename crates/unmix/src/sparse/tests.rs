@@ -53,7 +53,7 @@ fn coded<T: Real>(lasso: &Lasso, atoms: &Atoms<T>, rows: &[T]) -> (Vec<T>, Vec<M
 }
 
 fn tight(alpha: f64) -> Lasso {
-    Lasso { effort: Effort::UpTo { tol: 1e-13, max_passes: 100_000 }, ..Lasso::of(alpha) }
+    Lasso { stop: StoppingRule::UpTo { tol: 1e-13, max_passes: 100_000 }, ..Lasso::of(alpha) }
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn the_gap_bounds_how_far_the_objective_is_from_its_least() {
     let atoms = Atoms::<f64>::new(&a);
     let (_, best) = coded(&tight(0.1), &atoms, &rows);
     for n in [1, 2, 5, 20] {
-        let (_, found) = coded(&Lasso { effort: Effort::Passes(n), ..Lasso::of(0.1) }, &atoms, &rows);
+        let (_, found) = coded(&Lasso { stop: StoppingRule::Passes(n), ..Lasso::of(0.1) }, &atoms, &rows);
         for (found, best) in found.iter().zip(&best) {
             let above = found.objective - best.objective;
             assert!(above >= -1e-12 && found.gap >= above - 1e-12, "{n}: {found:?} {best:?}");
@@ -103,7 +103,7 @@ fn the_gap_bounds_how_far_the_objective_is_from_its_least() {
 fn passes_go_on_from_the_start_and_never_raise_the_objective() {
     let (a, rows) = made(60, 20, 5, 3);
     for atoms in [Atoms::<f64>::new(&a), Atoms::without_pairs(&a)] {
-        let one = Lasso { effort: Effort::Passes(1), ..Lasso::of(0.1) };
+        let one = Lasso { stop: StoppingRule::Passes(1), ..Lasso::of(0.1) };
         let (mut codes, mut work) = (vec![0.0; 5 * 60], Work::default());
         let mut before = f64::INFINITY;
         for _ in 0..6 {
@@ -114,7 +114,7 @@ fn passes_go_on_from_the_start_and_never_raise_the_objective() {
             assert!(now <= before);
             before = now;
         }
-        let (six, _) = coded(&Lasso { effort: Effort::Passes(6), ..Lasso::of(0.1) }, &atoms, &rows);
+        let (six, _) = coded(&Lasso { stop: StoppingRule::Passes(6), ..Lasso::of(0.1) }, &atoms, &rows);
         six.iter().zip(&codes).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
         let plain = naive(&a, &rows[..20], (0.1, false), 6);
         six.iter().zip(&plain).for_each(|(a, b)| assert!((a - b).abs() < 1e-12));
@@ -217,7 +217,7 @@ fn a_code_on_a_dictionary_and_its_negative_has_the_optimum_of_either_sign() {
 fn single_precision_reaches_its_tolerance() {
     let (a, rows) = made(256, 64, 300, 9);
     let rows: Vec<f32> = rows.iter().map(|x| *x as f32).collect();
-    let lasso = Lasso { effort: Effort::UpTo { tol: 1e-5, max_passes: 1000 }, ..Lasso::of(0.1) };
+    let lasso = Lasso { stop: StoppingRule::UpTo { tol: 1e-5, max_passes: 1000 }, ..Lasso::of(0.1) };
     let (_, measures) = coded(&lasso, &Atoms::<f32>::new(&a), &rows);
     let worst = measures.iter().map(Measure::relative_gap).fold(0.0, f64::max);
     assert!(worst <= 1e-5, "{worst:e}");
@@ -230,7 +230,7 @@ fn every_solver_ends_at_the_same_objective() {
         for atoms in [Atoms::<f64>::new(&a), Atoms::without_pairs(&a)] {
             let lasso = Lasso { positive, ..tight(0.3) };
             let (_, best) = coded(&lasso, &atoms, &rows);
-            let close = Lasso { effort: Effort::UpTo { tol: 1e-9, max_passes: 100_000 }, ..lasso };
+            let close = Lasso { stop: StoppingRule::UpTo { tol: 1e-9, max_passes: 100_000 }, ..lasso };
             let mut work = Work::default();
             let check = |codes: &[f64], tol: f64| {
                 let mut found = [Measure::default(); 2];
@@ -256,7 +256,7 @@ fn every_solver_ends_at_the_same_objective() {
 fn a_step_of_ista_never_raises_the_objective() {
     let (a, rows) = made(60, 20, 3, 12);
     let atoms = Atoms::<f64>::new(&a);
-    let one = Proximal::ista(Lasso { effort: Effort::Passes(1), ..Lasso::of(0.1) });
+    let one = Proximal::ista(Lasso { stop: StoppingRule::Passes(1), ..Lasso::of(0.1) });
     let (mut codes, mut work, mut before) = (vec![0.5; 3 * 60], Work::default(), [f64::INFINITY; 3]);
     for _ in 0..200 {
         one.code(&atoms, &rows, &mut codes, &mut work);

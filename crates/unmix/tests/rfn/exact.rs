@@ -5,7 +5,7 @@ use crate::made::{cast, encode, numbers, on_threads, settings};
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
 use unmix::num::Matrix;
-use unmix::rectified::cascade::{Ladder, Rung, project};
+use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
 use unmix::rectified::{Held, Normalisation};
 use unmix::{AnyRows, Model, Rows, Run};
 
@@ -167,10 +167,16 @@ fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
     for seed in 0..40u64 {
         for how in [Normalisation::Rms, Normalisation::None] {
             let (p, mu, g) = problem(10 * seed, 23, 6, how);
-            for rung in [Rung::Newton, Rung::Gamma, Rung::Lambda, Rung::Both, Rung::Reduced, Rung::Majoriser]
-            {
-                let rungs = [rung];
-                let ladder = Ladder {
+            for candidate in [
+                Candidate::Newton,
+                Candidate::Gamma,
+                Candidate::Lambda,
+                Candidate::Both,
+                Candidate::Reduced,
+                Candidate::Majoriser,
+            ] {
+                let candidates = [candidate];
+                let search = CandidateSearch {
                     p: &p,
                     mu: &mu,
                     g: &g,
@@ -178,19 +184,20 @@ fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
                     weights: None,
                     how,
                     allowance: 0.0,
-                    rungs: &rungs,
+                    candidates: &candidates,
                 };
-                let (codes, found) = ladder.climb();
-                let (before, after) = (ladder.divergence(&mu), ladder.divergence(&codes));
-                assert!(if found == Rung::Keep { after == before } else { after < before });
-                *taken.entry((rung, how == Normalisation::Rms)).or_insert(0) += u32::from(found == rung);
-                if rung == Rung::Majoriser {
+                let (codes, found) = search.first_decrease();
+                let (before, after) = (search.divergence(&mu), search.divergence(&codes));
+                assert!(if found == Candidate::Keep { after == before } else { after < before });
+                *taken.entry((candidate, how == Normalisation::Rms)).or_insert(0) +=
+                    u32::from(found == candidate);
+                if candidate == Candidate::Majoriser {
                     // It cannot be worse, and codes that were drawn are not stationary.
-                    assert_eq!(found, Rung::Majoriser);
+                    assert_eq!(found, Candidate::Majoriser);
                 }
-                if rung == Rung::Reduced && how == Normalisation::None {
+                if candidate == Candidate::Reduced && how == Normalisation::None {
                     // With halving it descends on the convex set.
-                    assert_eq!(found, Rung::Reduced, "{seed}");
+                    assert_eq!(found, Candidate::Reduced, "{seed}");
                 }
             }
         }
@@ -199,13 +206,13 @@ fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
 }
 
 #[test]
-fn a_cascade_tells_which_rungs_served() {
+fn a_cascade_reports_which_candidates_were_accepted() {
     let model =
         fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "e_step": "cascade", "max_iter": 60}));
-    let rungs = fact(&model, "rungs");
-    let counts: Vec<u64> = rungs.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
-    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (7, 60), "{rungs}");
-    assert!(rungs["newton"].as_u64().unwrap() >= 1 && rungs["newton"] != json!(60), "{rungs}");
+    let candidates = fact(&model, "rungs");
+    let counts: Vec<u64> = candidates.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (7, 60), "{candidates}");
+    assert!(candidates["newton"].as_u64().unwrap() >= 1 && candidates["newton"] != json!(60), "{candidates}");
 }
 
 #[test]

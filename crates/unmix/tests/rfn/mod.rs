@@ -1,13 +1,13 @@
 //! Rectified factor networks: identities, a naive twin, solutions of the modes that never fall, and the published tables.
 
 mod bad;
+mod candidates;
 mod defects;
 mod exact;
 mod found;
 mod identities;
 mod projection;
 mod published;
-mod rungs;
 mod scale;
 mod twin;
 

@@ -47,10 +47,10 @@ fn the_history_is_dropped_where_it_fails_and_the_search_continues() {
                 at = search.along_geodesics(&at).unwrap().unwrap();
             }
             if learnt {
-                search.memory.learnt.clear();
+                search.memory.history.clear();
                 let (step, change) = misleading(&at.gradient);
-                remember(&mut search.memory.learnt, &step, &change, &Matrix::zeros(k, k));
-                assert!(!search.memory.learnt.is_empty());
+                remember(&mut search.memory.history, &step, &change, &Matrix::zeros(k, k));
+                assert!(!search.memory.history.is_empty());
                 let (before, sweeps) = (objective(&at.signs, &at.sums), search.memory.sweeps);
                 let next = search.along_geodesics(&at).unwrap().expect("downhill there is a step");
                 assert!(objective(&at.signs, &next.sums) < before, "seed {seed}");
@@ -62,7 +62,7 @@ fn the_history_is_dropped_where_it_fails_and_the_search_continues() {
                 at = next;
             }
             // Down the gradient there was nothing either: rounding errors are larger than what is left to gain.
-            assert!(search.memory.learnt.is_empty() && at.residual() < 1e-10, "{}", at.residual());
+            assert!(search.memory.history.is_empty() && at.residual() < 1e-10, "{}", at.residual());
             objective(&at.signs, &at.sums)
         };
         assert!((to_the_end(true) - to_the_end(false)).abs() < 1e-12, "seed {seed}");

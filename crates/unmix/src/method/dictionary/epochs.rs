@@ -14,7 +14,7 @@ use crate::sparse::{Atoms, Lasso, Online, OnlineState, PERIOD, largest};
 impl DictionaryLearning {
     fn online(&self, alpha: f64, seed: u64) -> Online {
         Online {
-            lasso: Lasso { alpha, positive: self.positive_code, effort: LEARNING },
+            lasso: Lasso { alpha, positive: self.positive_code, stop: LEARNING },
             set: self.set(),
             forgetting: self.forgetting,
             dead: self.dead_unit,

@@ -9,7 +9,7 @@ use crate::model::{Model, Outcome, Report, Tensor};
 use crate::num::random::Stream as Draws;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{AtomSet, Atoms, Effort, InitSource, chosen, coherence, largest_of_each};
+use crate::sparse::{AtomSet, Atoms, InitSource, StoppingRule, chosen, coherence, largest_of_each};
 use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::GatherMoments;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const SAMPLE: u64 = 2000;
 /// Number of rows for each atom from which initial atoms are chosen.
 const FOR_EACH: u64 = 4;
 /// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
-pub(super) const LEARNING: Effort = Effort::UpTo { tol: 1e-4, max_passes: 100 };
+pub(super) const LEARNING: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
 /// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
 

@@ -3,7 +3,7 @@
 use super::METHOD;
 use super::gradient::Target;
 use super::layers::by_layer;
-use super::learner::{Learnt, Sample, Training, Units};
+use super::learner::{Sample, Training, TrainingState, Units};
 use super::model;
 use super::net::{Net, Params, Problem};
 use super::settings::{Cell, Lista, Weight};
@@ -149,7 +149,7 @@ fn trained<T: Real>(
         let objective = loss.into_iter().filter(|loss| loss.is_finite()).collect();
         return Ok(Trained { params: start, outcome: Outcome::Completed, objective, steps: 0, epochs: 0.0 });
     }
-    let mut state = TrainerState::new(Learnt::new(start.clone(), checksum));
+    let mut state = TrainerState::new(TrainingState::new(start.clone(), checksum));
     let (schedule, learning_rate) = (Schedule::Constant, 1.0);
     let trainer =
         Trainer { optimiser: Optimiser::Adam, learning_rate, schedule, max_epochs: given.max_epochs };

@@ -60,7 +60,7 @@ pub(super) struct Units {
 /// State of the training.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(super) struct Learnt<T: Real> {
+pub(super) struct TrainingState<T: Real> {
     pub(super) params: Params<T>,
     /// The best parameters of this stage, and their loss.
     best: (Params<T>, f64),
@@ -80,7 +80,7 @@ pub(super) struct Learnt<T: Real> {
     pub(super) checksum: u32,
 }
 
-impl<T: Real> Learnt<T> {
+impl<T: Real> TrainingState<T> {
     pub(super) fn new(params: Params<T>, checksum: u32) -> Self {
         Self {
             best: (params.clone(), f64::INFINITY),
@@ -134,7 +134,7 @@ impl<'t, T: Real> Training<'t, T> {
         if loss.is_finite() && params.finite() { loss } else { f64::INFINITY }
     }
 
-    fn begin(&self, learnt: &mut Learnt<T>) {
+    fn begin(&self, learnt: &mut TrainingState<T>) {
         let stage = self.stages[learnt.stage];
         if stage.new && stage.depth > 1 {
             learnt.params.copy_layer(stage.depth - 1);
@@ -151,14 +151,14 @@ impl<'t, T: Real> Training<'t, T> {
     }
 
     /// Records an accepted loss, which must not exceed the previous one.
-    fn accept(&self, learnt: &mut Learnt<T>, loss: f64) {
+    fn accept(&self, learnt: &mut TrainingState<T>, loss: f64) {
         if learnt.accepted.last().is_none_or(|last| loss <= *last) && loss.is_finite() {
             learnt.accepted.push(loss);
         }
     }
 
     /// Evaluates the loss of the fixed rows; returns whether the stage continues.
-    fn look(&self, learnt: &mut Learnt<T>) -> bool {
+    fn look(&self, learnt: &mut TrainingState<T>) -> bool {
         let stage = self.stages[learnt.stage];
         let loss = self.loss(&learnt.params, stage.depth);
         if loss <= learnt.best.1 {
@@ -174,7 +174,7 @@ impl<'t, T: Real> Training<'t, T> {
     }
 
     /// At the end of a stage, a new layer whose loss is above that without it is replaced by the identity.
-    fn end(&self, learnt: &mut Learnt<T>) {
+    fn end(&self, learnt: &mut TrainingState<T>) {
         let stage = self.stages[learnt.stage];
         if self.fixed.is_some() && stage.new && learnt.best.1 > learnt.without {
             learnt.params.make_identity(stage.depth - 1, self.of.cell);
@@ -195,7 +195,7 @@ impl<'t, T: Real> Training<'t, T> {
 
     /// The final parameters with the mean loss of the fixed rows: the last accepted ones, or `start` if these are better. Layers that were
     /// not reached are those of the start, or the identity if that is better.
-    pub(super) fn best(&self, learnt: &Learnt<T>, start: &Params<T>) -> (Params<T>, f64) {
+    pub(super) fn best(&self, learnt: &TrainingState<T>, start: &Params<T>) -> (Params<T>, f64) {
         if self.fixed.is_none() {
             return (learnt.params.clone(), f64::INFINITY);
         }
@@ -255,9 +255,9 @@ impl<'t, T: Real> Training<'t, T> {
 }
 
 impl<T: Real> Learner<T> for Training<'_, T> {
-    type State = Learnt<T>;
+    type State = TrainingState<T>;
 
-    fn gradient(&mut self, learnt: &mut Learnt<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+    fn gradient(&mut self, learnt: &mut TrainingState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         if learnt.checksum != self.checksum {
             return Err(Error::Unsupported {
                 asked: "resuming from this checkpoint".into(),
@@ -291,7 +291,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         Ok(sum.is_finite().then_some(sum / n))
     }
 
-    fn parameters(&mut self, learnt: &mut Learnt<T>, updates: &mut Updates<'_, T>) {
+    fn parameters(&mut self, learnt: &mut TrainingState<T>, updates: &mut Updates<'_, T>) {
         let stage = self.stages[learnt.stage];
         if std::mem::take(&mut learnt.forget) {
             updates.forget();
@@ -322,7 +322,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         }
     }
 
-    fn project(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+    fn project(&mut self, learnt: &mut TrainingState<T>) -> Result<()> {
         let positive = |x: &mut f64| *x = x.max(0.0);
         learnt.params.thresholds.iter_mut().for_each(positive);
         if self.of.cell == Cell::Step {
@@ -339,7 +339,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         Ok(())
     }
 
-    fn done(&self, learnt: &Learnt<T>) -> bool {
+    fn done(&self, learnt: &TrainingState<T>) -> bool {
         learnt.stage >= self.stages.len()
     }
 }

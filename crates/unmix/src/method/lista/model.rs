@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::{Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::sparse::{Atoms, Checked, Effort, Lasso, Measure, Proximal, Work, measure};
+use crate::sparse::{Atoms, Checked, Lasso, Measure, Proximal, StoppingRule, Work, measure};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -200,8 +200,8 @@ impl<C: Real> Ready<C> {
         for (x, z) in x.chunks(TOGETHER * p).zip(z.chunks_mut(TOGETHER * m)) {
             self.net().codes(x, z, self.of.n_layers, &mut work.0, |_, _| {});
             if self.refine > 0 {
-                let effort = Effort::Passes(self.refine);
-                let lasso = Lasso { positive: self.of.positive, effort, ..Lasso::of(self.of.alpha) };
+                let stop = StoppingRule::Passes(self.refine);
+                let lasso = Lasso { positive: self.of.positive, stop, ..Lasso::of(self.of.alpha) };
                 Proximal::fista(lasso).code(&self.atoms, x, z, &mut work.1);
             }
         }

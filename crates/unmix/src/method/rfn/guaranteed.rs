@@ -6,7 +6,7 @@ use super::{EStep, FitResult, Task, in_iteration};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, Real};
-use crate::rectified::cascade::{Ladder, RUNGS, Rung, project};
+use crate::rectified::cascade::{CANDIDATES, Candidate, CandidateSearch, project};
 use crate::rectified::coordinate::{Rounds, Violation, convex};
 use crate::rectified::statistics::Expected;
 use crate::rectified::{GatherHeld, Held, Posterior, Statistics};
@@ -32,7 +32,8 @@ struct Search<T> {
     /// Covariance of the posterior in the previous iteration, and its log determinant, if needed.
     before: Option<(Matrix<f64>, f64)>,
     /// Number of times that each kind of candidate was accepted.
-    rungs: Vec<u64>,
+    #[serde(rename = "rungs")]
+    candidates: Vec<u64>,
 }
 
 impl Task<'_> {
@@ -44,7 +45,7 @@ impl Task<'_> {
     ) -> Result<FitResult> {
         let first = || {
             let at = State::new(self.start(rows, start, run)?);
-            Ok(Search::<T> { at, codes: None, before: None, rungs: vec![0; RUNGS.len()] })
+            Ok(Search::<T> { at, codes: None, before: None, candidates: vec![0; CANDIDATES.len()] })
         };
         let (mut steps, mut search) = Steps::begin(run, "rectified factors", self.limits(), first)?;
         let outcome = loop {
@@ -142,7 +143,7 @@ impl Task<'_> {
         let Some(before) = search.codes.take() else {
             let mut codes = means;
             project(&mut codes, self.how, self.row_moments.n, rows.weights());
-            search.rungs[0] += 1;
+            search.candidates[0] += 1;
             return Ok(codes);
         };
         // The covariance part of the divergence at the end of the previous iteration.
@@ -154,11 +155,12 @@ impl Task<'_> {
             None => 0.0,
         };
         let (n, m, l) = (self.row_moments.n, posterior.b.rows() as f64, g.rows() as f64);
-        let all: Vec<Rung> = RUNGS.iter().map(|(rung, _)| *rung).collect();
+        let all: Vec<Candidate> = CANDIDATES.iter().map(|(candidate, _)| *candidate).collect();
         // The reduced candidate factors a matrix for every row.
         let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
-        let rungs: Vec<Rung> = all.iter().copied().filter(|r| !(dear && *r == Rung::Reduced)).collect();
-        let ladder = Ladder {
+        let candidates: Vec<Candidate> =
+            all.iter().copied().filter(|r| !(dear && *r == Candidate::Reduced)).collect();
+        let descent = CandidateSearch {
             p: &means,
             mu: &before,
             g,
@@ -166,11 +168,11 @@ impl Task<'_> {
             weights: rows.weights(),
             how: self.how,
             allowance,
-            rungs: &rungs,
+            candidates: &candidates,
         };
-        let (codes, rung) = ladder.climb();
-        let at = all.iter().position(|r| *r == rung).unwrap_or(0);
-        search.rungs[at] += 1;
+        let (codes, candidate) = descent.first_decrease();
+        let at = all.iter().position(|r| *r == candidate).unwrap_or(0);
+        search.candidates[at] += 1;
         Ok(codes)
     }
 
@@ -183,7 +185,7 @@ impl Task<'_> {
         objective: Vec<f64>,
         run: &Run<'_>,
     ) -> Result<FitResult> {
-        let Search { at, codes, rungs, .. } = search;
+        let Search { at, codes, candidates, .. } = search;
         let parameters = rounded::<T>(&at.parameters);
         let posterior = parameters.posterior(self.prior)?;
         let g = parameters.precision(&posterior.a, self.prior);
@@ -204,7 +206,7 @@ impl Task<'_> {
         let value = stats.objective(&parameters, &posterior, self.prior, &expected);
         let mut more = Map::new();
         if self.spec.e_step == EStep::Cascade {
-            let each = RUNGS.iter().zip(&rungs).map(|((_, name), n)| (name.to_string(), json!(n)));
+            let each = CANDIDATES.iter().zip(&candidates).map(|((_, name), n)| (name.to_string(), json!(n)));
             more.insert("rungs".into(), Value::Object(each.collect()));
         }
         more.insert(

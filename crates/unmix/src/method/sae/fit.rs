@@ -4,7 +4,7 @@ use super::model::{Order, RowsOf, Trained, parameters_in_units};
 use super::start::{BANDWIDTH, Resolved, RowScaling, chosen, weight};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
-    Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
+    Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training, evaluate,
 };
 use crate::data::{Batches, Rows, check_n_rows, no_columns};
 use crate::error::Result;
@@ -100,7 +100,7 @@ impl SparseAutoencoder {
         let signed = self.activation == Activation::Jumprelu;
         let training = Training {
             terms,
-            steering: Steering { l0: wanted, signed, steps: Some(steps) },
+            penalty_control: PenaltyControl { l0: wanted, signed, steps: Some(steps) },
             dead: resolved.dead,
             threshold,
             n_rows: n,

@@ -10,7 +10,7 @@ use super::model::{Order, RowsOf, Trained, encoder, parameters_in_units};
 use super::start::{Resolved, RowScaling};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
-    Activation, AutoencoderLearner, AutoencoderState, Parameters, Steering, Terms, Training, evaluate,
+    Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training, evaluate,
 };
 use crate::data::{Batch, Features, Position, Rows, no_columns};
 use crate::error::{Error, Result};
@@ -307,7 +307,11 @@ impl SparseAutoencoder {
         let wanted = (self.alpha.is_none() && !self.activation.counts()).then_some(resolved.l0 as f64);
         let training = Training {
             terms,
-            steering: Steering { l0: wanted, signed: self.activation == Activation::Jumprelu, steps: None },
+            penalty_control: PenaltyControl {
+                l0: wanted,
+                signed: self.activation == Activation::Jumprelu,
+                steps: None,
+            },
             dead: resolved.dead,
             threshold: begun.level,
             n_rows: u64::MAX,

@@ -2,7 +2,7 @@
 
 use super::settings::Algorithm;
 use crate::num::{Matrix, Real, factor};
-use crate::sparse::{Atoms, Effort, Lars, Lasso, Measure, Omp, Proximal, Work, measure};
+use crate::sparse::{Atoms, Lars, Lasso, Measure, Omp, Proximal, StoppingRule, Work, measure};
 use std::sync::Arc;
 
 /// Everything that determines the codes besides the rows.
@@ -45,8 +45,8 @@ pub(super) fn tolerance(single: bool) -> f64 {
 
 impl Rules {
     fn lasso(&self) -> Lasso {
-        let effort = Effort::UpTo { tol: self.tol, max_passes: self.max_iter };
-        Lasso { positive: self.positive, effort, ..Lasso::of(self.alpha) }
+        let stop = StoppingRule::UpTo { tol: self.tol, max_passes: self.max_iter };
+        Lasso { positive: self.positive, stop, ..Lasso::of(self.alpha) }
     }
 
     /// Codes rows without missing cells, from the start in `codes`.

@@ -5,7 +5,7 @@ use super::super::settings::{Cell, Lista};
 use super::Target;
 use crate::num::Matrix;
 use crate::num::random::Stream;
-use crate::sparse::{Atoms, Effort, Lasso, Proximal, Work};
+use crate::sparse::{Atoms, Lasso, Proximal, StoppingRule, Work};
 
 const CELLS: [Cell; 5] = [Cell::Lista, Cell::GregorLecun, Cell::Cp, Cell::Alista, Cell::Step];
 const SHAPE: (usize, usize, usize) = (70, 6, 11);
@@ -198,7 +198,7 @@ fn the_start_is_ista() {
             let net = Net { of: &of, params: &params, across: &across };
             let (mut z, mut want) = (vec![0.0; SHAPE.0 * of.m], vec![0.0; SHAPE.0 * of.m]);
             net.codes(&x, &mut z, 9, &mut Buffers::default(), |_, _| {});
-            let lasso = Lasso { positive, effort: Effort::Passes(9), ..Lasso::of(0.2) };
+            let lasso = Lasso { positive, stop: StoppingRule::Passes(9), ..Lasso::of(0.2) };
             Proximal::ista(lasso).code(&atoms, &x, &mut want, &mut Work::default());
             let most = want.iter().fold(0.0f64, |most, z| most.max(z.abs()));
             let error = z.iter().zip(&want).fold(0.0f64, |e, (z, w)| e.max((z - w).abs()));

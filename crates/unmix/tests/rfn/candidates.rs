@@ -5,7 +5,7 @@ use serde_json::json;
 use unmix::datasets::biclusters;
 use unmix::num::Matrix;
 use unmix::num::random::Stream;
-use unmix::rectified::cascade::{Ladder, Rung, project};
+use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
 use unmix::rectified::statistics::{Expected, Moments};
 use unmix::rectified::{GatherHeld, Held, MStep, Noise, Normalisation, Parameters, Prior, Statistics, Step};
 use unmix::{Rows, Run};
@@ -44,9 +44,9 @@ fn alone(x: &Matrix<f64>, l: usize, iterations: usize) -> usize {
                 p
             }
             Some(mu) => {
-                let rungs = [Rung::Reduced];
+                let candidates = [Candidate::Reduced];
                 let how = Normalisation::None;
-                let ladder = Ladder {
+                let search = CandidateSearch {
                     p: &p,
                     mu: &mu,
                     g: &g,
@@ -54,11 +54,11 @@ fn alone(x: &Matrix<f64>, l: usize, iterations: usize) -> usize {
                     weights: None,
                     how,
                     allowance: 0.0,
-                    rungs: &rungs,
+                    candidates: &candidates,
                 };
-                let (codes, rung) = ladder.climb();
-                assert_eq!(rung, Rung::Reduced);
-                assert!(ladder.divergence(&codes) < ladder.divergence(&mu));
+                let (codes, candidate) = search.first_decrease();
+                assert_eq!(candidate, Candidate::Reduced);
+                assert!(search.divergence(&codes) < search.divergence(&mu));
                 taken += 1;
                 codes
             }
@@ -84,9 +84,9 @@ fn the_whole_sequence_takes_steps_of_reduced_matrices() {
     let mut reduced = 0;
     for normalize in ["rms", "none"] {
         let given = json!({"n_components": 50, "e_step": "cascade", "max_iter": 40, "learning_rate": 0.1, "normalize": normalize});
-        let rungs = fact(&fit(x.as_slice(), 100, given), "rungs");
-        eprintln!("{normalize}: {rungs}");
-        reduced += rungs["reduced"].as_u64().unwrap();
+        let candidates = fact(&fit(x.as_slice(), 100, given), "rungs");
+        eprintln!("{normalize}: {candidates}");
+        reduced += candidates["reduced"].as_u64().unwrap();
     }
     assert!(reduced > 0);
 }

@@ -18,7 +18,7 @@ const FROZEN: f64 = 0.2;
 
 /// Control of the weight of the penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steering {
+pub struct PenaltyControl {
     /// Requested number of active units per row; with `None` the weight is constant.
     pub l0: Option<f64>,
     /// Whether the weight is the relative error itself, which may be negative: for `Jumprelu`.
@@ -29,7 +29,7 @@ pub struct Steering {
 
 /// State of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Steered {
+pub(super) struct PenaltyController {
     /// The weight, without warm-up.
     pub(super) alpha: f64,
     /// Running mean of the number of active units.
@@ -38,13 +38,13 @@ pub(super) struct Steered {
     pub(super) error: f64,
 }
 
-impl Steered {
+impl PenaltyController {
     pub(super) fn new(alpha: f64) -> Self {
         Self { alpha, l0: None, error: 0.0 }
     }
 
     /// The weight at step `step`, counted from 1, whose batch has `now` active units per row.
-    pub(super) fn weight(&mut self, how: &Steering, step: u64, now: f64) -> f64 {
+    pub(super) fn weight(&mut self, how: &PenaltyControl, step: u64, now: f64) -> f64 {
         let mean = self.l0.map_or(now, |l0| (1.0 - RATE) * l0 + RATE * now);
         let first = self.l0.is_none();
         self.l0 = Some(mean);
@@ -76,32 +76,32 @@ mod tests {
     /// A model in which the number of codes decreases as a power of the weight: the controller finds the weight.
     #[test]
     fn the_number_of_active_units_comes_to_what_is_wanted() {
-        let how = Steering { l0: Some(8.0), signed: false, steps: Some(2000) };
-        let mut steered = Steered::new(0.1);
+        let how = PenaltyControl { l0: Some(8.0), signed: false, steps: Some(2000) };
+        let mut controller = PenaltyController::new(0.1);
         let active = |alpha: f64| 100.0 * (-alpha).exp();
         let mut weight = 0.1;
         for step in 1..=2000 {
-            weight = steered.weight(&how, step, active(weight));
+            weight = controller.weight(&how, step, active(weight));
         }
         assert!((active(weight) / 8.0 - 1.0).abs() < 0.02, "{}", active(weight));
-        let before = steered.alpha;
-        steered.weight(&how, 1900, 50.0);
-        assert_eq!(steered.alpha, before, "frozen in the last fifth");
+        let before = controller.alpha;
+        controller.weight(&how, 1900, 50.0);
+        assert_eq!(controller.alpha, before, "frozen in the last fifth");
     }
 
     #[test]
     fn a_given_weight_warms_up_and_stays() {
-        let how = Steering { l0: None, signed: false, steps: Some(100) };
-        let mut steered = Steered::new(2.0);
-        let weights: Vec<f64> = (1..=100).map(|step| steered.weight(&how, step, 50.0)).collect();
+        let how = PenaltyControl { l0: None, signed: false, steps: Some(100) };
+        let mut controller = PenaltyController::new(2.0);
+        let weights: Vec<f64> = (1..=100).map(|step| controller.weight(&how, step, 50.0)).collect();
         assert_eq!(weights[..5], [0.4, 0.8, 2.0 * 0.6, 1.6, 2.0]);
         assert!(weights[5..].iter().all(|w| *w == 2.0));
     }
 
     #[test]
     fn the_weight_of_thresholds_has_the_sign_of_the_error() {
-        let how = Steering { l0: Some(10.0), signed: true, steps: Some(100) };
-        assert_eq!(Steered::new(0.0).weight(&how, 1, 20.0), 5.0);
-        assert_eq!(Steered::new(0.0).weight(&how, 1, 5.0), -2.5);
+        let how = PenaltyControl { l0: Some(10.0), signed: true, steps: Some(100) };
+        assert_eq!(PenaltyController::new(0.0).weight(&how, 1, 20.0), 5.0);
+        assert_eq!(PenaltyController::new(0.0).weight(&how, 1, 5.0), -2.5);
     }
 }

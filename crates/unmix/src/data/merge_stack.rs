@@ -35,7 +35,7 @@ impl<P: Merge> MergeStack<P> {
     }
 
     /// Adds a node and merges it with its sibling, the result with its own, and so on, until one is missing.
-    pub(super) fn climb(&mut self, first: u64, mut height: u32, mut part: P) {
+    pub(super) fn merge_up(&mut self, first: u64, mut height: u32, mut part: P) {
         let mut index = first >> height;
         while let Some(other) = self.sibling(index, height) {
             part = Self::merged(index, part, other);
@@ -46,7 +46,7 @@ impl<P: Merge> MergeStack<P> {
 
     /// Adds the sum over the next shard; all shards before it must have been added.
     pub(crate) fn push(&mut self, part: P) {
-        self.climb(self.end(), 0, part);
+        self.merge_up(self.end(), 0, part);
     }
 
     /// Appends a node after the others, which cover all shards before it; `false` if its height is not less than that of the last.
