@@ -150,7 +150,7 @@ def load(path: Path) -> Any:
     """
     model = _unmix.Model.load(os.fspath(path))
     cls = _CLASSES[model.method]
-    # Tables that a class must be given are parameters of its models.
+    # Tables that a class requires are parameters of its models.
     given = {name: model.tensors["components"] for name in tensor_names(model.method) if name == "dictionary"}
     estimator = cls(**given, **json.loads(model.settings))
     estimator._adopt(model)
@@ -209,7 +209,7 @@ def variants(method: str) -> list[dict[str, str]]:
 
 
 def _row_names(X):
-    """Labels of a pandas index as text; None where it only counts, or there is none."""
+    """Labels of a pandas index as text; None for a default index, or if there is none."""
     index = getattr(X, "index", None)
     if index is None or callable(index):
         return None

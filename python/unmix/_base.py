@@ -55,8 +55,8 @@ def _unfitted(cls, values):
 
 
 def _validated(fit: _F) -> _F:
-    """Validate parameters before a fit, as scikit-learn's own decorator does; what it does besides is for estimators that hold
-    others, and takes longer than all else that Python does for a small fit."""
+    """Validate parameters before a fit, as scikit-learn's decorator does; the decorator also supports nested estimators, and takes
+    longer than all other Python code of a small fit."""
 
     @functools.wraps(fit)
     def checked(self, *args, **kwargs):
@@ -68,7 +68,7 @@ def _validated(fit: _F) -> _F:
 
 
 def _json(value):
-    """A setting as JSON has it."""
+    """Convert a setting to JSON."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     return value.item() if isinstance(value, np.generic) else value
@@ -101,14 +101,14 @@ class Estimator(RunOptions, Input, Base):
 
     _method: str
     _model: _unmix.Model
-    #: What a code belongs to: a component, a factor, a subspace.
+    #: #: What a code belongs to: a component, a factor or a subspace.
     _units = "components"
     #: Whether rows of ``components_`` may be axes.
     _orthonormal = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Python's messages about arguments name the function by this: the class that people call, not the generated one.
+        # Python's messages about arguments contain this name: that of the public class, not of the generated one.
         if cls.__init__.__qualname__ == f"{cls.__name__}Parameters.__init__":
             cls.__init__.__qualname__ = f"{cls.__name__}.__init__"
 
@@ -183,9 +183,10 @@ class Estimator(RunOptions, Input, Base):
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
     def _fit(self, X, sample_weight=None, tables=None):
-        """Fit; return the rows as they were read and the number of threads. ``tables`` makes the tables that are given with the rows."""
+        """Fit; return the rows as read and the number of threads. ``tables`` constructs the tables that are given together with the
+        rows."""
         before = vars(self).copy()
-        # _kept_on_error written out: a context manager is a noticeable part of a small fit.
+        # The body of _kept_on_error inline: a context manager is a noticeable part of a small fit.
         try:
             rows = self._rows(X, reset=True)
             self._check(rows)
@@ -214,14 +215,14 @@ class Estimator(RunOptions, Input, Base):
             options = self._run_options(f"unmix.shards.fit({written}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
             model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, **options)
             self._forget()
-            # Shards have no names of columns; those of an earlier fit are not theirs.
+            # Shards have no column names; those of an earlier fit do not apply.
             vars(self).pop("feature_names_in_", None)
             self._adopt(model)
         self._warn()
 
     @contextlib.contextmanager
     def _kept_on_error(self):
-        """Leave the estimator as it was where a fit does not end."""
+        """Restore the estimator if a fit fails."""
         before = vars(self).copy()
         try:
             yield
@@ -247,14 +248,14 @@ class Estimator(RunOptions, Input, Base):
             super()._validate_params()
 
     def _asked(self):
-        """Settings as JSON, and the repr of the estimator, with the parameters that are not at their defaults."""
+        """Settings as JSON, and the repr of the estimator, with the parameters that differ from their defaults."""
         values, kinds = self._given()
         if SIMPLE.issuperset(kinds):
             return _asked_of(type(self), values, kinds)
         return json.dumps(self._settings()), made(type(self), values)
 
     def _given(self):
-        """Parameters and their types: 1, 1.0 and True are equal, but not the same."""
+        """Parameters with their types: 1, 1.0 and True are equal, but not the same."""
         values = self._parameters()(self)
         return values, tuple(map(type, values))
 
@@ -273,7 +274,7 @@ class Estimator(RunOptions, Input, Base):
         """The settings that the registry lists, from the attributes of the same names."""
         settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
         if "init" in settings and self._starts_from_model():
-            # A model is not a setting: the method's own start is not used.
+            # A model is not a setting: its parameters are passed as initial values.
             del settings["init"]
         return settings
 
@@ -283,21 +284,21 @@ class Estimator(RunOptions, Input, Base):
         return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
 
     def _given_tables(self):
-        """The tables that are given beside settings, by name, for the extension."""
+        """The tables that are given beside the settings, by name, for the extension."""
         tables = [(name, getattr(self, name)) for name in tensor_names(self._method)]
         return [(name, _table(value, name)) for name, value in tables if value is not None]
 
     @classmethod
     @functools.cache
     def _own_starts(cls):
-        """Values of ``init`` that are settings of the method."""
+        """Values of ``init`` that are choices of the setting."""
         return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())
 
     def _check(self, rows):
-        """Refuse settings that do not suit the rows, in scikit-learn's words. By default nothing."""
+        """Refuse settings that are incompatible with the rows, with scikit-learn's messages. By default nothing."""
 
     def _adopt(self, model):
-        """Take over a fitted model: its parameters become attributes, read-only, that share its memory."""
+        """Adopt a fitted model: its parameters become read-only attributes that share its memory."""
         attributes = vars(self)
         attributes["_model"] = model
         if "_growing" not in attributes and (sums := model.sums()) is not None:
@@ -327,7 +328,7 @@ class Estimator(RunOptions, Input, Base):
             compared = report.residual is not None and report.tol is not None
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
             advice = "increase max_iter or tol"
-            # More iterations do not help where the report has another remedy.
+            # More iterations do not help if the report gives another remedy.
             doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
             if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
                 advice = doubts[-1]
@@ -507,7 +508,7 @@ class Estimator(RunOptions, Input, Base):
             return state if growing is None else {**state, "_growing": growing.copy()}
         # A model computed from sums holds them.
         state.pop("_growing", None)
-        # The parameters are in the model's bytes already.
+        # The parameters are part of the model's bytes.
         lent = {name + "_" for name in self._model.tensors}
         return {name: value for name, value in state.items() if name not in lent}
 
@@ -519,7 +520,7 @@ class Estimator(RunOptions, Input, Base):
     # Facts of the fit
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Parameters are set here, too: the test that they pass is as short as it can be.
+        # Parameters are set here, too, so the common case is tested first and fast.
         if name[-1:] == "_" and _is_fitted_name(name) and self._is_of_the_fit(name):
             raise AttributeError(
                 f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not use the new value; fit again, "
@@ -527,24 +528,24 @@ class Estimator(RunOptions, Input, Base):
             )
         object.__setattr__(self, name, value)
 
-    #: Fitted attributes besides parameters of the model and what is made of them on request.
+    #: #: Fitted attributes besides the parameters of the model and the quantities computed from them on request.
     _derived: frozenset = frozenset()
 
     def _is_of_the_fit(self, name):
-        """Whether this is an attribute that a fit sets; the numbers and names of columns are scikit-learn's to set."""
+        """Whether this is an attribute that a fit sets; the numbers and names of columns are set by scikit-learn."""
         if not self.__sklearn_is_fitted__() or name in ("n_features_in_", "feature_names_in_"):
             return False
-        # Sums that grow become a model first.
+        # Incremental sums are first converted to a model.
         return name in _ON_REQUEST or name in self._derived or name[:-1] in self._model.tensors
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self) or "_growing" in vars(self)
 
     if not TYPE_CHECKING:
-        # A checker that saw it would take every name for an attribute.
+        # Hidden from type checkers, which would accept every name as an attribute.
 
         def __getattr__(self, name):
-            # Only what is computed from the model on request comes here; before a fit it does not exist.
+            # Only attributes that are computed from the model on request come here; before a fit they do not exist.
             if "_growing" in vars(self) and "_model" not in vars(self) and (name == "_model" or _is_fitted_name(name)):
                 self._solve()
                 return getattr(self, name)
@@ -628,7 +629,7 @@ class Estimator(RunOptions, Input, Base):
 
 
 def _whole(n):
-    """A number of rows, as an int where it is one."""
+    """A number of rows, as an int if it is an integer."""
     return int(n) if n.is_integer() else n
 
 

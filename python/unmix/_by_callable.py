@@ -1,4 +1,4 @@
-"""FastICA by a function of the caller's own, in numpy: slow, and as scikit-learn does it but for cancellation."""
+"""FastICA with a user-defined contrast function in numpy: slow; as in scikit-learn, except for cancellation."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def _rotation(m):
 
 
 def _moved(new, old):
-    """``1 - |<new, old>|`` of unit rows, without its cancellation."""
+    """``1 - |<new, old>|`` of unit rows, computed without cancellation."""
     sign = np.where(np.sum(new * old, axis=-1, keepdims=True) < 0, -1, 1)
     return float(np.max(0.5 * np.sum((new - sign * old) ** 2, axis=-1)))
 

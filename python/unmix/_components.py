@@ -43,23 +43,23 @@ def chosen(model, setting, asked):
                 f"{setting}={asked!r} is not possible: {one!r} is neither the number nor the name of a component; give integers, names, "
                 f"or a mask of {model.n_codes} booleans"
             )
-    # No model has as many components as numbers beyond this.
+    # No model has more components than this.
     most = 2**62
     names = [name for one in each for name in (_words(one, model.n_codes) if isinstance(one, str) else [max(-most, min(int(one), most))])]
     return np.asarray(model.choose(setting, names), dtype=np.int64)
 
 
 def _words(word, n):
-    """What a word names: a component by its name, or the numbers of a range with both ends, as in ``"0-2"``."""
+    """The components that a string selects: a component by its name, or the numbers of a range with both ends, as in ``"0-2"``."""
     ends = re.fullmatch(r"\s*(\d+)-(\d+)\s*", word)
     if not ends or int(ends[1]) > int(ends[2]):
         return [str(word)]
-    # Of a range that ends outside, its end is what the model refuses.
+    # A range that ends outside is refused by the model through its end.
     return range(int(ends[1]), int(ends[2]) + 1) if int(ends[2]) < n else [min(int(ends[2]), 2**62)]
 
 
 def ordered(model, setting, asked):
-    """The same in the requested order, where that is a sequence: duplicates are kept once, at their first place."""
+    """The same in the requested order, if that is a sequence: of duplicates the first is kept."""
     is_mask = isinstance(asked, np.ndarray) and asked.dtype == bool or np.ndim(asked) == 1 and all(isinstance(a, (bool, np.bool_)) for a in asked)
     if isinstance(asked, (str, Integral)) or np.ndim(asked) != 1 or is_mask:
         return chosen(model, setting, asked).tolist()
@@ -67,7 +67,7 @@ def ordered(model, setting, asked):
 
 
 def in_frame(estimator, rows, given):
-    """Rows as configured by ``set_output``, with the columns that the model was fitted on and the index of what was given."""
+    """Rows as configured by ``set_output``, with the columns of the fit and the index of the input."""
     kind = _get_output_config("transform", estimator)["dense"]
     if kind == "default":
         return rows

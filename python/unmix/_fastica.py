@@ -127,7 +127,7 @@ class FastICA(FastICAParameters, Sources):
             return
         n, p = rows.shape
         if self.whiten and not isinstance(self.n_components, (Integral, type(None))):
-            # How many sources have this share of the variance is known after the first pass.
+            # The number of sources for a fraction of the variance is known only after the first pass.
             return
         k = p if not self.whiten else min(n, p) if self.n_components is None else self.n_components
         if self.whiten and k > min(n, p):
@@ -139,7 +139,7 @@ class FastICA(FastICAParameters, Sources):
     def _settings(self):
         settings = super()._settings()
         if callable(self.fun):
-            # What a callable has found is handed over as a start from which no step is taken.
+            # The result of a callable is passed as a start from which no step is taken.
             settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(self._start)}
         elif self.fun != "logcosh":
             settings["fun_args"] = None
@@ -165,11 +165,11 @@ class FastICA(FastICAParameters, Sources):
                 self._start, self._ended = None, None
                 seed = self._seed()
                 with warnings.catch_warnings():
-                    # Said again by the second fit.
+                    # Repeated by the second fit.
                     warnings.simplefilter("ignore")
                     rows, _ = super()._fit(X)
                 rotation, *ended = self._by_callable(np.asarray(read(rows)), seed)
-                # The rows of the rotation in white coordinates, whatever their order and signs are now.
+                # The rows of the rotation in white coordinates, in any order and with any signs.
                 self._start, self._ended = rotation, ended
                 return super()._fit(X)
             finally:
@@ -184,7 +184,7 @@ class FastICA(FastICAParameters, Sources):
         super()._fit_shards(shape, dtype, gather_all, sparse)
 
     def _by_callable(self, rows, seed):
-        """Rows of the rotation that a callable finds, the number of iterations, whether these sufficed, and the last change."""
+        """Rows of the rotation estimated with a callable, the number of iterations, whether it converged, and the last change."""
         if self.whiten:
             z = ((rows - self.mean_) @ (self.rotation_ / self.scale_)).T
         else:
@@ -209,7 +209,7 @@ class FastICA(FastICAParameters, Sources):
     def _adopt(self, model):
         ended = vars(self).get("_ended")
         if ended is not None:
-            # The fit took no step: what ended is the search that found its start.
+            # The fit took no step: the outcome is that of the search that found its start.
             name = getattr(self.fun, "__name__", type(self.fun).__name__)
             given = {"fun": name, "max_iter": int(self.max_iter), "w_init": None if self.w_init is None else np.asarray(self.w_init).tolist()}
             model = model.searched(*ended, json.dumps(given))
@@ -250,7 +250,7 @@ class FastICA(FastICAParameters, Sources):
 
     @property
     def _unmixing(self):
-        """What unmixes the rows after ``whitening_``."""
+        """The unmixing matrix to apply after ``whitening_``."""
         check_is_fitted(self)
         root = np.sqrt(self._model.end[3]) if "scale_" in vars(self) else 1.0
         return (self.second_rotation_.T * root).astype(self.mean_.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Where figures are drawn."""
+"""Axes of figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """``ax``, or new axes in a figure of this size in inches, by default that of matplotlib."""
+    """``ax``, or new axes in a figure of this size in inches; the default size is that of matplotlib."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""What notebooks show: tables of facts as HTML, and pages inline."""
+"""Notebook output: tables of facts as HTML, and pages inline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-#: Rows of a table that a notebook shows.
+#: #: Maximum number of rows of a table in a notebook.
 _MOST_ROWS = 60
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[Any]], caption: str = "", notes: Sequence[str] = ()) -> str:
-    """Return an HTML table; text is escaped, and of many lines the first are shown."""
+    """Return an HTML table; text is escaped, and long tables are cut after the first lines."""
     lines = list(lines)
     cells = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(_brief(cell))}</td>" for cell in line) + "</tr>" for line in lines[:_MOST_ROWS])
@@ -78,7 +78,7 @@ class Page:
             file.write(self.text)
 
     def _repr_html_(self) -> str:
-        # Styles and scripts of the page and of the notebook do not meet inside a frame.
+        # In a frame, styles and scripts of the page and of the notebook are separate.
         frame = 'width="100%" height="700" style="border:1px solid #8884"'
         return f'<iframe {frame} srcdoc="{html.escape(self.text, quote=True)}"></iframe>'
 

@@ -1,4 +1,4 @@
-"""Rows as the extension takes them, and the warnings about them."""
+"""Conversion of rows for the extension, and warnings about them."""
 
 import functools
 import json
@@ -24,12 +24,12 @@ def registry():
 
 @functools.cache
 def tensor_names(method):
-    """Settings of a method that are tables, given beside the others; those that belong to the rows of a fit are arguments of ``fit``."""
+    """Settings of a method that are tables; those given together with the rows of a fit are arguments of ``fit``."""
     return [s["name"] for s in registry()[method]["settings"] if s["tensor"] and not s["with_rows"]]
 
 
 def tell(message, category=UserWarning):
-    """Warn at the line of the caller's own code, from any depth of unmix's and scikit-learn's code."""
+    """Warn at the caller's line, from any depth of unmix's and scikit-learn's code."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
         frame, level = frame.f_back, level + 1
@@ -37,19 +37,19 @@ def tell(message, category=UserWarning):
 
 
 def tell_ignored(columns):
-    """Say which columns were left out."""
+    """Warn about columns that were ignored."""
     tell(f"columns that the model was not fitted on are ignored: {', '.join(columns)}")
 
 
 def tell_unsolved(message):
-    """Say which rows an iterative encoder did not solve."""
+    """Warn about rows for which an iterative encoder did not converge."""
     tell(message, ConvergenceWarning)
 
 
 def _is_path(X):
-    """Whether rows are in files: a path, a list of paths, or a handle that :func:`unmix.open` gave."""
+    """Whether rows are in files: a path, a list of paths, or a handle returned by :func:`unmix.open`."""
     if type(X) is np.ndarray:
-        # The usual case at once: asking an abstract class takes as long as a tenth of a small fit.
+        # The common case first: an isinstance check with an abstract class takes a tenth of the time of a small fit.
         return False
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(isinstance(path, (str, os.PathLike)) for path in X)
@@ -57,7 +57,7 @@ def _is_path(X):
 
 
 def _file(X):
-    """Rows in files as the extension takes them."""
+    """Rows in files, converted for the extension."""
     if isinstance(X, Files):
         return X._files
     if isinstance(X, (list, tuple)):
@@ -65,7 +65,7 @@ def _file(X):
     return X if isinstance(X, _unmix.Files) else os.fspath(X)
 
 
-#: Objects that hold rows in a form of their own, by the package and the name of their class: what to give instead.
+#: #: Objects of other packages that hold rows in their own form, by package and class name: what to give instead.
 _HOLDERS = {
     ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
@@ -75,7 +75,7 @@ _HOLDERS = {
 
 
 def _refuse_holders(X):
-    """Name what to give in place of an object of another package that numpy cannot read as a table."""
+    """Say what to give instead of an object of another package that numpy cannot convert to a table."""
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
         for (holder, prefix), remedy in _HOLDERS.items():
@@ -84,7 +84,7 @@ def _refuse_holders(X):
 
 
 def _is_plain(dtype):
-    """Whether the extension reads numbers of this type as they are."""
+    """Whether the extension reads numbers of this type directly."""
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
@@ -98,7 +98,7 @@ def _is_single(X):
 
 
 def _weights(sample_weight, rows):
-    """Weights as a list of numbers; the extension checks them, row by row."""
+    """Weights as a list of numbers; the extension validates them, row by row."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real) and not _is_path(rows):
@@ -110,9 +110,9 @@ def _weights(sample_weight, rows):
 
 
 class Input:
-    """How estimators take rows and codes."""
+    """Conversion of rows and codes for estimators."""
 
-    #: The fewest rows that a fit needs.
+    #: #: Minimum number of rows of a fit.
     _min_samples = 2
 
     def _rows(self, X, reset=False, min_samples=None):
@@ -143,14 +143,14 @@ class Input:
             X,
             reset=reset,
             accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
-            # Any plain number is converted block by block; only what is not one has to be converted as a whole.
+            # Any plain number type is converted block by block; only others must be converted as a whole.
             dtype=None if plain else np.float32 if _is_single(X) else [np.float64, np.float32],
             ensure_all_finite=False,
             ensure_min_samples=least,
         )
 
     def _is_ready(self, X, reset, least):
-        """Whether ``validate_data`` would return this array as it is, without a word; it takes longer than a small fit."""
+        """Whether ``validate_data`` would return this array unchanged and without a warning; it takes longer than a small fit."""
         if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < least or X.shape[1] < 1:
             return False
         attributes = vars(self)
@@ -161,7 +161,7 @@ class Input:
         return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
 
     def _known_columns(self, X):
-        """Leave out the columns of a frame that the model was not fitted on, when it has all the others."""
+        """Drop the columns of a frame that the model was not fitted on, if it has all the others."""
         columns = getattr(X, "columns", None)
         known = vars(self).get("feature_names_in_")
         if columns is None or known is None or len(columns) <= len(known):

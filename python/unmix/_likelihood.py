@@ -1,4 +1,4 @@
-"""Models that are a Gaussian of the rows: its covariance, and the likelihood of rows."""
+"""Models with a Gaussian density of the rows: its covariance, and the likelihood of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Likelihood:
     """Estimators whose models have a likelihood."""
 
     def _as_theirs(self):
-        """Whether the Gaussian is the one that scikit-learn gives a whitened model."""
+        """Whether the Gaussian is the one that scikit-learn uses for a whitened model."""
         return False
 
     def get_covariance(self) -> Array:

@@ -1,4 +1,4 @@
-"""Options of a fit that are not settings of its method: a limit of time, a checkpoint, a model to start from."""
+"""Options of a fit that are not settings of its method: a time limit, a checkpoint, a model as a start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RunOptions:
-    """What every estimator does with them."""
+    """Run options, common to all estimators."""
 
     # For classes that have no parameters of these names.
     max_seconds: float | None = None
@@ -41,11 +41,11 @@ class RunOptions:
         }
 
     def _starts_from_model(self):
-        """Whether ``init`` is a model or its path, and not one of the starts that the method has itself."""
+        """Whether ``init`` is a model or its path, and not a choice of the setting."""
         return self.init is not None and not (isinstance(self.init, str) and self.init in self._own_starts())
 
     def _start_model(self):
-        """The model that a fit starts from, where one is given."""
+        """The model from which a fit starts, if one is given."""
         if not self._starts_from_model():
             return None
         if not isinstance(self.init, RunOptions):
@@ -54,7 +54,7 @@ class RunOptions:
         return self.init._model
 
     def __sklearn_clone__(self):
-        # A model to start from, or that stands for a table, is a value: a clone of it would be unfitted.
+        # A model given as a start or as a table is a value: a clone of it would be unfitted.
         clone = super().__sklearn_clone__()
         clone.init = self.init
         for name in tensor_names(self._method):
@@ -63,10 +63,10 @@ class RunOptions:
         return clone
 
 
-#: What ``init`` may be beside a method's own choices.
+#: #: Allowed values of ``init`` in addition to a method's choices.
 START = [RunOptions, str, os.PathLike, None]
 
-#: What the options of a run that every class has may be.
+#: #: Allowed values of the run options.
 RUN_OPTIONS = {
     "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
     "checkpoint": [str, os.PathLike, None],

@@ -1,4 +1,4 @@
-"""Figures of dictionaries: all atoms in one mosaic, how often rows use them, and how many a row uses."""
+"""Figures of dictionaries: all atoms in one mosaic, how often rows use them, and the number of atoms per row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
 
-#: Atoms that a mosaic has room for, and panels of curves.
+#: #: Maximum number of atoms in a mosaic, and of panels with curves.
 _MOST_PICTURES, _MOST_CURVES = 512, 32
 
 
@@ -83,7 +83,7 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
 
 
 def _used(model: Any, X: Rows) -> Array:
-    """Which atoms the code of each row uses."""
+    """Mask of the atoms that the code of each row uses."""
     codes = model.transform(X)
     return np.asarray((codes.toarray() if hasattr(codes, "toarray") else np.asarray(codes)) != 0)
 
@@ -93,7 +93,7 @@ def _scaled(atom: Array) -> Array:
 
 
 def _mosaic(ax: Axes, drawn: Array, shape: tuple[int, ...], title: str) -> None:
-    """All pictures in one image, a line of background between them."""
+    """All pictures in one image, separated by a line of background."""
     height, width = shape[:2]
     columns = max(1, round(np.sqrt(len(drawn) * height / width)))
     lines = -(-len(drawn) // columns)

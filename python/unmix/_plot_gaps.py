@@ -1,4 +1,4 @@
-"""Figures of missing cells: where they are, and how accurate imputed values are."""
+"""Figures of missing cells: their positions, and the accuracy of imputed values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Runs of rows that a map has room for.
+#: #: Maximum number of lines of a map.
 _MOST_LINES = 400
-#: Columns that a map has room to name.
+#: #: Maximum number of column names on a map.
 _MOST_NAMES = 30
 
 
@@ -142,7 +142,7 @@ def _table(X):
 
 
 def _hidden(X, share, random_state):
-    """X, and a mask of the cells to hide."""
+    """X, and a mask of the cells to hold out."""
     seen = np.flatnonzero(~np.isnan(X))
     count = round(share * len(seen))
     if count == 0:
@@ -155,7 +155,7 @@ def _hidden(X, share, random_state):
 def _fills(ax, truth, filled, std, level):
     reach = NormalDist().inv_cdf(0.5 + level / 2)
     inside = np.abs(truth - filled) <= reach * std
-    # More bars than this hide each other.
+    # With more, the bars would overlap.
     shown = np.linspace(0, len(truth) - 1, min(len(truth), 400)).astype(int)
     for here, colour, name in ((inside, "C0", "interval holds the value"), (~inside, "C3", "interval does not")):
         at = shown[here[shown]]

@@ -164,7 +164,7 @@ def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def _standard_deviation(model, i):
-    """How much one standard deviation of a latent variable is in its code."""
+    """The change of a code for one standard deviation of its latent variable."""
     if hasattr(model, "latent_scale_") or hasattr(model, "heywood_"):
         return 1.0
     variance = getattr(model, "explained_variance_", None)
@@ -218,7 +218,7 @@ def _needs(model, attribute, what):
 
 
 def _standardized(model):
-    """Loadings and uniquenesses in units of the standard deviations of the columns; 0 for columns that do not vary."""
+    """Loadings and uniquenesses in units of the standard deviations of the columns; 0 for constant columns."""
     unique = np.asarray(model.noise_variance_, dtype=np.float64)
     common = np.asarray(model.communalities_, dtype=np.float64)
     raw = np.asarray(model.components_, dtype=np.float64).T

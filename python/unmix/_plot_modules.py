@@ -1,4 +1,4 @@
-"""Figures of modules: all of them in one map, and one of them row by row."""
+"""Figures of modules: all of them in one map, and one of them in detail."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-#: Modules whose members a map puts first.
+#: #: Number of modules whose members a map shows first.
 _MOST_MODULES = 12
-#: Columns that a map has room to name.
+#: #: Maximum number of column names on a map.
 _MOST_NAMES = 60
-#: Columns of a module that are drawn: those that differ most.
+#: #: Number of columns of a module that are drawn: those that differ most.
 _MOST_LINES = 24
 
 
@@ -147,7 +147,7 @@ def _standardised(X, found) -> Array:
 
 
 def _in_order(member: Array) -> Array:
-    """Members of the first module, then those of the next that are in none before it, and so on."""
+    """Members of the first module, then those of the next that are not in an earlier one, and so on."""
     first = np.where(member.any(axis=0), member.argmax(axis=0), len(member))
     order = np.argsort(first, kind="stable")
     return order[: int(member.any(axis=0).sum())]

@@ -62,7 +62,7 @@ def parts(
     else:
         whole = np.asarray(X, dtype=float)[list(rows)]
         low = model.inverse_transform(model.transform(whole))
-        # As ``sparse_``: what is beyond the noise, or beyond rounding where there is none.
+        # As ``sparse_``: residuals beyond the noise, or beyond rounding errors if there is no noise.
         least = 4.5 * model.noise_std_ if model.noise_std_ else 1e-4 * np.sqrt(np.mean(low**2))
         sparse = np.where(abs(whole - low) > least, whole - low, 0)
     p = low.shape[1]
@@ -127,7 +127,7 @@ def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
         )
     order = np.argsort(labels, kind="stable")
     ax = axes_or_new(ax)
-    # Half of the largest affinities would hide the others.
+    # So that the largest affinities do not dominate the colour scale.
     most = float(np.quantile(table[table > 0], 0.99)) if (table > 0).any() else 1.0
     image = ax.imshow(table[np.ix_(order, order)], cmap="Greys", vmin=0, vmax=most, interpolation="nearest")
     names, counts = np.unique(labels, return_counts=True)

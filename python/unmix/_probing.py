@@ -1,4 +1,4 @@
-"""What single units of a code say about labels."""
+"""Sparse probing: how well single units of a code predict labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._types import Seed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-#: Rows that each half must have of a label.
+#: #: Minimum number of rows of a label in each half.
 _LEAST = 2
 
 
@@ -117,13 +117,13 @@ def _half(of, draw):
     first = np.zeros(len(of), dtype=bool)
     for j in range(of.max() + 1):
         rows = draw.permutation(np.flatnonzero(of == j))
-        # Of an odd number the middle one goes to either half in turn.
+        # If the number is odd, the middle one is assigned to the halves alternately.
         first[rows[: (len(rows) + j % 2) // 2]] = True
     return first
 
 
 class _Halves:
-    """Columns of a table in units of their standard deviations on the first half."""
+    """Columns of a table, divided by their standard deviations on the first half."""
 
     def __init__(self, table, first):
         self.table, self.first = table, first
@@ -139,11 +139,11 @@ class _Halves:
         return mean, np.maximum(np.asarray(part.multiply(part).mean(axis=0)).ravel() - mean * mean, 0.0)
 
     def order(self, positive):
-        """Columns by how much their means differ, relative to the deviation within both classes."""
+        """Columns in the order of the difference of their class means, relative to the within-class deviation."""
         (a, within_a), (b, within_b) = self._moments(self.first & positive), self._moments(self.first & ~positive)
         share = positive[self.first].mean()
         within = share * within_a + (1 - share) * within_b
-        # A column without any deviation within the classes tells them apart where its means differ at all.
+        # A column without within-class deviation separates the classes if its means differ at all.
         least = np.maximum(1e-12 * self.scale**2, np.finfo(np.float64).tiny)
         return np.argsort(-np.abs(a - b) / np.sqrt(np.maximum(within, least)), kind="stable")
 

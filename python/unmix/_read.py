@@ -15,7 +15,7 @@ from ._types import Array, Path
 
 
 def _word(column):
-    """A column as one word of the list that the readers take."""
+    """A column name, quoted for a list of columns."""
     if isinstance(column, Integral):
         return str(int(column))
     plain = column and column.strip() == column and not any(c in column for c in ',"')
@@ -23,7 +23,7 @@ def _word(column):
 
 
 def _columns(columns):
-    """A list of columns as the command line has it; text is one already."""
+    """A list of columns as text, as on the command line."""
     if columns is None or isinstance(columns, str):
         return columns
     return ",".join(map(_word, columns))
@@ -56,7 +56,7 @@ def _range(rows):
 
 
 def _dtype(dtype):
-    """The name of a type of numbers; the extension checks it."""
+    """The name of a number type; the extension validates it."""
     try:
         return None if dtype is None else np.dtype(dtype).name
     except TypeError:
@@ -186,7 +186,7 @@ class Files:
     def __repr__(self) -> str:
         paths, settings = self._given
         shown = repr(os.fspath(paths[0]) if len(paths) == 1 else [os.fspath(p) for p in paths])
-        # By what is written: arrays cannot be compared as one.
+        # Compared as source text, because arrays have no single truth value.
         written = {name: repr(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in settings.items()}
         changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
@@ -201,7 +201,7 @@ def _facts():
 
 
 def _reading(grey, rgb, patches, **settings):
-    """Settings as the extension takes them."""
+    """Settings, converted for the extension."""
     if grey and rgb:
         raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):

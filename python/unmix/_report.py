@@ -88,7 +88,7 @@ class Report:
     warnings: list[str]
     settings: dict[str, Any]
     invocation: str | None
-    # What only some fits have.
+    # Present for some fits only.
     halves: Any = None
     norms: Any = None
     orthonormality: Any = None

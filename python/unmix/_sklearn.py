@@ -1,4 +1,4 @@
-"""What estimators have from scikit-learn, with the annotations that it lacks."""
+"""The base class from scikit-learn, with the annotations that it lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     class Base:
-        """As checkers see it: a base without annotations would let every name pass for an attribute."""
+        """For type checkers: a base without annotations would let every name pass for an attribute."""
 
         n_features_in_: int
         feature_names_in_: NDArray[Any]
@@ -34,4 +34,4 @@ if TYPE_CHECKING:
 else:
 
     class Base(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-        """As it is."""
+        """The class itself."""

@@ -9,18 +9,18 @@ from ._read import read as from_file
 
 
 def read(X):
-    """An array, read from a file where it is a path."""
+    """An array, read from a file if a path is given."""
     if not _is_path(X):
         return X
     return X.read() if isinstance(X, Files) else from_file(X)
 
 
 def start(w_init):
-    """A start as settings have it."""
+    """An initial matrix as a setting."""
     return None if w_init is None else np.asarray(w_init, dtype=np.float64).tolist()
 
 
-#: Parts of the sentences of reports that are warned about as well.
+#: #: Parts of those sentences of reports that are also given as warnings.
 _DOUBTS = (
     "the rows vary along",
     "cannot be distinguished from Gaussian",
@@ -40,7 +40,7 @@ class Sources(Estimator):
         return {**super()._settings(), "w_init": start(self.w_init)}
 
     def _tell_doubts(self):
-        """Warn about doubtful sources, except for few rows, which is in the report."""
+        """Warn about doubtful sources, except for few rows, which only the report mentions."""
         for doubt in self.report_.warnings:
             if any(words in doubt for words in _DOUBTS):
                 tell(doubt)

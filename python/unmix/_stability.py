@@ -19,7 +19,7 @@ from ._types import Array, Rows, Seed
 if TYPE_CHECKING:
     import pandas
 
-# Intervals of so many cuts are less than a tenth wider than any number of cuts would leave them.
+# With this number of cuts, intervals are less than a tenth wider than with any larger number.
 _ENOUGH = 20
 
 
@@ -254,7 +254,7 @@ class Stability:
 
 
 def _ends(interval):
-    # Cut off and not rounded: 0.8999 lies below 0.9, as in the verdict.
+    # Truncated, not rounded: 0.8999 is below 0.9, as in the verdict.
     return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
 
 

@@ -1,4 +1,4 @@
-"""Learning from streams: ``partial_fit`` of estimators whose models hold a learning state."""
+"""Learning from streams: ``partial_fit`` of estimators whose models store a learning state."""
 
 from . import _unmix
 from ._input import tensor_names
@@ -7,7 +7,7 @@ from ._written import call
 
 
 def learn_more(estimator, X):
-    """Continue an estimator with the rows ``X``; when that fails it is as it was before."""
+    """Continue an estimator with the rows ``X``; on an error it is unchanged."""
     before = vars(estimator).copy()
     try:
         model = before.get("_model")

@@ -63,13 +63,13 @@ def get_num_threads() -> int:
 
 
 def threads_here() -> int:
-    """1 inside a joblib worker of any backend, unless it was set; else 0, which means the default."""
+    """1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
         return 0
-    # What joblib itself looks at first: workers and blocks of parallel_config have one.
+    # What joblib itself tests first: workers and blocks of parallel_config have one.
     here = getattr(parallel, "_backend", None)
     if here is not None and not hasattr(here, "config"):
         return 0
-    # joblib makes the backend of a worker one level deeper than that of the process or thread that started it.
+    # The backend of a joblib worker is one level deeper than that of the process or thread that started it.
     return 1 if (getattr(parallel.get_active_backend()[0], "nesting_level", 0) or 0) > 0 else 0

@@ -1,4 +1,4 @@
-"""Estimators and calls as source text: the invocation that a model records."""
+"""Estimators and calls as source code: the invocation that a model records."""
 
 import inspect
 import os
@@ -8,19 +8,19 @@ import numpy as np
 from ._input import _is_path
 from ._read import Files
 
-#: Types whose values are what they look like, so that what was valid once is valid again.
+#: #: Types whose repr determines the value, so that a value that was validated once is valid again.
 SIMPLE = frozenset((type(None), bool, int, float, str))
 
 
 def made(cls, values):
-    """A class and the parameters that are not at their defaults, as source text."""
+    """A class and the parameters that differ from their defaults, as source code."""
     defaults = inspect.signature(cls.__init__).parameters
     given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not _same(value, defaults[name].default)]
     return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
 
 
 def call(written, name, X, sample_weight=None):
-    """The call that makes a model, as source text: files by name, arrays as ``X``."""
+    """The call that makes a model, as source code: files by name, arrays as ``X``."""
     rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr([os.fspath(path) for path in X] if isinstance(X, (list, tuple)) else os.fspath(X))
     return f"{written}.{name}({rows})" if sample_weight is None else f"{written}.{name}({rows}, sample_weight=sample_weight)"
 
@@ -30,6 +30,6 @@ def _same(value, default):
 
 
 def _brief(value):
-    """A value as it is written; of arrays and of what has no short form its name alone."""
+    """A value as source code; arrays, and values without a short form, by their name alone."""
     text = repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
     return text if len(text) <= 80 else f"<{type(value).__name__}>"

@@ -316,7 +316,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         """
         check_is_fitted(self)
         facts = json.loads(_unmix.evaluate(self._model, self._rows(X), self._facts()))
-        # None is a share of no variance.
+        # None is a fraction of a variance of zero.
         found = {name: float("nan") if value is None else value for name, value in facts.items()}
         return Bunch(**{**found, "density": np.array(facts["density"])})
 

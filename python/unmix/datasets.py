@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _check(**numbers):
-    """Refuse what is not an integer, or smaller than the second of the pair."""
+    """Refuse values that are not integers, or smaller than the second of the pair."""
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")

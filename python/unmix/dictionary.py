@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _learns_from_a_stream(estimator):
-    """Whether ``partial_fit`` exists: all algorithms but the online one need all rows at once."""
+    """Whether ``partial_fit`` exists: all algorithms except the online one need all rows at once."""
     if estimator.algorithm == "online":
         return True
     raise AttributeError(f"partial_fit needs algorithm='online', got {estimator.algorithm!r}: it needs all rows at once")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _learns_row_by_row(ica):
-    """Whether ``partial_fit`` exists: all algorithms but EASI need all rows at once."""
+    """Whether ``partial_fit`` exists: all algorithms except EASI need all rows at once."""
     if ica.algorithm == "easi":
         return True
     raise AttributeError(f"partial_fit needs algorithm='easi', got {ica.algorithm!r}: it needs all rows at once")
@@ -313,7 +313,7 @@ class ICA(ICAParameters, Sources):
             channels = np.asarray(read(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]
-        # Sources are uncorrelated and of variance 1 where they are a rotation of white coordinates.
+        # Sources are uncorrelated with variance 1 if they are a rotation of white coordinates.
         second = np.eye(self.n_components_)
         if "scale_" in vars(self):
             second = self.second_rotation_.T @ self.second_rotation_

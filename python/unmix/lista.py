@@ -1,4 +1,4 @@
-"""Sparse codes by a short trained network."""
+"""Sparse codes by a trained network of few layers."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class LISTA(LISTAParameters, Estimator):
 
 
 def _codes(y):
-    """Codes as a table for the extension; none where ``y`` holds none."""
+    """Codes as a table for the extension; none if ``y`` is not a table."""
     if y is None:
         return []
     if _is_path(y):

@@ -612,7 +612,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
         if df_complete is not None:
             observed = (df_complete + 1) / (df_complete + 3) * df_complete * (1 - share)
             df = 1 / (1 / df + 1 / observed)
-        # What t with so many degrees of freedom loses.
+        # Fraction of missing information, with the correction 2 / (df + 3) for the degrees of freedom of t.
         ratio = extra / within
         information = np.where(within > 0, (ratio + 2 / (df + 3)) / (ratio + 1), 1.0)
     return Pooled(q.mean(0), np.sqrt(total), df, information)

@@ -192,14 +192,15 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
                 "variance 0 (report_.warnings says more)"
             )
-        # The first components were requested from a solver that works on squares; elsewhere small variances among them are expected.
+        # A solver based on squares was asked for the first components; for the other solvers small variances among them are
+        # accurate.
         if self.svd_solver in _TRUNCATED:
             for sentence in self.report_.warnings:
                 if "fewer than about three digits" in sentence:
                     tell(sentence)
 
     def _as_theirs(self):
-        """Whether the likelihood is the one that scikit-learn gives a whitened model."""
+        """Whether the likelihood is the one that scikit-learn uses for a whitened model."""
         return bool(self.whiten) and self.whiten != "zca"
 
     def get_covariance(self) -> Array:

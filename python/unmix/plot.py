@@ -42,9 +42,9 @@ __all__ = [
     "traversals",
 ]
 
-#: More columns than this have no room for their names below a panel.
+#: #: Maximum number of columns whose names fit below a panel.
 _MOST_NAMES = 30
-#: More different labels than this cannot be distinguished by colour.
+#: #: Maximum number of labels that can be distinguished by colour.
 _MOST_LABELS = 10
 
 
@@ -139,7 +139,7 @@ def components(
     if which not in ("patterns", "filters"):
         raise ValueError(f"which must be 'patterns' or 'filters', got {which!r}")
     check_is_fitted(model)
-    # Codes that are turned back towards the columns ('zca') are no longer along components; these are axes, and their own patterns.
+    # Codes that are rotated back to the columns ('zca') do not belong to components; these are axes, with their own patterns.
     turned = getattr(model, "whiten", None) == "zca"
     drawn = model.components_ if which == "filters" or turned else model.mixing_.T
     import matplotlib.pyplot as plt
@@ -227,7 +227,7 @@ def scatter(
     if values is not None and values.shape != x.shape:
         raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
     ax = axes_or_new(ax)
-    # Many points are drawn small and let what is below them shine through.
+    # Many points are drawn small and transparent.
     style = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
     if values is None:
         ax.scatter(x, y, **style)
@@ -352,7 +352,7 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
 
 
 def _axis_label(model, i):
-    # Codes that are turned back towards the columns are no longer along components.
+    # Codes that are rotated back to the columns do not belong to components.
     share = None if getattr(model, "whiten", None) == "zca" else getattr(model, "explained_variance_ratio_", None)
     return f"component {i}" if share is None else f"component {i} ({100 * share[i]:.3g} % of the variance)"
 
@@ -364,7 +364,7 @@ def _are_labels(values):
 
 
 def _labelled(ax, x, y, values, style):
-    # Text sorts whatever else is among the labels.
+    # As text, so that labels of mixed types can be sorted.
     text = values.astype(str)
     names, first, counts = np.unique(text, return_index=True, return_counts=True)
     shown = names[np.argsort(-counts, kind="stable")[:_MOST_LABELS]]
@@ -375,7 +375,7 @@ def _labelled(ax, x, y, values, style):
     for colour, i in enumerate(i for i in order if names[i] in shown):
         here = text == names[i]
         ax.scatter(x[here], y[here], color=f"C{colour}", label=names[i], **style)
-    # Outside the axes, because any corner may hold points.
+    # Outside the axes, because any corner may contain points.
     legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     for handle in legend.legend_handles:
         handle.set_alpha(1)

@@ -1,4 +1,4 @@
-"""Probabilistic PCA, alone and as the linear EigenGAN: error bars for codes and for cells that are missing."""
+"""Probabilistic PCA, alone and as the linear EigenGAN: standard errors of codes and of missing cells."""
 
 from __future__ import annotations
 

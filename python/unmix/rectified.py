@@ -333,7 +333,7 @@ class StackedRFN(StackedRFNParameters, Estimator):
         return {name: _per_layer(value) for name, value in settings.items()}
 
     def _starts_from_model(self):
-        # One of the method's own starts for each layer.
+        # One choice of the setting for each layer.
         return not isinstance(self.init, (list, tuple, np.ndarray)) and super()._starts_from_model()
 
     @property
@@ -373,7 +373,7 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
 
 def _per_layer(value):
-    """A setting as JSON has it, with its values for layers as a list."""
+    """Convert a setting to JSON, with its values for layers as a list."""
     return [_json(one) for one in value] if isinstance(value, (list, tuple, np.ndarray)) else value
 
 

@@ -185,7 +185,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    #: Made of the rows of the fit when somebody asks.
+    #: #: Computed from the rows of the fit on request.
     _derived = frozenset({"low_rank_", "sparse_"})
 
     if not TYPE_CHECKING:
@@ -210,6 +210,6 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
     def _sparse(self, rows, low):
         left = np.asarray(read(rows), dtype=low.dtype) - low
-        # What is left beside an exact low-rank part is judged as the fit judges it.
+        # Residuals of an exact low-rank part are classified as in the fit.
         cut = 4.5 * self.noise_std_ if self.noise_std_ > 0 else 1e-4 * np.sqrt(np.mean(np.square(low)))
         return np.where(np.abs(left) > cut, left, low.dtype.type(0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _is_mixture(estimator):
-    """Whether rows have probabilities: else these methods do not exist."""
+    """Whether rows have cluster probabilities: else these methods do not exist."""
     if estimator.algorithm != "ppca-mixture":
         raise AttributeError(f"rows have probabilities and a likelihood with algorithm='ppca-mixture', not {estimator.algorithm!r}")
     return True
@@ -354,7 +354,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
             whole.flags.writeable = False
             vars(self)[name + "_"] = whole
 
-    #: Made of the model when somebody asks.
+    #: #: Computed from the model on request.
     _derived = frozenset({"subspaces_", "n_clusters_"})
 
     if not TYPE_CHECKING:

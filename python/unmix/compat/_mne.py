@@ -17,7 +17,7 @@ _MISSING = object()
 
 
 class _Writable(FastICA):
-    """MNE divides the components that it gets by standard deviations, in place."""
+    """MNE divides the components by standard deviations in place, so they must be writable."""
 
     def fit(self, X, y=None):
         super().fit(X)

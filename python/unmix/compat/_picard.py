@@ -145,7 +145,7 @@ def picard(
 
 
 def _whitening(rows, n_components):
-    """The whitening matrix of centred rows (divisor ``n``), of at most as many directions as their rank."""
+    """The whitening matrix of centred rows (divisor ``n``), with at most as many directions as their rank."""
     pca = PCA(n_components, center=False, svd_solver="auto").fit(rows)
     n = len(rows)
     kept = pca.explained_variance_ > 0
