@@ -1,9 +1,9 @@
-"""How near sources are to the truth, beside other packages with the same contrast: writes the table of docs/ica.md.
+"""Accuracy of estimated sources, compared with other packages with the same contrast: writes the table of docs/ica.md.
 
     bench/.venv/bin/python bench/ica_accuracy.py [--write]
 
-Every input is mixed by a square matrix of normal numbers, five times; everybody begins at the same rotation and goes on until
-nothing moves any more. Numbers are medians of Amari's distance.
+Every input is mixed by a square matrix of normal numbers, five times; all packages start at the same rotation and iterate to
+convergence. Numbers are medians of Amari's distance.
 """
 
 import sys
@@ -52,7 +52,7 @@ def picards(ortho):
     return work
 
 
-#: Ours, and the peer that has the same contrast.
+#: #: unmix, and the peer with the same contrast.
 PAIRS = [
     ("logcosh", ours(), "scikit-learn", theirs("logcosh")),
     ("logcosh, Picard-O", ours(), "python-picard", picards(True)),
@@ -61,7 +61,7 @@ PAIRS = [
     ("maximum likelihood", ours(ortho=False, extended=True), "python-picard", picards(False)),
 ]
 
-#: Ours, which no peer has.
+#: #: Contrasts of unmix that no peer has.
 FITTED = [("adaptive", ours(fun="adaptive")), ("adaptive, ortho=False", ours(fun="adaptive", ortho=False))]
 
 

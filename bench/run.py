@@ -21,8 +21,8 @@ EXTRAS = ("torch", "jax", "dask", "crates")
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], add_help=False)
     parser.add_argument("--with", dest="extras", default="", metavar="LIST", help=f"install further peers: {','.join(EXTRAS)}")
-    parser.add_argument("--profile", default="release", help="cargo profile of unmix; only release is worth recording")
-    parser.add_argument("--no-build", action="store_true", help="measure what was built last")
+    parser.add_argument("--profile", default="release", help="cargo profile of unmix; only release can be recorded")
+    parser.add_argument("--no-build", action="store_true", help="measure the last build")
     parser.add_argument("-h", "--help", action="store_true")
     mine, rest = parser.parse_known_args()
     if mine.help:
@@ -41,7 +41,7 @@ def main():
 
 
 def environment(extras):
-    """The virtual environment, with what the requirements name; asked of pip only when they changed."""
+    """The virtual environment with the requirements; pip is run only when they have changed."""
     if not PYTHON.exists():
         run([sys.executable, "-m", "venv", str(VENV)])
     for name in ("requirements.txt", *(f"requirements-{e}.txt" for e in extras)):
@@ -52,7 +52,7 @@ def environment(extras):
 
 
 def build(profile):
-    """The wheel, installed, and the command line program."""
+    """Install the wheel, and build the command line program."""
     python, wheels = ROOT / "python", ROOT / "target" / "bench-wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     run([PYTHON, "-m", "maturin", "build", "--quiet", "--profile", profile, "--out", wheels, "--interpreter", PYTHON], python)
@@ -69,7 +69,7 @@ def build(profile):
 
 
 def crates():
-    """Other crates for Rust, in a program beside ours; built again only when it or its lock file has changed."""
+    """Other Rust crates, in a separate program; rebuilt only when it or its lock file has changed."""
     source, ending = BENCH / "crates", ".exe" if os.name == "nt" else ""
     files = sorted([*source.glob("*.*"), *source.glob("src/*.rs")])
     said = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

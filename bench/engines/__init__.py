@@ -1,9 +1,8 @@
-"""Who does the work: one file for each package, one function for each way that it is asked.
+"""Engines: one file for each package, one function for each implementation of a task.
 
-A function decorated with :func:`engine` gets a :class:`Job`, imports and prepares what is not to be timed, and returns two
-functions: one that does the work once, and one that turns what it returned into an answer to check (``None`` where there is
-none). A program of its own returns :class:`Outside` instead, with the times that it took, or
-raises :class:`TooLong`.
+A function decorated with :func:`engine` gets a :class:`Job`, makes the imports and preparations that are not timed, and returns
+two functions: one that does the work once, and one that converts its result to an answer to check (``None`` if there is none).
+An external program returns :class:`Outside` instead, with its times, or raises :class:`TooLong`.
 """
 
 import importlib
@@ -22,7 +21,7 @@ ENGINES = {}
 
 @dataclass
 class Job:
-    """What an engine is asked to do."""
+    """The task of an engine."""
 
     row: object
     path: Path
@@ -44,7 +43,7 @@ class Job:
 
 @dataclass
 class Outside:
-    """What a program of its own measured: seconds, an answer, its memory at its peak and with no more than the data."""
+    """Measurements of an external program: seconds, an answer, its peak memory and its memory with the data only."""
 
     times: list
     answer: dict = field(default_factory=dict)
@@ -55,31 +54,31 @@ class Outside:
 
 
 class TooLong(Exception):
-    """A fit of a program of its own took longer than its row allows."""
+    """A fit of an external program took longer than its row allows."""
 
 
 @dataclass
 class Engine:
-    """One way to do a task."""
+    """An implementation of a task."""
 
     make: object
     family: str
-    #: The module that it needs, or the file.
+    #: #: The module or file that it needs.
     needs: str | Path | None
-    #: It does not solve the task, so it is no peer: a measure for formulas.
+    #: #: Whether it does not solve the task but only supplies a measurement for formulas: it is then not a peer.
     yardstick: bool
-    #: It never has a second thread at work, so that to offer it one measures the same again.
+    #: #: Whether it always uses a single thread, so that it is measured with one thread only.
     single: bool
 
     def installed(self):
-        """Whether what this engine needs is there."""
+        """Whether the module or file that this engine needs is there."""
         if isinstance(self.needs, Path):
             return self.needs.exists()
         return self.needs is None or importlib.util.find_spec(self.needs) is not None
 
 
 def engine(task, name, needs=None, yardstick=False, single=False):
-    """Lists a function as the engine ``name`` of ``task``; the first word of the name is its family, for the chart."""
+    """Register a function as the engine ``name`` of ``task``; the first word of the name is its family, for the chart."""
 
     def listed(make):
         ENGINES[task, name] = Engine(make, name.split()[0], needs, yardstick, single)

@@ -7,9 +7,9 @@ from harness.data import ALPHA, beside
 
 from . import engine
 
-#: Atoms of a code of the task "omp".
+#: #: Number of atoms of a code in the task "omp".
 N_NONZERO = 10
-#: Rows of a batch of the task "dictionary".
+#: #: Mini-batch size of the task "dictionary".
 BATCH = 256
 
 
@@ -22,12 +22,12 @@ def _codes(codes):
 
 
 def _across(codes):
-    """Of SPAMS, whose rows are columns."""
+    """SPAMS, which stores rows as columns."""
     return {"codes": codes.T}
 
 
 def _ours(job, rows, **settings):
-    """A coder; its fit, of a few rows, is no part of the work."""
+    """A coder; its fit, to a few rows, is not timed."""
     import unmix
 
     return unmix.SparseCoder(_atoms(job), sparse_output=True, **settings).fit(rows)
@@ -120,9 +120,9 @@ def scikit_dictionary(job):
     return lambda: learner.fit(X), _learnt
 
 
-#: The part of the smallest alpha of zero codes that rows of the task "lasso wide" are coded with.
+#: #: Alpha of the task "lasso wide": the smallest alpha of zero codes divided by this.
 PART = 20
-#: Their gap, as a part of half the squared norm of the row.
+#: #: Tolerance on the gap, as a fraction of half the squared norm of the row.
 GAP = 1e-6
 
 
@@ -137,13 +137,13 @@ def wide(job):
 
     X, A, alpha = _wide(job)
     coder = unmix.SparseCoder(A, alpha=alpha, tol=GAP, sparse_output=True).fit(X)
-    # Norms of the atoms are formed once for a coder; the others form them in every fit, a sixth of the least work.
+    # Norms of the atoms are computed once for a coder; the other engines compute them in every fit, a sixth of the shortest time.
     return lambda: coder.transform(X), _codes
 
 
 def _regression(make):
-    """Estimators whose penalty is that of ours divided by the number of columns, ``make(alpha, columns)``; their gap is a part of the whole squared
-    norm."""
+    """Estimators whose penalty is that of unmix divided by the number of columns, ``make(alpha, columns)``; their gap is relative to
+    the whole squared norm."""
 
     def engine_of(job):
         X, A, alpha = _wide(job)

@@ -1,4 +1,4 @@
-"""Other crates for Rust, in the program of `bench/crates`, which `run.py --with crates` builds."""
+"""Other Rust crates, in the program of `bench/crates`, which `run.py --with crates` builds."""
 
 import json
 import re
@@ -11,11 +11,11 @@ import numpy as np
 
 from . import Outside, TooLong, engine
 
-#: For any processor of its kind, as cargo builds unless it is told otherwise.
+#: #: Compiled for a generic processor, which is cargo's default.
 PROGRAM = Path(sys.prefix) / "built" / "bench-crates"
 LOCK = Path(__file__).resolve().parent.parent / "crates" / "Cargo.lock"
 
-#: What it ends with when a fit takes longer than the row allows.
+#: #: Exit code when a fit takes longer than the row allows.
 _OVER = 124
 
 
@@ -54,7 +54,7 @@ for _task, _ica in (("pca", "linfa-reduction"), ("fit_transform", "linfa-reducti
     _listed(_task, "linfa", _ica, single=True)
 for _task in ("pca", "fit_transform"):
     _listed(_task, "smartcore", "smartcore", single=True)
-    # Its exact PCA asks LAPACK for as many left vectors as there are rows: no more than some ten thousand of those.
+    # Its exact PCA asks LAPACK for as many left vectors as there are rows: at most some ten thousand of those.
     for _name in ("petal exact", "petal randomized"):
         _listed(_task, _name, "petal-decomposition", single=False)
 _listed("ica", "petal", "petal-decomposition", single=False)

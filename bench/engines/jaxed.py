@@ -8,7 +8,7 @@ from . import engine
 
 
 def _jax(job):
-    # Read when JAX starts; nothing smaller than a thread for each core can be asked of it but through the process itself.
+    # Read when JAX starts; the number of threads can only be limited through the process itself.
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job.threads])
     import jax
@@ -18,7 +18,7 @@ def _jax(job):
 
 @engine("sigma", "JAX compiled", needs="jax")
 def sigma(job):
-    """All steps in one compiled loop; rows of a batch are taken from the array inside of it."""
+    """All steps in one compiled loop; batches are taken from the array inside the loop."""
     from harness.answers import SIGMA
 
     jax = _jax(job)

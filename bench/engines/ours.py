@@ -54,14 +54,14 @@ def read(job):
 
 
 def features_of(X, k):
-    """Features after 100 steps from the start that every engine has."""
+    """Features after 100 steps from the common start of all engines."""
     import unmix
     from harness.answers import BETA
     from harness.data import features
 
     settings = {"whiten": False, "center": False, "unit_norm": True, "beta": BETA, "tol": 0.0, "max_iter": 100}
     with warnings.catch_warnings():
-        # That it has not converged is the task.
+        # Non-convergence is part of the task.
         warnings.simplefilter("ignore")
         return unmix.RICA(k, w_init=features(k, X.shape[1]), **settings).fit(X).components_
 
@@ -81,7 +81,7 @@ def sigma(job):
 
     def work():
         with warnings.catch_warnings():
-            # What three epochs have not told apart is said, and is not the task.
+            # The warning that three epochs do not separate some components is not part of the task.
             warnings.simplefilter("ignore")
             return unmix.SigmaPCA(job.k, variant="ema-scaled-tanh", random_state=0, **SIGMA).fit(X)
 
@@ -100,7 +100,7 @@ def _fitted(job, make):
     return lambda: make(unmix, W).fit(X), lambda fitted: {"unmixing": fitted.components_, "facts": {"passes": fitted.report_.sweeps}}
 
 
-# At 1e-4 of the gradient FastICA's own rule ends with about the same: its 1e-4 is half the square of an angle.
+# At 1e-4 of the gradient FastICA's criterion stops at about the same point: its 1e-4 is half the square of an angle.
 engine("ica", "unmix", needs="unmix")(_ica(lambda unmix, W: unmix.ICA(tol=1e-4, w_init=W)))
 engine("ica", "unmix FastICA", needs="unmix")(_ica(lambda unmix, W: unmix.FastICA(w_init=W)))
 engine("ica", "unmix maximum likelihood", needs="unmix")(
@@ -164,7 +164,7 @@ def _msp(X, k, **settings):
 
     alone = {"polish": False, "refine": False, "random_state": 0}
     with warnings.catch_warnings():
-        # That it has not converged is the task of a step.
+        # Non-convergence is part of the task of timing a step.
         warnings.simplefilter("ignore")
         return unmix.CompleteDictionary(k, **alone, **settings).fit(X)
 
@@ -182,7 +182,7 @@ def msp(job):
 
 @engine("msp step", "unmix", needs="unmix")
 def msp_step(job):
-    """The time of a fit of more steps, less that of a fit of fewer, over the steps between."""
+    """Time per step: the difference between fits of more and of fewer steps, divided by the difference in steps."""
     X, k, fits, times, taken = job.X, job.k, job.row.fits, [], 0.0
 
     def timed(steps):
@@ -190,7 +190,7 @@ def msp_step(job):
         fitted = _msp(X, k, tol=0.0, max_iter=steps)
         return fitted, time.perf_counter() - start
 
-    # The first fit also wakes threads and touches pages.
+    # The first fit also starts threads and maps memory.
     timed(1)
     while taken < fits["seconds"] or len(times) < fits["least"]:
         (short, a), (fitted, b) = timed(4), timed(24)
@@ -201,7 +201,8 @@ def msp_step(job):
 
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
-    """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""
+    """One and two threads alternately, in one process, so that disturbances of the machine affect both; the results must have the same
+    bits."""
     import unmix
 
     def batch(X, k, n, seconds, bits):

@@ -1,4 +1,4 @@
-"""What a good engineer writes without any package: numpy, and LAPACK through scipy."""
+"""Reference implementations without a package: numpy, and LAPACK through scipy."""
 
 import numpy as np
 
@@ -42,8 +42,8 @@ def krylov(C, k, width=32):
 
 
 def moments(blocks, p, dtype):
-    """Rows, and their scatter about the mean in double precision: each block loses an offset near the mean before it is
-    multiplied, and what is left of the mean is taken off at the end."""
+    """Rows, and their scatter about the mean in double precision: each block is shifted by an offset near the mean before it is
+    multiplied, and the remainder of the mean is corrected at the end."""
     n, scatter, total, offset, buffer = 0, np.zeros((p, p)), np.zeros(p), None, None
     for block in blocks:
         if offset is None:
@@ -63,7 +63,7 @@ def blocks_of(X, size):
 
 @engine("pca", "numpy")
 def pca(job):
-    """Centre a copy, multiply, decompose: the shorter side decides."""
+    """Centre a copy, multiply, decompose; the smaller dimension decides which Gram matrix."""
     X = job.X
 
     def work():
@@ -103,7 +103,7 @@ def pca_krylov(job):
 
 
 def _carried(centred, answer):
-    """From directions among samples to directions among features."""
+    """Map directions among samples to directions among features."""
     axes = answer["components"] @ centred
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     return {"components": axes, "variances": answer["variances"]}
@@ -192,7 +192,7 @@ def sigma(job):
 
 
 def white(X):
-    """Centred rows in white coordinates, and what made them: the covariance decomposed, in double precision."""
+    """Centred rows in white coordinates, and the whitening matrix: from the eigenvalues of the covariance, in double precision."""
     mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     centred = X - mean
     values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64) / len(X))
@@ -270,7 +270,7 @@ def completion(job):
     def work():
         known = ~np.isnan(X)
         Y, M = np.where(known, X, 0.0), known.astype(float)
-        # The first directions of the cells, by subspace iteration.
+        # Initial directions of the cells, by subspace iteration.
         V = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], k + 5)))[0]
         for _ in range(3):
             V = np.linalg.qr(Y.T @ (Y @ V))[0]
@@ -347,7 +347,7 @@ def gaps_step(X, parameters):
 
 @engine("rpca", "numpy")
 def rpca(job):
-    """The augmented Lagrangian with whole decompositions: the penalty grows where the constraint lags behind the dual."""
+    """The augmented Lagrangian with full decompositions: the penalty increases when the primal residual exceeds the dual one."""
     X = job.X
 
     def work():
@@ -356,7 +356,7 @@ def rpca(job):
         Y, mu, S = X / max(spectral, np.abs(X).max() / alpha), 1.25 / spectral, np.zeros_like(X)
         for _ in range(500):
             Z = X - S + Y / mu
-            # By the Gram matrix, which is faster than svd and exact enough above the threshold.
+            # By the Gram matrix, which is faster than svd and accurate enough above the threshold.
             values, U = np.linalg.eigh(Z @ Z.T)
             kept = values > 1 / mu**2
             U, shrink = U[:, kept], 1 - 1 / (mu * np.sqrt(values[kept]))

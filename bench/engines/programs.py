@@ -1,4 +1,4 @@
-"""Programs that are started: unmix's command line."""
+"""External programs: unmix's command line."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def empty(job):
 
 @engine("pca_file", "unmix program")
 def fit_file(job):
-    """A fit by the command line program, with the start of the program and the model file; its memory is that of the program alone."""
+    """A fit by the command line program, including its start and the model file; memory is that of the program alone."""
     import unmix
 
     with tempfile.TemporaryDirectory() as folder:

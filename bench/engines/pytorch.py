@@ -86,7 +86,7 @@ def pca_file(job):
 
 @engine("ica", "PyTorch loop", needs="torch")
 def ica(job):
-    """Symmetric FastICA as a few lines of torch: rows made white once, then two products and a tanh a step, all rows at a time."""
+    """Symmetric FastICA in a few lines of torch: rows are whitened once, then two products and a tanh per step, all rows at a time."""
     from harness.data import rotation
 
     torch = _torch(job)
@@ -116,7 +116,7 @@ def ica(job):
 
 @engine("rica", "PyTorch L-BFGS", needs="torch")
 def rica(job):
-    """The function as its formula has it, differentiated automatically; torch's own search with the memory that ours has."""
+    """The objective as in its formula, with automatic differentiation; torch's L-BFGS with the same memory as that of unmix."""
     from harness.answers import BETA
     from harness.data import features
 
@@ -152,7 +152,7 @@ def rica(job):
 
 @engine("sigma", "PyTorch Adam", needs="torch")
 def sigma(job):
-    """As it is written down: the loss with what is held fixed detached, differentiated automatically, torch's own optimiser."""
+    """The loss as published, with constant parts detached, automatic differentiation, and torch's optimiser."""
     from harness.answers import SIGMA
 
     torch = _torch(job)

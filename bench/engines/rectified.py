@@ -6,9 +6,9 @@ import numpy as np
 
 from . import Outside, engine
 
-#: Iterations of the shorter and of the longer of two fits, whose difference is timed.
+#: #: Numbers of iterations of two fits whose time difference is measured.
 FEW, MORE = 1, 5
-#: Iterations of a whole fit.
+#: #: Number of iterations of a complete fit.
 WHOLE = 1000
 
 
@@ -24,14 +24,14 @@ def _answer(fitted):
 
 
 def _steps(job, fit):
-    """The time of a fit of more iterations, less that of a fit of fewer, over those between."""
+    """Time per iteration: the difference between fits of more and of fewer iterations, divided by the difference in iterations."""
     fits, times, taken = job.row.fits, [], 0.0
 
     def timed(iterations):
         start = time.perf_counter()
         return fit(iterations), time.perf_counter() - start
 
-    # The first fit also wakes threads and touches pages.
+    # The first fit also starts threads and maps memory.
     timed(FEW)
     while taken < fits["seconds"] or len(times) < fits["least"]:
         (_, a), (fitted, b) = timed(FEW), timed(MORE)
@@ -144,8 +144,8 @@ def numpy_step(job):
 
 
 def objective(X, W, psi):
-    """The mean log-likelihood of a row less the divergence of its code, in double precision, from loadings and noise alone: an independent
-    computation, through the precision of the units whatever the shape."""
+    """The mean log-likelihood of a row minus the divergence of its code, in double precision, from loadings and noise alone: an
+    independent computation, through the precision matrix of the units for every shape."""
     from scipy.linalg import solve
 
     (n, m), l, center = X.shape, W.shape[1], X.mean(axis=0, dtype=np.float64)

@@ -57,7 +57,7 @@ def fit_transform(job):
 
 @engine("fit_transform", "two validate_data calls", needs="sklearn", yardstick=True)
 def validate(job):
-    """What scikit-learn's contract costs before anything is computed: the input of ``fit`` and of ``transform`` checked."""
+    """Time of scikit-learn's input validation in ``fit`` and ``transform``, without any computation."""
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import validate_data
 

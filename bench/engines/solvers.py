@@ -1,5 +1,5 @@
-"""The deterministic solvers of sigma-PCA: to rest beside our own Adam, and a sweep beside the products that it is made of; an
-epoch of a trained rule from a file beside one from memory."""
+"""The deterministic solvers of sigma-PCA: time to convergence compared with Adam, and time of a sweep compared with its products; an
+epoch of a trained rule from a file compared with one from memory."""
 
 import time
 import warnings
@@ -11,11 +11,11 @@ from . import Outside, engine
 
 
 def _fitted(X, k, **settings):
-    """A model, and the seconds that it took."""
+    """A model, and the time of its fit in seconds."""
     import unmix
 
     with warnings.catch_warnings():
-        # That it has not come to rest is the task.
+        # Non-convergence is part of the task.
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         model = unmix.SigmaPCA(k, random_state=0, **settings).fit(X)
@@ -24,7 +24,7 @@ def _fitted(X, k, **settings):
 
 @engine("solver", "unmix", needs="unmix")
 def solver(job):
-    """The second-order solver on a part of the rows, the choice of which is timed too."""
+    """The second-order solver on a part of the rows, including the time of their selection."""
     X = job.X
 
     def work():
@@ -36,7 +36,7 @@ def solver(job):
 
 @engine("solver", "unmix Adam", needs="unmix")
 def adam(job):
-    """The main published rule as corrected, on all rows: as many epochs as it takes to get there."""
+    """The main published rule as corrected, on all rows, with the number of epochs needed for the same accuracy."""
     from harness.answers import sigma
 
     X = job.X
@@ -49,12 +49,12 @@ def adam(job):
 
 
 def _sweep(native, few, many, **settings):
-    """What of a fit does not depend on the number of sweeps is taken off by a fit of fewer. Both numbers are beyond the sweeps
-    that differ from the rest: looks at what components are, and the polar steps that the second-order solver begins with."""
+    """Time per sweep: costs that do not depend on the number of sweeps are subtracted by a fit with fewer. Both numbers exceed the
+    number of special sweeps: tests of the components, and the polar steps with which the second-order solver begins."""
 
     def make(job):
         X, fits, times, taken = job.X, job.row.fits, [], 0.0
-        # The first fit also wakes threads and touches pages.
+        # The first fit also starts threads and maps memory.
         _fitted(X, job.k, a=4.0, halves=False, tol=0.0, max_iter=1, **settings)
         while taken < fits["seconds"] or len(times) < fits["least"]:
             (short, a), (model, b) = (
@@ -72,7 +72,7 @@ engine("second-order sweep", "unmix", needs="unmix")(_sweep(True, 45, 75, constr
 
 
 def _alone(native):
-    """The products of a sweep, and its tanh, with nothing between: blocks of rows, one thread each, of the type of the rows."""
+    """The products of a sweep, and its tanh, without anything else: blocks of rows, one thread each, in the type of the rows."""
 
     def make(job):
         from threadpoolctl import threadpool_limits
@@ -86,7 +86,7 @@ def _alone(native):
             y = x @ W
             np.tanh(y, out=y)
             if native:
-                # One of the small products makes numbers for each row, three add up over rows.
+                # One of the small products gives numbers for each row, three are sums over rows.
                 return y.T @ x, y @ M, [y.T @ y for _ in range(3)]
             return y.T @ x
 
@@ -104,7 +104,8 @@ engine("second-order sweep", "numpy alone", yardstick=True)(_alone(True))
 
 
 def _epoch(of_file):
-    """The time of a fit of more epochs, less that of a fit of one, over the epochs between: what goes before the first epoch is left out."""
+    """Time per epoch: the difference between fits of more epochs and of one, divided by the difference in epochs; the time before the
+    first epoch cancels."""
 
     def make(job):
         import unmix
@@ -116,7 +117,7 @@ def _epoch(of_file):
             start = time.perf_counter()
             return rule.fit(rows), time.perf_counter() - start
 
-        # The first fit also wakes threads and touches pages.
+        # The first fit also starts threads and maps memory.
         fitted(rows, 1)
         while taken < fits["seconds"] or len(times) < fits["least"]:
             (_, a), (model, b) = fitted(rows, 1), fitted(rows, 9)

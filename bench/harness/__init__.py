@@ -1,1 +1,1 @@
-"""What measures: rows of a table, each engine in a process of its own, answers checked, records written."""
+"""The benchmark harness: rows of a table, each engine in a process of its own, answers checked, records written."""

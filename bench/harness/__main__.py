@@ -50,7 +50,7 @@ def main():
 
 
 def run(rows, threads, quick, only, keep):
-    """Measures and prints; rows are written down as they end, so that an interrupted run loses one."""
+    """Measure and print; each row is recorded when it ends, so that an interruption loses at most one."""
     load = machine.busy()
     if load is not None and load > 0.2 and not quick:
         print(f"{load:.1f} cores are at work on something else: times will be too long.", file=sys.stderr)
@@ -79,12 +79,12 @@ def run(rows, threads, quick, only, keep):
         if keep:
             print(f"kept in {record.keep(row.name, entry, about)}")
         failed += results.get("unmix", {"state": "right"})["state"] != "right"
-    # A target that is missed is a fact; an answer of ours that is wrong or missing is a mistake.
+    # A missed target is a result; a wrong or missing answer of unmix is an error.
     return 1 if failed else 0
 
 
 def _last(name, entry, about):
-    """What ran last, for a look at the numbers afterwards."""
+    """Write the results of the last run, for inspection."""
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / "last.json"
     kept = json.loads(path.read_text()) if path.exists() else {"rows": {}}

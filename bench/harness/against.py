@@ -13,7 +13,7 @@ from . import data, machine, record
 from .measure import duration, one
 from .table import BENCH
 
-#: A row is slower, or takes more memory, where its ratio is above this.
+#: #: A row counts as slower, or as larger, if its ratio is above this.
 MOST = 1.03
 
 #: What `import unmix` loads where it is installed: in both environments the same, or times and peaks of memory are not comparable.
@@ -21,7 +21,7 @@ SHARED = ("joblib", "numpy", "pandas", "polars", "pyarrow", "scikit-learn", "sci
 
 
 def compare(rows, threads, other, rounds, only=(), keep=False):
-    """Measures, prints and returns how many rows are slower or larger than `MOST` allows."""
+    """Measure and print; return the number of rows that are slower or larger than `MOST` allows."""
     other = Path(other).resolve() / "bench"
     if not (other / ".venv" / "built" / "profile.txt").exists():
         sys.exit(f"--against: {other.parent} has no build: run `cargo xtask bench --quick tiny` there first")
@@ -106,7 +106,7 @@ def _commit(folder):
 
 
 def _keep(found, about):
-    """Beside the records of the day, a file for each pair of commits."""
+    """Write next to the records of the day, with a file for each pair of commits."""
     folder = record.FOLDER / machine.short_name(about)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{about['after']}-against-{about['before']}.json"

@@ -1,4 +1,4 @@
-"""What the right answer is, and how far an answer is from it."""
+"""Reference answers, and errors of answers relative to them."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .data import BLOCK, beside
 
 
 class Wrong(Exception):
-    """An answer that does not count, and why."""
+    """An answer that is not accepted, with the reason."""
 
 
 def reference(path, k):
@@ -64,7 +64,7 @@ def sine_of_largest_angle(a, b):
 
 
 def check_pca(row, answer, path):
-    """Errors of components and variances; raises where they are above those that the row allows."""
+    """Errors of components and variances; an error if they exceed those that the row allows."""
     variances, axes = reference(path, row.k)
     components, found = np.asarray(answer["components"]), np.asarray(answer["variances"], dtype=np.float64)
     if components.shape != axes[: row.k].shape or not np.isfinite(components).all():
@@ -79,12 +79,12 @@ def check_pca(row, answer, path):
     return _judge(row, errors)
 
 
-#: The weight of sparsity in rows of the task "rica".
+#: #: Weight of the sparsity term in rows of the task "rica".
 BETA = 0.2
 
 
 def rica(X, W):
-    """What features of length 1 cost, in double precision: reconstruction, and log cosh of their outputs."""
+    """The objective for features of length 1, in double precision: reconstruction error, and log cosh of their outputs."""
     W = W / np.linalg.norm(W, axis=1, keepdims=True)
     total = 0.0
     for block in _centred_blocks(X, 0.0):
@@ -95,7 +95,7 @@ def rica(X, W):
 
 
 def check_rica(row, answer, path):
-    """By how much features cost more than those that scipy's search finds in as many steps, of what it gains over the start."""
+    """Excess of the objective over that of scipy's L-BFGS after the same number of steps, relative to the decrease from the start."""
     from .data import features
 
     X, W = np.load(path, mmap_mode="r"), np.asarray(answer["features"], dtype=np.float64)
@@ -130,14 +130,14 @@ def _rica_by_scipy(X, start, steps=100):
 
 
 def amari(gain):
-    """How far a matrix is from a permutation with scales: 0 for one, 1 for equal entries."""
+    """Distance of a matrix from a scaled permutation: 0 for one, 1 for equal entries."""
     gain, k = np.abs(gain), len(gain)
     rows, columns = gain.sum(axis=1) / gain.max(axis=1), gain.sum(axis=0) / gain.max(axis=0)
     return float((rows.sum() + columns.sum() - 2 * k) / (2 * k * (k - 1)))
 
 
 def gradient(Y):
-    """Largest entry of the relative gradient of sources under log cosh, each judged by its own tails, in double precision."""
+    """Largest entry of the relative gradient of sources under log cosh, each with the sign of its tails, in double precision."""
     cross, slope, second, n = 0.0, 0.0, 0.0, len(Y)
     for block in _centred_blocks(Y, 0.0):
         scores = np.tanh(block)
@@ -149,8 +149,8 @@ def gradient(Y):
 
 
 def check_ica(row, answer, path):
-    """The gradient at the sources that were found, how far they are from white, and how much further from the truth than those of
-    the reference: the same contrast, in double precision, until nothing moves any more."""
+    """The gradient at the estimated sources, their deviation from whiteness, and the excess of their error over that of the reference:
+    the same contrast, in double precision, iterated to convergence."""
     from engines.own_numpy import symmetric
 
     X, W = np.load(path).astype(np.float64), np.asarray(answer["unmixing"], dtype=np.float64)
@@ -168,7 +168,7 @@ def check_ica(row, answer, path):
 
 
 def check_entries(row, answer, path):
-    """Largest difference between numbers that were read and those that were written."""
+    """Largest difference between the numbers read and those written."""
     numbers = np.load(beside(path, ".numbers.npy"))
     read = np.asarray(answer["array"])
     if read.shape != numbers.shape:
@@ -199,12 +199,13 @@ def concentrated(S, k, log_psi):
 
 
 def check_fa(row, answer, path):
-    """Nats a row by which the likelihood of loadings and uniquenesses is below its maximum, which L-BFGS finds to rounding level."""
+    """Deficit, in nats per row, of the log-likelihood of loadings and uniquenesses relative to its maximum, which L-BFGS finds up to
+    rounding errors."""
     from scipy.optimize import minimize
 
     n, p = np.load(path, mmap_mode="r").shape
     if p > n:
-        # No table of columns: that the numbers are there is all that is looked at.
+        # Too many columns for a full check: only finiteness and positivity are checked.
         if not np.isfinite(answer["loadings"]).all() or not (np.asarray(answer["noise"]) > 0).all():
             raise Wrong("numbers that are not finite, or uniquenesses that are not positive")
         return {}
@@ -223,21 +224,21 @@ def check_fa(row, answer, path):
 
 
 def check_completion(row, answer, path):
-    """Root mean square error over the cells that are not known, against the matrix without noise."""
+    """Root mean square error over missing cells, relative to the matrix without noise."""
     X, truth = np.load(path, mmap_mode="r"), np.load(beside(path, ".truth.npy"), mmap_mode="r")
     hidden = np.isnan(X)
     return _judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
 
 
 def check_ratings(row, answer, path):
-    """Root mean square error over the ratings that are hidden, of predictions from 1 to 5."""
+    """Root mean square error over held-out ratings, for predictions clipped to 1 to 5."""
     hidden = np.load(beside(path, ".hidden.npy"))
     error = np.clip(np.asarray(answer["completed"], dtype=np.float64), 1, 5) - hidden
     return _judge(row, {"rmse": float(np.sqrt(np.nanmean(error**2)))})
 
 
 def check_gaps(row, answer, path):
-    """By how many nats a row the log-likelihood is below that of expectation-maximisation until nothing rises any more."""
+    """Deficit of the log-likelihood, in nats per row, relative to converged expectation-maximisation."""
     from engines.own_numpy import gaps_start, gaps_step
 
     X, kept = np.load(path), beside(path, f".gaps{row.k}.npy")
@@ -257,7 +258,7 @@ def check_gaps(row, answer, path):
 
 
 def check_rpca(row, answer, path):
-    """The relative error of the low-rank part, and by how much its rank differs: singular values above 1e-4 of the first count."""
+    """Relative error of the low-rank part, and the error of its rank: the number of singular values above 1e-4 of the first."""
     truth, low = np.load(beside(path, ".low.npy")), np.asarray(answer["low_rank"], dtype=np.float64)
     if low.shape != truth.shape or not np.isfinite(low).all():
         raise Wrong(f"a low-rank part of shape {low.shape}, or numbers that are not finite")
@@ -274,7 +275,7 @@ def _judge(row, errors):
     return errors
 
 
-#: Settings of rows of the task "sigma", by the names that ours have.
+#: #: Settings of rows of the task "sigma", by their names in unmix.
 SIGMA = {"a": 4.0, "learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 
 
@@ -307,8 +308,8 @@ def check_sigma(row, answer, path):
 
 
 def check_msp(row, answer, path):
-    """The largest distance of an atom from one of the truth, each taken once; and the relative gradient of the fourth powers of the codes,
-    ``skew(E[y³ y']) / E y⁴``, of those that tell filters."""
+    """The largest distance of an atom from a true one, each matched once; and the relative gradient of the fourth powers of the codes,
+    ``skew(E[y³ y']) / E y⁴``, for engines that return filters."""
     atoms, truth = np.asarray(answer["atoms"], dtype=np.float64), np.load(beside(path, ".atoms.npy"))
     if atoms.shape != (row.k, truth.shape[1]) or not np.isfinite(atoms).all():
         raise Wrong(f"atoms of shape {atoms.shape}, or not finite")
@@ -363,7 +364,7 @@ def lasso(X, Z, A, alpha):
 
 
 def check_lasso(row, answer, path):
-    """The gaps of all codes as a part of their objective."""
+    """The gaps of all codes as a fraction of their objective."""
     from .data import ALPHA
 
     value, gap = lasso(np.load(path), answer["codes"], np.load(beside(path, ".atoms.npy")), ALPHA)
@@ -371,7 +372,7 @@ def check_lasso(row, answer, path):
 
 
 def check_lasso_wide(row, answer, path):
-    """The gap of the code as a part of half the squared norm of the row."""
+    """The gap of the code as a fraction of half the squared norm of the row."""
     from engines.coders import PART
 
     X, A = np.load(path), np.load(beside(path, ".atoms.npy"))

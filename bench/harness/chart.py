@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-#: Families in the order of the legend: a shape and a colour each (light page, dark page), told apart without colours too.
+#: #: Families in the order of the legend: a shape and a colour each (light page, dark page), distinguishable without colours.
 _FAMILIES = {
     "scikit-learn": ("circle", "#c2570c", "#ff9d5c"),
     "numpy": ("square", "#1f6fb5", "#6cb6ff"),
@@ -18,7 +18,7 @@ _FAMILIES = {
     "petal": ("down", "#b0306a", "#ff9cc8"),
     "smartcore": ("circle", "#4a4a8a", "#a9a9f0"),
 }
-#: Text, lesser text, lines, page.
+#: #: Text, secondary text, lines, page.
 _LIGHT = ("#1f2328", "#59636e", "#d1d9e0", "#ffffff")
 _DARK = ("#e6edf3", "#9198a1", "#3d444d", "#0d1117")
 _WIDTH, _LEFT, _RIGHT, _STEP, _TOP, _BOTTOM = 860, 130, 30, 44, 112, 56
@@ -68,7 +68,7 @@ def _head(height):
 
 
 def _style(inks, side):
-    """Rules without variables: not every viewer knows those."""
+    """Style rules without CSS variables, which some viewers do not support."""
     ink, quiet, line, page = inks
     colours = "".join(f".f{i}{{fill:{f[side]};stroke:{f[side]}}}" for i, f in enumerate(_FAMILIES.values()))
     rest = f"text{{fill:{ink}}}.quiet{{fill:{quiet}}}.line{{stroke:{line}}}.one{{stroke:{ink}}}.page{{fill:{page}}}"
@@ -107,7 +107,7 @@ def _row(name, points, at, y):
     taken = []
     for family, ratio, right, label in sorted(points, key=lambda p: p[1]):
         x = at(ratio)
-        # Marks that would hide each other are moved apart, up and down by turns.
+        # Markers that would overlap are moved up and down alternately.
         shift = next(s for s in (0, -9, 9, -15, 15, 4) if s == 4 or all(abs(x - a) > 11 or abs(s - b) > 7 for a, b in taken))
         taken.append((x, shift))
         parts.append(_mark(family, x, y + shift, right, f"{label}: {ratio:.2f}{'' if right else ', wrong'}"))

@@ -1,4 +1,4 @@
-"""Data sets, made by seeded code and kept in ``bench/data/`` (which git ignores)."""
+"""Data sets, generated from seeds and kept in ``bench/data/`` (which git ignores)."""
 
 import zlib
 
@@ -8,12 +8,12 @@ from .table import BENCH
 
 FOLDER = BENCH / "data"
 
-#: Rows that are made, and looked at, at a time.
+#: #: Rows that are generated and checked at a time.
 BLOCK = 65_536
 
 
 def file_of(data):
-    """The file that holds a data set, made on first use; what made it is in its name."""
+    """The file of a data set, generated on first use; its name contains the parameters."""
     data = dict(data)
     make = data.pop("make")
     FOLDER.mkdir(exist_ok=True)
@@ -27,7 +27,7 @@ def file_of(data):
 
 
 def beside(path, ending):
-    """A file that belongs to a data set."""
+    """An additional file of a data set."""
     return path.with_name(f"{path.stem}{ending}")
 
 
@@ -56,8 +56,8 @@ def digits(path, n, p):
 
 
 def table(path, n, p, dtype, others, ending):
-    """A table as people keep them: ``p`` columns of measurements (normal, uniform, amounts with two decimals, counts, by turns)
-    and ``others`` that nobody wants to read, half of them text. The wanted numbers are kept beside it as an array."""
+    """A table as in practice: ``p`` columns of measurements (normal, uniform, amounts with two decimals, counts, in turn) and
+    ``others`` that are not used, half of them text. The numbers of the used columns are stored as an array, too."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -83,7 +83,7 @@ def table(path, n, p, dtype, others, ending):
 
 
 def leaves(generator, size, colours):
-    """A picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
+    """A picture of fallen leaves (dead leaves model): opaque discs of every size that occlude each other."""
     picture = np.zeros((size, size, colours))
     for _ in range(6000):
         radius = 3.0 / np.sqrt(generator.uniform(3.0**2 / 120.0**2, 1.0))
@@ -97,7 +97,7 @@ def leaves(generator, size, colours):
 
 
 def patches(path, n, side, dtype, white=True):
-    """Patches of a picture of leaves, wherever they happen to be."""
+    """Patches of a picture of leaves at random positions."""
     generator = np.random.default_rng(zlib.crc32(f"patches {n} {side}".encode()))
     size = 1024
     picture = leaves(generator, size, 1)[..., 0]
@@ -216,7 +216,7 @@ def sparse_codes(path, n, p, share, dtype):
         np.save(file, np.asarray(codes @ atoms, dtype=dtype))
 
 
-#: Weight of the penalty of rows of the tasks "lasso" and "dictionary".
+#: #: Weight of the penalty in rows of the tasks "lasso" and "dictionary".
 ALPHA = 0.15
 
 
@@ -244,7 +244,7 @@ def unit_patches(path, n, side, k, dtype):
 
 
 def neighbours(path, n, p, correlation):
-    """One row of ``p`` numbers, the sum of 20 of ``n`` atoms of length 1, and noise; atoms beside each other have this correlation."""
+    """One row of ``p`` numbers, the sum of 20 of ``n`` atoms of length 1, and noise; neighbouring atoms have this correlation."""
     generator = np.random.default_rng(zlib.crc32(f"neighbours {n} {p}".encode()))
     atoms = generator.standard_normal((n, p))
     for j in range(1, n):
@@ -258,13 +258,13 @@ def neighbours(path, n, p, correlation):
 
 
 def features(k, p):
-    """Where a search for features begins: normal rows of length 1."""
+    """Initial features: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 
 def rotation(k):
-    """Where a search for sources begins: a random rotation of white coordinates."""
+    """Initial unmixing matrix: a random rotation of white coordinates."""
     return np.linalg.qr(np.random.default_rng(k).standard_normal((k, k)))[0]
 
 
@@ -276,7 +276,7 @@ MAKERS = {
 
 
 def warm(path):
-    """Reads a file once, so that everybody finds it in the page cache."""
+    """Read a file once, so that all engines find it in the page cache."""
     with path.open("rb", buffering=0) as file:
         chunk = bytearray(1 << 22)
         while file.readinto(chunk):

@@ -61,7 +61,7 @@ def short_name(machine):
 
 
 def busy(seconds=2.0):
-    """How many cores are at work while this process sleeps, where the system tells: what others do, and the host's share."""
+    """Number of cores that are busy while this process sleeps, if the system reports it: other processes, and time used by the host."""
     before = _jiffies()
     time.sleep(seconds)
     after = _jiffies()

@@ -1,4 +1,4 @@
-"""Runs the engines of a row, one process after the other, and puts together what they say."""
+"""Run the engines of a row, one process after the other, and combine their results."""
 
 import json
 import signal
@@ -13,7 +13,7 @@ from .answers import reference
 from .table import BENCH
 from .threads import environment
 
-#: A whole process may take this many times a fit's limit: imports, data, some fits, the check.
+#: #: Time limit of a process as a multiple of that of a fit: imports, data, several fits, the check.
 _PATIENCE = 12
 
 
@@ -90,7 +90,7 @@ def one(row, name, n, path, quick, bench=BENCH, fits=None):
 
 
 def _last_line(done):
-    """Why a process ended, without the folders of this machine."""
+    """The reason why a process failed, without folders of this machine."""
     lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
     last = lines[-1] if lines else f"it ended with {done.returncode} and said nothing"
     return last.replace(str(BENCH), "bench")[:200]
@@ -132,7 +132,7 @@ def _sum_up(entry):
 
 
 def duration(seconds):
-    """A time as people read it: three digits and a unit."""
+    """A time with three digits and a unit."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
         if seconds * factor >= 1.0 or unit == "us":
             value = seconds * factor

@@ -1,4 +1,4 @@
-"""Records: what was measured, kept beside a description of the machine."""
+"""Records: results of runs, stored with a description of the machine."""
 
 import json
 import statistics

@@ -6,11 +6,11 @@ _FUNCTIONS = {"max": max, "min": min, "log2": math.log2, "sqrt": math.sqrt}
 
 
 class Missing(Exception):
-    """Something that a formula needs was not measured."""
+    """A quantity in a formula that was not measured."""
 
 
 def names(row, results, ceilings):
-    """What may stand in a formula; README.md lists it."""
+    """The names that formulas may use; README.md lists them."""
     dtype = row.data.get("dtype", "float64")
     seconds = {name: e["seconds"] for name, e in results.items() if e.get("state") == "right"}
     peers = {name: s for name, s in seconds.items() if name.split()[0] != "unmix" and not results[name]["yardstick"]}
@@ -49,7 +49,7 @@ def names(row, results, ceilings):
 
 
 def value(formula, known):
-    """A formula's value; ``None`` where something it needs is missing."""
+    """A formula's value; ``None`` if a quantity in it was not measured."""
     try:
         return eval(formula, {"__builtins__": {}}, known)  # noqa: S307 - formulas are ours, in rows.toml
     except (NameError, KeyError, TypeError, Missing):
@@ -78,7 +78,7 @@ def score(row, results, ceilings):
 
 
 def _right(results):
-    """Engines with a right answer, and their seconds."""
+    """Engines with a correct answer, and their times in seconds."""
     return [(name, e["seconds"]) for name, e in results.items() if e.get("state") == "right" and not e["yardstick"]]
 
 

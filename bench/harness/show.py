@@ -4,7 +4,7 @@ from .measure import duration
 
 
 def ceilings(limits):
-    """The machine's own bounds."""
+    """The ceilings of the machine."""
     giga = {name: limits[name] / 1e9 for name in ("product_float32", "product_float64", "read", "copy")}
     by = limits.get("by", {})
     return (
@@ -33,14 +33,14 @@ def row(entry):
 
 
 def target(t):
-    """A target, and how it went."""
+    """A target, and whether it was met."""
     if t["met"] is None:
         return f"target {t['formula']}: cannot be told"
     return f"target {t['formula']}: {'met' if t['met'] else 'MISSED'}, {figure(t['found'])}"
 
 
 def figure(x):
-    """A number of a formula: seconds, ratios and mebibytes alike."""
+    """A number in a formula: seconds, ratios and mebibytes alike."""
     return f"{x:.3g}" if x is not None else "-"
 
 
@@ -62,7 +62,7 @@ def _engine(name, engine, entry):
 
 
 def _why(engine):
-    """What is to be said of an answer."""
+    """A remark on an answer."""
     state = engine["state"]
     if state == "over":
         return ""

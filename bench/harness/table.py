@@ -11,7 +11,7 @@ except ImportError:  # Python 3.10
 
 BENCH = Path(__file__).resolve().parent.parent
 
-#: What a row may say; anything else is a slip of the pen.
+#: #: Keys that a row may have; any other is an error.
 _KEYS = {
     "task", "work", "data", "k", "angles_at", "quick", "answer", "bound", "bounded_by", "engines", "targets", "fits",
     "same_bits_as_in_memory", "shapes", "limit",
@@ -20,7 +20,7 @@ _KEYS = {
 
 @dataclass
 class Row:
-    """One benchmark: a data set, a task, the engines that do it, what is a right answer and what is a good time."""
+    """One benchmark: a data set, a task, its engines, the criteria of a correct answer and the targets of its time."""
 
     name: str
     task: str
@@ -36,12 +36,12 @@ class Row:
     fits: dict = field(default_factory=lambda: {"least": 3, "most": 25, "seconds": 3.0})
     same_bits_as_in_memory: bool = False
     shapes: list = field(default_factory=list)
-    #: Seconds that one fit may take.
+    #: #: Time limit of a fit in seconds.
     limit: float = 20.0
 
 
 def rows(names=(), quick=False):
-    """The rows with these names, or all of them; ``quick`` shrinks them to what takes no time, for trying the harness."""
+    """The rows with these names, or all of them; ``quick`` reduces them to sizes that take almost no time, for testing the harness."""
     table = tomllib.loads((BENCH / "rows.toml").read_text(encoding="utf-8"))
     whole = dict(pair for name, entry in table.items() for pair in _seeded(name, entry))
     for name in names:

@@ -1,4 +1,4 @@
-"""The environment of a process that is timed: how many threads it may use, and nothing that keeps a library from its best."""
+"""The environment of a timed process: its number of threads, without variables that slow a library down."""
 
 import os
 
@@ -15,7 +15,7 @@ _VARIABLES = (
     "UNMIX_NUM_THREADS",
 )
 
-#: Variables that make a library slower or choose its kernels; none of them reaches a process that is timed.
+#: #: Variables that make a library slower or select its kernels; they are removed for timed processes.
 RESTRICTING = (
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_VERBOSE", "OPENBLAS_MAIN_FREE", "GOTO_NUM_THREADS", "GOTOBLAS_MAIN_FREE",
     "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE", "MKL_CBWR", "MKL_DYNAMIC", "BLIS_ARCH_TYPE",
@@ -25,7 +25,8 @@ RESTRICTING = (
     "LD_PRELOAD", "MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_",
 )  # fmt: skip
 
-#: With these every library that reads such a variable uses vectors of 32 bytes at most: a processor with wider ones is timed as one without.
+#: #: Variables that limit all libraries that read them to vectors of 32 bytes: timings on a processor with wider vectors are then
+#: comparable with one without.
 _NARROW = {
     "OPENBLAS_CORETYPE": "Haswell",
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
@@ -42,18 +43,18 @@ _narrow = False
 
 
 def restrict_to_narrow_vectors():
-    """From here on processes use vectors of 32 bytes at most."""
+    """Limit processes started from here on to vectors of 32 bytes."""
     global _narrow
     _narrow = True
 
 
 def vectors():
-    """Bytes of the widest vectors that processes may use, where that is restricted."""
+    """Maximum vector width of processes in bytes, if it is restricted."""
     return 32 if _narrow else None
 
 
 def cleared():
-    """Variables of this environment that are kept from the processes, with their values."""
+    """Variables of this environment that are removed for the processes, with their values."""
     return {name: os.environ[name] for name in RESTRICTING if name in os.environ}
 
 

@@ -1,4 +1,4 @@
-"""One engine, one number of threads, in a process of its own: prints what it measured as one line of JSON."""
+"""One engine with one number of threads in a process of its own: prints its measurements as one line of JSON."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from .answers import CHECKS, Wrong
 
 
 def memory(name):
-    """A line of the system's account of this process, in KiB: ``VmHWM`` (peak) or ``VmRSS``; mapped pages are counted."""
+    """A line of the system's statistics of this process, in KiB: ``VmHWM`` (peak) or ``VmRSS``; mapped pages are included."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -26,7 +26,7 @@ def memory(name):
 
 
 def limited(work, seconds):
-    """Runs ``work``; the process dies of an alarm when it takes longer, whatever library it is in."""
+    """Run ``work``; an alarm signal ends the process when it takes longer, whatever library is running."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     start = time.perf_counter()
@@ -37,7 +37,7 @@ def limited(work, seconds):
 
 
 def timed(work, row):
-    """Seconds of several fits after one to warm up, and what the last one returned; no more once they have taken the row's limit."""
+    """Seconds of several fits after a warm-up, and the result of the last; no further fits once the row's limit is used up."""
     # The first fit also loads and compiles what it needs.
     limited(work, row.limit + 10.0)
     times, fits = [], row.fits
