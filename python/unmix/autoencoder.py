@@ -29,36 +29,36 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of units; None for four a column.
+        Number of units; None for four times the number of columns.
     activation : {"relu", "topk", "batch-topk", "jumprelu", "gated"}, default="topk"
-        What makes codes of pre-activations: ``"topk"`` the ``l0`` largest of a row, ``"batch-topk"`` the largest of a batch, and of
-        new rows those above a threshold; ``"relu"`` positive ones, ``"jumprelu"`` those above a threshold of each unit, ``"gated"``
-        magnitudes where a gate is positive, these three with a penalty.
+        Activation, which selects codes from pre-activations: ``"topk"`` keeps the ``l0`` largest of a row, ``"batch-topk"`` the
+        largest of a batch, and for new rows those above a threshold; ``"relu"`` keeps positive ones, ``"jumprelu"`` those above a
+        threshold of each unit, ``"gated"`` magnitudes whose gate is positive; the last three have a penalty.
     l0 : int or "auto", default="auto"
-        Active units of a row; ``"auto"`` is 32, or an eighth of the units where that is less. At most so many with ``"topk"``, and
-        so many on average with ``"batch-topk"``; with the other activations the penalty is steered to it, and the report has the
-        number that was reached.
+        Number of active units per row; ``"auto"`` is 32, or an eighth of the number of units if that is less. It is the maximum
+        with ``"topk"`` and the mean with ``"batch-topk"``; with the other activations the weight of the penalty is adjusted to
+        reach it, and the report gives the number reached.
     alpha : float or None, default=None
-        Weight of the penalty against ``1/2 ||x - decode(z)||²``, for rows that were divided by their scale where ``normalize`` is
-        True: on the sum of the codes, of ``"jumprelu"`` on their number, of ``"gated"`` on the rectified gates. In place of ``l0``,
-        and not for ``"topk"`` and ``"batch-topk"``.
+        Weight of the penalty relative to ``1/2 ||x - decode(z)||²``, where rows are divided by their scale if ``normalize`` is
+        True. The penalty is the sum of the codes, for ``"jumprelu"`` their number, for ``"gated"`` the sum of the rectified gates.
+        Instead of ``l0``, and not for ``"topk"`` and ``"batch-topk"``.
     init : {"random", "data"}, fitted estimator, path or None, default="random"
-        Initial atoms: ``"random"`` Gaussian numbers, ``"data"`` random rows less their mean, which two seeds agree on more, at a
-        price in the residual; or a fitted model, or the path of one, whose components are the initial weights.
+        Initial atoms: ``"random"`` for Gaussian numbers, ``"data"`` for random centred rows, with which different seeds agree
+        better but the residual is larger; or a fitted model, or the path of one, whose components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
-        Initial atoms in place of ``init``, as rows of any length. Or a fitted model, or the path of one or of an array: its
+        Initial atoms instead of ``init``, as rows of any norm. Or a fitted model, or the path of one or of an array: its
         components.
     normalize : bool, default=True
-        Divide rows, about their mean, by one number, so that their mean length is the root of the number of columns. Codes and
-        parameters are in the units of the rows all the same.
+        Divide centred rows by one number during training, so that their mean norm is the square root of the number of columns.
+        Codes and parameters of the model are in the units of the rows.
     dead_unit : {"auto", "auxk", "resample", "keep"}, default="auto"
-        What is done about units that no row activates for an epoch, or for a million rows: ``"auxk"`` a second loss, by which they
-        represent what the others leave; ``"resample"`` they begin anew at rows that are represented badly, after each of the first
-        70 % of the epochs; ``"keep"`` nothing. ``"auto"`` is ``"auxk"`` for ``"topk"`` and ``"batch-topk"``, ``"resample"`` for the
-        others.
+        Treatment of dead units, which no row activates for an epoch, or for a million rows: with ``"auxk"`` they reconstruct the
+        residual of the others by an auxiliary loss; with ``"resample"`` they are reinitialised at rows with large reconstruction
+        errors, after each of the first 70 % of the epochs; ``"keep"`` does nothing. ``"auto"`` is ``"auxk"`` for ``"topk"`` and
+        ``"batch-topk"``, ``"resample"`` for the others.
     learning_rate : float or "auto", default="auto"
-        Learning rate of Adam, which rises over the first 5 % of the steps and falls over the last 20 %. ``"auto"`` is 0.003, times
-        ``sqrt(1536 / n_components)`` where there are more units than 1536.
+        Peak learning rate of Adam; it increases over the first 5 % of the steps and decreases over the last 20 %. ``"auto"`` is
+        0.003, multiplied by ``sqrt(1536 / n_components)`` if there are more than 1536 units.
     batch_size : int, default=256
         Mini-batch size.
     max_epochs : int, default=20

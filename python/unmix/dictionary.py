@@ -32,7 +32,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of atoms, at most that of the rows; None for as many as columns, or as rows where these are fewer.
+        Number of atoms, at most the number of rows; None for the number of columns, or of rows if that is smaller.
     algorithm : {"online", "alternating", "palm", "ipalm", "layerwise", "ksvd"}, default="online"
         The algorithm: ``"online"`` learns from mini-batches, in memory that does not depend on the number of rows. With rows and
         codes in memory: ``"alternating"`` takes steps on all codes and then on all atoms; ``"palm"`` one step each, ``"ipalm"``
@@ -40,7 +40,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         pursuit and rank-1 updates.
     alpha : float or "auto", default="auto"
         Weight of the penalty ``||Z||_1`` against ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean over
-        rows of the largest product of the row and an initial atom, so that rows in other units have the same atoms.
+        rows of the largest product of the row and an initial atom, so that the atoms do not depend on the units of the rows.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"ksvd"`` and of ``coder`` ``"omp"``; None for a tenth of the number of
         columns, at least 1.
@@ -49,19 +49,19 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
         components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
-        Initial atoms in place of ``init``, as rows, in the order in which they are updated. Or a fitted model, or the path of one
-        or of an array: its components.
+        Initial atoms instead of ``init``, as rows, in the order in which they are updated. Or a fitted model, or the path of one or
+        of an array: its components.
     atom_norm : {"ball", "sphere"}, default="ball"
-        Norm of the atoms: ``"ball"`` for at most 1, ``"sphere"`` for exactly 1 (always so with ``"ksvd"``). At a minimum, atoms in
-        use have norm 1 in both cases.
+        Norm of the atoms: ``"ball"`` for at most 1, ``"sphere"`` for exactly 1 (always with ``"ksvd"``). At a minimum, atoms in use
+        have norm 1 in both cases.
     dead_unit : {"residual", "data", "keep"}, default="residual"
         Replacement of atoms that no code used for an epoch: ``"residual"`` by the row with the largest residual, ``"data"`` by a
         random row, ``"keep"`` for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are
         replaced when unused for 20 blocks; with ``"ksvd"`` in every iteration, and so is one of two atoms with a cosine above 0.99.
     positive_code : bool, default=False
-        Codes are at least 0.
+        Constrain codes to be non-negative.
     positive_dict : bool, default=False
-        Entries of atoms are at least 0.
+        Constrain atoms to be non-negative.
     batch_size : int, default=256
         Mini-batch size of ``"online"``.
     max_epochs : int, default=5
@@ -82,7 +82,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten
         blocks; None for 1e-4.
     coder : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
-        Algorithm that codes new rows, as ``algorithm`` of ``SparseCoder``. With ``"layerwise"`` its layers code them.
+        Algorithm that codes new rows, as ``algorithm`` of ``SparseCoder``. With ``"layerwise"`` they are coded by the layers.
     center : bool, default=False
         Subtract the mean of every column. By default nothing is subtracted.
     random_state : int, RandomState or None, default=None

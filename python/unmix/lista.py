@@ -30,37 +30,37 @@ class LISTA(LISTAParameters, Estimator):
     Parameters
     ----------
     dictionary : array-like of shape (n_components, n_features), fitted estimator or path
-        The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array:
-        its components.
+        The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
+        components.
     alpha : float or "auto", default="auto"
-        Weight of the l1 penalty beside half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
+        Weight of the l1 penalty relative to half the squared error. ``"auto"`` is a tenth of the mean over rows of the largest
         correlation with an atom.
     cell : {"lista", "gregor-lecun", "cp", "alista", "step"}, default="lista"
-        What a layer learns. ``"lista"``: the dictionary, the step and the threshold of a step of ISTA; ``"gregor-lecun"``: two
-        matrices and a threshold, which all layers share; ``"cp"``: the encoder matrix and the threshold; ``"alista"``: the step and
-        the threshold, with an encoder matrix in closed form; ``"step"``: the step alone.
+        Learned parameters of a layer. ``"lista"``: the dictionary, the step length and the threshold of a step of ISTA;
+        ``"gregor-lecun"``: two matrices and a threshold, which all layers share; ``"cp"``: the encoder matrix and the threshold;
+        ``"alista"``: the step length and the threshold, with an encoder matrix in closed form; ``"step"``: the step length alone.
     n_layers : int, default=16
-        Number of layers: of threshold operations.
+        Number of layers, each with one soft-thresholding operation.
     tied : bool, default=False
-        All layers share one matrix; steps and thresholds remain those of each layer.
+        All layers share one matrix; each layer still has its own step length and threshold.
     support_selection : float, default=0.0
-        In layer l (counted from 1) the largest l times this percent of the entries of a code, at most 10 times this percent, pass
-        without being lowered by the threshold that they exceed. The literature has 1.2.
+        Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10
+        times this percentage, are not shrunk by the threshold that they exceed. The published value is 1.2.
     monotone : bool, default=True
-        Parameters are kept only where the loss of a fixed set of rows, at most 4096, has not risen; otherwise they are restored,
-        and the learning rate halved.
+        Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones
+        are restored, and the learning rate is halved.
     refine : int, default=0
-        Number of FISTA steps after the last layer, from its code.
+        Number of FISTA steps after the last layer, starting from its code.
     positive_code : bool, default=False
-        Codes are at least 0.
+        Constrain codes to be non-negative.
     learning_rate : float or "auto", default="auto"
-        Learning rate of Adam for matrices, in units of the length of the atoms; steps and thresholds learn 10 times as fast, in
-        units of theirs. Where a cell has no matrices, it is that of steps and thresholds. ``"auto"`` for 1e-3, 1e-2 for
+        Learning rate of Adam for matrices, in units of the norm of the atoms; that of step lengths and thresholds is 10 times
+        larger, in units of their initial values. For a cell without matrices it is the rate of these. ``"auto"`` is 1e-3, 1e-2 for
         ``"alista"``, 5e-2 for ``"step"``.
     batch_size : int, default=256
         Mini-batch size.
     max_epochs : int, default=50
-        Maximum number of epochs, over all stages of the training; 0 for the start itself.
+        Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

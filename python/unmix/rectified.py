@@ -29,9 +29,9 @@ class RFN(RFNParameters, Likelihood, Estimator):
     n_components : int, default=50
         Number of units, which may exceed the number of columns.
     e_step : {"plain", "cascade", "coordinate"}, default="plain"
-        Algorithm of the E-step: ``"plain"`` clamps posterior means at 0 and normalises them, as in the published tables, and the
-        objective can decrease; ``"coordinate"`` is exact for each unit, and ``"cascade"`` tries steps until one lowers the
-        divergence, so that the objective is monotone; both hold the codes of all rows in memory.
+        Algorithm of the E-step: ``"plain"`` rectifies posterior means at 0 and normalises them, as in the published tables, and the
+        objective can decrease; ``"coordinate"`` is exact for each unit, and ``"cascade"`` tries steps until one decreases the
+        divergence, so that the objective is monotone; both keep the codes of all rows in memory.
     normalize : {"rms", "std", "none"}, default="rms"
         Normalisation of the codes of each unit: ``"rms"`` to second moment 1, ``"std"`` to standard deviation 1, or ``"none"``.
     learning_rate : float or "auto", default="auto"
@@ -40,26 +40,26 @@ class RFN(RFNParameters, Likelihood, Estimator):
     max_iter : int, default=1000
         Maximum number of iterations; with ``batch_size``, of passes over the rows.
     tol : float or None, default=None
-        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate,
-        five times in a row; None for ``max_iter`` iterations.
+        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning
+        rate, in five successive iterations; None for exactly ``max_iter`` iterations.
     init : {"random", "ica"}, fitted estimator, path or None, default="random"
         Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
-        mixing columns of independent components, each with the sign of positive skewness; or a fitted model, or the path of one,
-        whose components are the initial weights.
+        columns of the mixing matrix of independent components, each with the sign for which its source has positive skewness; or a
+        fitted model, or the path of one, whose components are the initial weights.
     n_init : int, default=1
         Number of starts, of which the one with the largest objective is kept.
     center : bool or "median", default=True
-        Subtract the mean of every column; ``"median"`` for the median, which takes the rows column by column.
+        Subtract the mean of every column; ``"median"`` for the median, which needs access to rows by column.
     psi_min : float, default=0.01
-        Lower bound of the noise variance of a column, in units of ``psi_min_unit``.
+        Lower bound on the noise variance of a column, in units of ``psi_min_unit``.
     psi_min_unit : {"variance", "mean", "absolute"}, default="variance"
         Unit of ``psi_min`` and of the random start: ``"variance"`` is the variance of the column, so that the units of columns do
         not matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` the unit of the data.
     noise : {"diagonal", "full"}, default="diagonal"
         Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
     m_step : {"newton", "inverse-psi", "gradient"}, default="newton"
-        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient,
-        in units of its largest stable step.
+        Direction of the M-step: Newton's; the same with the inverse of the noise covariance if that is stable; or the gradient, in
+        units of its largest stable step.
     prior_mean : float, default=0.0
         Prior mean of every unit; a negative one makes codes sparser.
     prior_cov : float, default=1.0
@@ -84,10 +84,10 @@ class RFN(RFNParameters, Likelihood, Estimator):
         with the covariance of the previous iteration for the old codes.
     dead_unit : {"auto", "zero", "onehot"}, default="auto"
         Treatment of units that are 0 in every row: ``"zero"`` keeps them, ``"onehot"`` activates each at the row where it is
-        closest to positive; ``"auto"`` is ``"onehot"`` where the objective is monotone and codes are normalised, else ``"zero"``.
+        closest to positive; ``"auto"`` is ``"onehot"`` if the objective is monotone and codes are normalised, else ``"zero"``.
     batch_size : int or None, default=None
-        Mini-batch size, at least twice ``n_components``: parameters move after each batch, by running averages of the sums; None
-        for all rows at once. ``e_step="plain"`` only.
+        Mini-batch size, at least twice ``n_components``: parameters are updated after each batch, from running averages of the
+        sums; None for all rows at once. ``e_step="plain"`` only.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
@@ -207,11 +207,11 @@ class StackedRFN(StackedRFNParameters, Estimator):
     Parameters
     ----------
     n_components : int or array-like of shape (n_layers,), default=(512, 256)
-        Numbers of units, one for each layer, the lowest first; a number for one layer. Every other setting is one value, or a list
-        of one for each layer.
+        Numbers of units, one for each layer, the lowest first; a single number for one layer. Every other setting is one value, or
+        a list with one for each layer.
     e_step : {"plain", "cascade", "coordinate"} or array-like of shape (n_layers,), default="plain"
         Algorithm of the E-step, ``"plain"`` in every layer: ``"cascade"`` and ``"coordinate"`` are refused, because their codes are
-        solutions of least squares problems, which no layer of a network computes.
+        solutions of least-squares problems, which a network layer does not compute.
     normalize : {"rms", "std", "none"} or array-like of shape (n_layers,), default="rms"
         Normalisation of the codes of each unit: ``"rms"`` to second moment 1, ``"std"`` to standard deviation 1, or ``"none"``.
     learning_rate : float, "auto" or array-like of shape (n_layers,), default="auto"
@@ -220,26 +220,26 @@ class StackedRFN(StackedRFNParameters, Estimator):
     max_iter : int or array-like of shape (n_layers,), default=1000
         Maximum number of iterations; with ``batch_size``, of passes over the rows.
     tol : float, None or array-like of shape (n_layers,), default=None
-        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate,
-        five times in a row; None for ``max_iter`` iterations.
+        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning
+        rate, in five successive iterations; None for exactly ``max_iter`` iterations.
     init : {"random", "ica"} or array-like of shape (n_layers,), fitted estimator, path or None, default="random"
         Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
-        mixing columns of independent components, each with the sign of positive skewness; or a fitted model, or the path of one,
-        whose components are the initial weights.
+        columns of the mixing matrix of independent components, each with the sign for which its source has positive skewness; or a
+        fitted model, or the path of one, whose components are the initial weights.
     n_init : int or array-like of shape (n_layers,), default=1
         Number of starts, of which the one with the largest objective is kept.
     center : bool, "median" or array-like of shape (n_layers,), default=True
-        Subtract the mean of every column; ``"median"`` for the median, which takes the rows column by column.
+        Subtract the mean of every column; ``"median"`` for the median, which needs access to rows by column.
     psi_min : float or array-like of shape (n_layers,), default=0.01
-        Lower bound of the noise variance of a column, in units of ``psi_min_unit``.
+        Lower bound on the noise variance of a column, in units of ``psi_min_unit``.
     psi_min_unit : {"variance", "mean", "absolute"} or array-like of shape (n_layers,), default="variance"
         Unit of ``psi_min`` and of the random start: ``"variance"`` is the variance of the column, so that the units of columns do
         not matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` the unit of the data.
     noise : {"diagonal", "full"} or array-like of shape (n_layers,), default="diagonal"
         Covariance of the noise: a variance for each column, or a full matrix, which absorbs covariance that units would explain.
     m_step : {"newton", "inverse-psi", "gradient"} or array-like of shape (n_layers,), default="newton"
-        Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient,
-        in units of its largest stable step.
+        Direction of the M-step: Newton's; the same with the inverse of the noise covariance if that is stable; or the gradient, in
+        units of its largest stable step.
     prior_mean : float or array-like of shape (n_layers,), default=0.0
         Prior mean of every unit; a negative one makes codes sparser.
     prior_cov : float or array-like of shape (n_layers,), default=1.0
@@ -264,10 +264,10 @@ class StackedRFN(StackedRFNParameters, Estimator):
         with the covariance of the previous iteration for the old codes.
     dead_unit : {"auto", "zero", "onehot"} or array-like of shape (n_layers,), default="auto"
         Treatment of units that are 0 in every row: ``"zero"`` keeps them, ``"onehot"`` activates each at the row where it is
-        closest to positive; ``"auto"`` is ``"onehot"`` where the objective is monotone and codes are normalised, else ``"zero"``.
+        closest to positive; ``"auto"`` is ``"onehot"`` if the objective is monotone and codes are normalised, else ``"zero"``.
     batch_size : int, None or array-like of shape (n_layers,), default=None
-        Mini-batch size, at least twice ``n_components``: parameters move after each batch, by running averages of the sums; None
-        for all rows at once. ``e_step="plain"`` only.
+        Mini-batch size, at least twice ``n_components``: parameters are updated after each batch, from running averages of the
+        sums; None for all rows at once. ``e_step="plain"`` only.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

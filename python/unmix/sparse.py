@@ -28,12 +28,12 @@ class SparseCoder(SparseCoderParameters, Estimator):
     Parameters
     ----------
     dictionary : array-like of shape (n_components, n_features), fitted estimator or path
-        The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array:
-        its components.
+        The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
+        components.
     algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
         ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for proximal gradient steps, ``"lars"`` for the
-        homotopy in alpha: these have the same minimum. ``"omp"`` for orthogonal matching pursuit, up to a number of atoms or an
-        error.
+        homotopy in alpha: all of these solve the same problem. ``"omp"`` for orthogonal matching pursuit, up to a number of atoms
+        or an error.
     alpha : float or {"auto", "cv"}, default="auto"
         Weight of the l1 penalty against half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest product
         with an atom; ``"cv"`` for the smallest error on held-out entries.
@@ -43,7 +43,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
     max_squared_error : float or None, default=None
         Squared error of a row at which ``"omp"`` stops; None to stop at ``n_nonzero_coefs`` only.
     positive_code : bool, default=False
-        Codes are at least 0.
+        Constrain codes to be non-negative.
     debias : bool, default=False
         Debias: recompute the nonzero entries of each code by least squares on their atoms, without the shrinkage of the penalty;
         signs may change.
@@ -52,7 +52,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
     max_iter : int, default=1000
         Maximum number of iterations of each row: passes, steps, or breakpoints of ``"lars"``.
     tol : float or None, default=None
-        Convergence tolerance of each row: its duality gap divided by half its squared length; None for 1e-6, in single precision
+        Convergence tolerance of each row: its duality gap divided by half its squared norm; None for 1e-6, in single precision
         1e-5.
     sparse_output : bool, default=False
         Codes are compressed sparse rows of scipy.

@@ -124,7 +124,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Number of atoms, at most that of the rows; null for as many as columns, or as rows where these are fewer.",
+        "Number of atoms, at most the number of rows; null for the number of columns, or of rows if that is smaller.",
     )
     .by_rows(),
     Setting::new(
@@ -141,7 +141,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"auto\"",
         "Weight of the penalty `||Z||_1` against `1/2 ||X - Z A||²`, as in scikit-learn. 'auto' is a tenth of the mean over rows of \
          the largest \
-         product of the row and an initial atom, so that rows in other units have the same atoms.",
+         product of the row and an initial atom, so that the atoms do not depend on the units of the rows.",
     )
     .such_as("0.1"),
     Setting::new(
@@ -163,7 +163,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
-        "Initial atoms in place of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or \
+        "Initial atoms instead of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or \
          of an array: \
          its components.",
     )
@@ -172,7 +172,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
         "\"ball\"",
-        "Norm of the atoms: 'ball' for at most 1, 'sphere' for exactly 1 (always so with 'ksvd'). At a minimum, atoms in use have norm \
+        "Norm of the atoms: 'ball' for at most 1, 'sphere' for exactly 1 (always with 'ksvd'). At a minimum, atoms in use have norm \
          1 in both cases.",
     )
     .only(BOUNDED),
@@ -184,8 +184,8 @@ pub(super) const SETTINGS: &[Setting] = &[
          'keep' for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are replaced when unused \
          for 20 blocks; with 'ksvd' in every iteration, and so is one of two atoms with a cosine above 0.99.",
     ),
-    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0."),
-    Setting::new("positive_dict", Kind::Bool, "false", "Entries of atoms are at least 0."),
+    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
+    Setting::new("positive_dict", Kind::Bool, "false", "Constrain atoms to be non-negative."),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size of 'online'.").only(ONLINE),
     Setting::new("max_epochs", Kind::at_least(1), "5", "Number of epochs of 'online'.").only(ONLINE),
     Setting::new(
@@ -221,7 +221,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "coder",
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
-        "Algorithm that codes new rows, as `algorithm` of `SparseCoder`. With 'layerwise' its layers code them.",
+        "Algorithm that codes new rows, as `algorithm` of `SparseCoder`. With 'layerwise' they are coded by the layers.",
     )
     .only(SOLVED),
     Setting::new(

@@ -162,14 +162,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dictionary",
         Kind::Table("(n_components, n_features)"),
         "",
-        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its components.",
+        "The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its components.",
     )
     .tensor(),
     Setting::new(
         "codes",
         Kind::AnyOf(&[Kind::Table("(n_samples, n_components)"), Kind::Null]),
         "null",
-        "The codes that the network is to give for the rows of the fit.",
+        "Target codes of the rows of the fit, for supervised training.",
     )
     .tensor()
     .with_rows(),
@@ -177,30 +177,31 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Weight of the l1 penalty beside half the squared error. 'auto' for a tenth of the mean over rows of the largest correlation with an atom.",
+        "Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest correlation with an atom.",
     )
     .such_as("0.1"),
     Setting::new(
         "cell",
         Kind::Words(&["lista", "gregor-lecun", "cp", "alista", "step"]),
         "\"lista\"",
-        "What a layer learns. 'lista': the dictionary, the step and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, which all layers \
-         share; 'cp': the encoder matrix and the threshold; 'alista': the step and the threshold, with an encoder matrix in closed form; 'step': the step alone.",
+        "Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, which all layers \
+         share; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an encoder matrix in closed form; 'step': the step \
+         length alone.",
     ),
-    Setting::new("n_layers", Kind::between(1, 1000), "16", "Number of layers: of threshold operations."),
+    Setting::new("n_layers", Kind::between(1, 1000), "16", "Number of layers, each with one soft-thresholding operation."),
     Setting::new(
         "tied",
         Kind::Bool,
         "false",
-        "All layers share one matrix; steps and thresholds remain those of each layer.",
+        "All layers share one matrix; each layer still has its own step length and threshold.",
     )
     .only(BY_LAYER),
     Setting::new(
         "support_selection",
         Kind::Number { from: Bound::Included(0.0), to: Bound::Included(10.0) },
         "0.0",
-        "In layer l (counted from 1) the largest l times this percent of the entries of a code, at most 10 times this percent, pass without being lowered by the \
-         threshold that they exceed. The literature has 1.2.",
+        "Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10 times this percentage, are \
+         not shrunk by the threshold that they exceed. The published value is 1.2.",
     )
     .such_as("1.2")
     .only(SELECTS),
@@ -208,18 +209,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         "monotone",
         Kind::Bool,
         "true",
-        "Parameters are kept only where the loss of a fixed set of rows, at most 4096, has not risen; otherwise they are restored, and the learning rate halved.",
+        "Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones are restored, and the learning rate \
+         is halved.",
     ),
-    Setting::new("refine", Kind::at_least(0), "0", "Number of FISTA steps after the last layer, from its code."),
-    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0."),
+    Setting::new("refine", Kind::at_least(0), "0", "Number of FISTA steps after the last layer, starting from its code."),
+    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
     Setting::new(
         "learning_rate",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Learning rate of Adam for matrices, in units of the length of the atoms; steps and thresholds learn 10 times as fast, in units of theirs. Where a cell has no \
-         matrices, it is that of steps and thresholds. 'auto' for 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.",
+        "Learning rate of Adam for matrices, in units of the norm of the atoms; that of step lengths and thresholds is 10 times larger, in units of their initial \
+         values. For a cell without matrices it is the rate of these. 'auto' is 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.",
     )
     .such_as("1e-3"),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 for the start itself."),
+    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters."),
 ];

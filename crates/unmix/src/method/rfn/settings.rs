@@ -267,9 +267,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "e_step",
         Kind::Words(&["plain", "cascade", "coordinate"]),
         "\"plain\"",
-        "Algorithm of the E-step: 'plain' clamps posterior means at 0 and normalises them, as in the published tables, and the \
-         objective can decrease; 'coordinate' is exact for each unit, and 'cascade' tries steps until one lowers the divergence, so \
-         that the objective is monotone; both hold the codes of all rows in memory.",
+        "Algorithm of the E-step: 'plain' rectifies posterior means at 0 and normalises them, as in the published tables, and the \
+         objective can decrease; 'coordinate' is exact for each unit, and 'cascade' tries steps until one decreases the divergence, so \
+         that the objective is monotone; both keep the codes of all rows in memory.",
     ),
     Setting::new(
         "normalize",
@@ -290,29 +290,29 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate, five \
-         times in a row; null for `max_iter` iterations.",
+        "Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning rate, in five \
+         successive iterations; null for exactly `max_iter` iterations.",
     )
     .such_as("1e-4"),
     Setting::new(
         "init",
         Kind::Words(&["random", "ica"]),
         "\"random\"",
-        "Initial loadings: 'random' for normal numbers with 0.01 times the standard deviation of each column, 'ica' for the mixing \
-         columns of independent components, each with the sign of positive skewness.",
+        "Initial loadings: 'random' for normal numbers with 0.01 times the standard deviation of each column, 'ica' for the columns \
+         of the mixing matrix of independent components, each with the sign for which its source has positive skewness.",
     ),
     Setting::new("n_init", Kind::at_least(1), "1", "Number of starts, of which the one with the largest objective is kept."),
     Setting::new(
         "center",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["median"])]),
         "true",
-        "Subtract the mean of every column; 'median' for the median, which takes the rows column by column.",
+        "Subtract the mean of every column; 'median' for the median, which needs access to rows by column.",
     ),
     Setting::new(
         "psi_min",
         Kind::POSITIVE,
         "0.01",
-        "Lower bound of the noise variance of a column, in units of `psi_min_unit`.",
+        "Lower bound on the noise variance of a column, in units of `psi_min_unit`.",
     )
     .such_as("0.01"),
     Setting::new(
@@ -332,7 +332,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "m_step",
         Kind::Words(&["newton", "inverse-psi", "gradient"]),
         "\"newton\"",
-        "Direction of the M-step: Newton's; the same with the inverse of the noise covariance where that is stable; or the gradient, \
+        "Direction of the M-step: Newton's; the same with the inverse of the noise covariance if that is stable; or the gradient, \
          in units of its largest stable step.",
     ),
     Setting::new(
@@ -394,13 +394,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Words(&["auto", "zero", "onehot"]),
         "\"auto\"",
         "Treatment of units that are 0 in every row: 'zero' keeps them, 'onehot' activates each at the row where it is closest to \
-         positive; 'auto' is 'onehot' where the objective is monotone and codes are normalised, else 'zero'.",
+         positive; 'auto' is 'onehot' if the objective is monotone and codes are normalised, else 'zero'.",
     ),
     Setting::new(
         "batch_size",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Mini-batch size, at least twice `n_components`: parameters move after each batch, by running averages of the sums; null for all \
+        "Mini-batch size, at least twice `n_components`: parameters are updated after each batch, from running averages of the sums; null for all \
          rows at once. `e_step='plain'` only.",
     ),
 ];

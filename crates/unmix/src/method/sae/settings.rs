@@ -109,23 +109,23 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Number of units; null for four a column.",
+        "Number of units; null for four times the number of columns.",
     )
     .by_rows(),
     Setting::new(
         "activation",
         Kind::Words(&["relu", "topk", "batch-topk", "jumprelu", "gated"]),
         "\"topk\"",
-        "What makes codes of pre-activations: 'topk' the `l0` largest of a row, 'batch-topk' the largest of a batch, and of new rows those above a \
-         threshold; 'relu' positive ones, 'jumprelu' those above a threshold of each unit, 'gated' magnitudes where a gate is positive, these \
-         three with a penalty.",
+        "Activation, which selects codes from pre-activations: 'topk' keeps the `l0` largest of a row, 'batch-topk' the largest of a batch, and for new \
+         rows those above a threshold; 'relu' keeps positive ones, 'jumprelu' those above a threshold of each unit, 'gated' magnitudes whose gate is \
+         positive; the last three have a penalty.",
     ),
     Setting::new(
         "l0",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Active units of a row; 'auto' is 32, or an eighth of the units where that is less. At most so many with 'topk', and so many on average with 'batch-topk'; \
-         with the other activations the penalty is steered to it, and the report has the number that was reached.",
+        "Number of active units per row; 'auto' is 32, or an eighth of the number of units if that is less. It is the maximum with 'topk' and the mean with \
+         'batch-topk'; with the other activations the weight of the penalty is adjusted to reach it, and the report gives the number reached.",
     )
     .such_as("32")
     .only(COUNTED),
@@ -133,44 +133,44 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Weight of the penalty against `1/2 ||x - decode(z)||²`, for rows that were divided by their scale where `normalize` is true: on the sum of \
-         the codes, of 'jumprelu' on their number, of 'gated' on the rectified gates. In place of `l0`, and not for 'topk' and 'batch-topk'.",
+        "Weight of the penalty relative to `1/2 ||x - decode(z)||²`, where rows are divided by their scale if `normalize` is true. The penalty is the sum of \
+         the codes, for 'jumprelu' their number, for 'gated' the sum of the rectified gates. Instead of `l0`, and not for 'topk' and 'batch-topk'.",
     )
     .such_as("0.1"),
     Setting::new(
         "init",
         Kind::Words(&["random", "data"]),
         "\"random\"",
-        "Initial atoms: 'random' Gaussian numbers, 'data' random rows less their mean, which two seeds agree on more, at a price in the residual.",
+        "Initial atoms: 'random' for Gaussian numbers, 'data' for random centred rows, with which different seeds agree better but the residual is larger.",
     ),
     Setting::new(
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
-        "Initial atoms in place of `init`, as rows of any length. Or a fitted model, or the path of one or of an array: its components.",
+        "Initial atoms instead of `init`, as rows of any norm. Or a fitted model, or the path of one or of an array: its components.",
     )
     .tensor(),
     Setting::new(
         "normalize",
         Kind::Bool,
         "true",
-        "Divide rows, about their mean, by one number, so that their mean length is the root of the number of columns. Codes and parameters are in the \
-         units of the rows all the same.",
+        "Divide centred rows by one number during training, so that their mean norm is the square root of the number of columns. Codes and parameters of the \
+         model are in the units of the rows.",
     ),
     Setting::new(
         "dead_unit",
         Kind::Words(&["auto", "auxk", "resample", "keep"]),
         "\"auto\"",
-        "What is done about units that no row activates for an epoch, or for a million rows: 'auxk' a second loss, by which they represent what the \
-         others leave; 'resample' they begin anew at rows that are represented badly, after each of the first 70 % of the epochs; 'keep' nothing. \
-         'auto' is 'auxk' for 'topk' and 'batch-topk', 'resample' for the others.",
+        "Treatment of dead units, which no row activates for an epoch, or for a million rows: with 'auxk' they reconstruct the residual of the others by \
+         an auxiliary loss; with 'resample' they are reinitialised at rows with large reconstruction errors, after each of the first 70 % of the \
+         epochs; 'keep' does nothing. 'auto' is 'auxk' for 'topk' and 'batch-topk', 'resample' for the others.",
     ),
     Setting::new(
         "learning_rate",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Learning rate of Adam, which rises over the first 5 % of the steps and falls over the last 20 %. 'auto' is 0.003, times \
-         `sqrt(1536 / n_components)` where there are more units than 1536.",
+        "Peak learning rate of Adam; it increases over the first 5 % of the steps and decreases over the last 20 %. 'auto' is 0.003, multiplied by \
+         `sqrt(1536 / n_components)` if there are more than 1536 units.",
     )
     .such_as("0.001"),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),

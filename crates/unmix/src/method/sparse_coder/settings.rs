@@ -112,7 +112,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dictionary",
         Kind::Table("(n_components, n_features)"),
         "",
-        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its \
+        "The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its \
          components.",
     )
     .tensor(),
@@ -121,7 +121,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
         "'cd' for coordinate descent on working sets, 'fista' and 'ista' for proximal gradient steps, 'lars' for the homotopy in \
-         alpha: these have the same minimum. 'omp' for orthogonal matching pursuit, up to a number of atoms or an error.",
+         alpha: all of these solve the same problem. 'omp' for orthogonal matching pursuit, up to a number of atoms or an error.",
     ),
     Setting::new(
         "alpha",
@@ -148,7 +148,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("0.01")
     .only(OMP),
-    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0.").only(LASSO),
+    Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative.").only(LASSO),
     Setting::new(
         "debias",
         Kind::Bool,
@@ -164,7 +164,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Convergence tolerance of each row: its duality gap divided by half its squared length; null for 1e-6, in single precision 1e-5.",
+        "Convergence tolerance of each row: its duality gap divided by half its squared norm; null for 1e-6, in single precision 1e-5.",
     )
     .such_as("1e-6")
     .only(LASSO),

@@ -143,8 +143,8 @@ const N_COMPONENTS: Setting = Setting::new(
     "n_components",
     Kind::AnyOf(&[Kind::at_least(1), Kind::PerLayer(&Kind::at_least(1))]),
     "[512, 256]",
-    "Numbers of units, one for each layer, the lowest first; a number for one layer. Every other setting is one value, or a list of one for \
-     each layer.",
+    "Numbers of units, one for each layer, the lowest first; a single number for one layer. Every other setting is one value, or a list with \
+     one for each layer.",
 )
 .by_rows();
 
@@ -153,8 +153,8 @@ const E_STEP: Setting = Setting::new(
     "e_step",
     Kind::AnyOf(&Row::<1>::BOTH),
     "\"plain\"",
-    "Algorithm of the E-step, 'plain' in every layer: 'cascade' and 'coordinate' are refused, because their codes are solutions of least \
-     squares problems, which no layer of a network computes.",
+    "Algorithm of the E-step, 'plain' in every layer: 'cascade' and 'coordinate' are refused, because their codes are solutions of \
+     least-squares problems, which a network layer does not compute.",
 );
 
 macro_rules! rows {
