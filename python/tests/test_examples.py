@@ -111,6 +111,21 @@ def test_a_photograph_is_denoised_by_its_own_atoms(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_missing_pixels_are_filled_better_than_by_linear_interpolation(tmp_path):
+    pytest.importorskip("PIL")
+    found = run("holes", "images_pypi/camera.png", tmp_path)
+    assert 30.4 < found["linear interpolation"] < 30.8
+    assert found["learnt atoms"] > found["linear interpolation"] + 0.3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_dropouts_of_a_voice_are_filled_three_decibels_better_than_by_lines(tmp_path):
+    found = run("dropouts", "audio_speech2/source1.wav", tmp_path)
+    assert set(found) == {1, 2, 5}
+    assert all(ways["atoms"] > ways["linear"] + 3 for ways in found.values())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_words_are_sums_of_few_atoms_whose_words_are_alike(tmp_path):
     found = run("words", "word_vectors", tmp_path)
     assert found["atoms"] < 5 and found["kept"] > 0.4
@@ -142,7 +157,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes", "denoise", "words"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes", "denoise", "holes", "dropouts", "words"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)
