@@ -24,6 +24,9 @@ pub(crate) struct Reproduce {
     /// made by seeded code]
     #[arg(long, value_name = "PATH")]
     pub(crate) pictures: Option<PathBuf>,
+    /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4; 100 are published)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) instances: Option<u64>,
     /// Folder for figures and tables
     #[arg(short, long, value_name = "DIR", default_value = "unmix-reproduce")]
     pub(crate) output: PathBuf,
@@ -48,7 +51,12 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
     own_folder(&args.output, "index.html", "reproducing experiments")?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
-    let options = Options { quick: args.quick, pictures: args.pictures.clone(), output: args.output.clone() };
+    let options = Options {
+        quick: args.quick,
+        pictures: args.pictures.clone(),
+        instances: args.instances,
+        output: args.output.clone(),
+    };
     let done = run_experiments(&args.experiments, &options, &run, |experiment| {
         if !args.running.quiet {
             progress.clear();

@@ -1,16 +1,18 @@
 //! Shared parts of experiments: data, fits, and output.
 
 use crate::experiments::published;
-use crate::output::{Folder, Number, Results};
+use crate::output::{Folder, Grid, Number, Results};
 use crate::pictures::{self, PatchSet};
 use crate::{Experiment, Options, measure};
 use serde_json::{Map, Value};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use unmix::data::{Features, RawArray};
 use unmix::learn::Optimiser;
 use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Spec, Trained, Training, TrainingStart, train};
 use unmix::spectrum::{self, Request, auto_solver};
-use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
+use unmix::{AnyRows, Error, Event, Matrix, Model, Result, Rows, Run, Watch};
 use unmix_report::{Content, Sheet};
 
 /// Data, options and results of an experiment.
@@ -59,6 +61,12 @@ impl<'a> Lab<'a> {
     /// Writes a table.
     pub(crate) fn table(&mut self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
         self.folder()?.table(name, header, rows)
+    }
+
+    /// Adds a table to the page; its numbers belong into a [`Lab::table`], too.
+    pub(crate) fn grid(&mut self, grid: Grid) -> Result<()> {
+        self.folder()?.results.grids.push(grid);
+        Ok(())
     }
 
     /// Adds a note about the data or the method.
@@ -166,6 +174,47 @@ impl<'a> Lab<'a> {
     pub(crate) fn published(&self, set: &PatchSet, name: &str) -> published::Filters {
         published::filters(set.known, self.experiment, name)
     }
+}
+
+/// Passes on that the user requested a stop, and no progress: fits that run side by side would mix theirs.
+struct OnlyInterruption<'a>(&'a dyn Watch);
+
+impl Watch for OnlyInterruption<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
+/// The results of `work` for 0 to `n`, in this order, on the threads of `run` with one thread for each call. After an error no call
+/// begins, and the first one is returned.
+pub(crate) fn side_by_side<R: Send>(
+    run: &Run<'_>,
+    n: usize,
+    work: impl Fn(usize, &Run<'_>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let watch = OnlyInterruption(run.watch);
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let results: Vec<Mutex<Option<Result<R>>>> = (0..n).map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= n || failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = work(at, &Run { threads: 1, watch: &watch, ..Run::default() });
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            *results[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            let done = done.fetch_add(1, Ordering::Relaxed) as u64 + 1;
+            run.watch.event(Event::Sweep { stage: "fits", done, total: Some(n as u64) });
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..run.threads.clamp(1, n.max(1)) {
+            scope.spawn(worker);
+        }
+    });
+    let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
+    taken.flatten().collect()
 }
 
 /// Reference filters, and their description.

@@ -13,7 +13,7 @@ mod output;
 mod pictures;
 
 pub use experiments::EXPERIMENTS;
-pub use output::{Number, Results};
+pub use output::{Grid, GridCell, Number, Results};
 pub use pictures::{PatchSet, PublishedPictures};
 
 use lab::Lab;
@@ -46,6 +46,8 @@ pub struct Options {
     /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images. `None`:
     /// pictures generated from a seed.
     pub pictures: Option<PathBuf>,
+    /// Number of instances of synthetic data, for experiments that have instances. `None`: their own number.
+    pub instances: Option<u64>,
     /// Output folder.
     pub output: PathBuf,
 }

@@ -1,7 +1,7 @@
 //! Output of an experiment: figures, numbers, and a page that shows them.
 
 use crate::Experiment;
-use maud::{DOCTYPE, html};
+use maud::{DOCTYPE, Markup, html};
 use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 use unmix_report::Sheet;
@@ -63,9 +63,43 @@ fn range(published: &str) -> Option<(Option<End>, Option<End>)> {
     Some((Some(End::read(least)?), Some(End::read(most)?)))
 }
 
+/// A table of the page with several lines in a cell; every number of it is in a CSV, too.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Its title.
+    pub title: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// The cells, row by row.
+    pub rows: Vec<Vec<GridCell>>,
+}
+
+impl Grid {
+    pub(crate) fn new(title: String) -> Self {
+        Self { title, header: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// A cell of a [`Grid`].
+#[derive(Clone, Debug)]
+pub struct GridCell {
+    /// Lines of text.
+    pub lines: Vec<String>,
+    /// Whether its last line reports a condition that does not hold.
+    pub missed: bool,
+}
+
+impl GridCell {
+    pub(crate) fn of(lines: Vec<String>) -> Self {
+        Self { lines, missed: false }
+    }
+}
+
 /// Results of one experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
+    /// Tables of the page.
+    pub grids: Vec<Grid>,
     /// File names of figures, relative to the folder of the experiment.
     pub figures: Vec<String>,
     /// All numbers, in the order of measurement.
@@ -167,8 +201,23 @@ color:var(--ink);overflow-wrap:break-word}a{color:var(--accent)}h1{font-size:cla
 img{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px;margin:.5rem 0;background:#fff}\
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
 border-bottom:1px solid var(--rule);vertical-align:top}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}\
+table.grid{font-size:12px;margin-bottom:1rem}table.grid td{white-space:nowrap;font-variant-numeric:tabular-nums}\
 .no{color:var(--warn);font-weight:600}.note{color:var(--soft)}\
 @media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}}";
+
+fn shown_grid(grid: &Grid) -> Markup {
+    html! {
+        h3 { (grid.title) }
+        div.scroll { table.grid {
+            tr { @for name in &grid.header { th { (name) } } }
+            @for row in &grid.rows { tr { @for cell in row { td {
+                @for (i, line) in cell.lines.iter().enumerate() {
+                    @if cell.missed && i + 1 == cell.lines.len() { div.no { (line) } } @else { div { (line) } }
+                }
+            } } } }
+        } }
+    }
+}
 
 /// Writes a page with every figure and number of the experiments run so far.
 pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]) -> Result<()> {
@@ -203,6 +252,7 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
                             td { @if let Some((c, holds)) = &n.condition { @if *holds { (c) ": holds" } @else { span.no { (c) ": fails" } } } }
                         } }
                     } } }
+                    @for grid in &results.grids { (shown_grid(grid)) }
                 }
             }
         }

@@ -12,7 +12,7 @@ fn run(key: &str, folder: &Path) -> Results {
 }
 
 fn run_on(key: &str, pictures: Option<PathBuf>, folder: &Path) -> Results {
-    let options = Options { quick: true, pictures, output: folder.into() };
+    let options = Options { quick: true, pictures, instances: None, output: folder.into() };
     let mut done = reproduce(&[key], &options, &Run::default(), |_| ()).unwrap();
     assert_eq!(done.len(), 1);
     done.remove(0).1
@@ -69,7 +69,7 @@ fn keys_differ_and_unknown_ones_are_refused() {
     keys.dedup();
     assert_eq!(keys.len(), EXPERIMENTS.len());
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { quick: true, pictures: None, output: folder.path().into() };
+    let options = Options { quick: true, pictures: None, instances: None, output: folder.path().into() };
     let none = |e: &Experiment| panic!("{} ran before the keys were read", e.key);
     let refused = reproduce(&["shapes", "singals"], &options, &Run::default(), none).unwrap_err().to_string();
     assert!(refused.contains("did you mean 'signals'"), "{refused}");
@@ -80,7 +80,8 @@ fn pictures_that_are_none_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data_batch_1.bin");
     std::fs::write(&file, [7u8; 100]).unwrap();
-    let options = Options { quick: true, pictures: Some(file), output: folder.path().join("out") };
+    let options =
+        Options { quick: true, pictures: Some(file), instances: None, output: folder.path().join("out") };
     let refused = reproduce(&["filters"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its 100 bytes are not a multiple of a record of 3073 bytes"), "{refused}");
 }
@@ -120,6 +121,13 @@ fn solvers_of_the_lasso_take_as_many_steps_as_published() {
     holds("lasso-solvers", 18);
 }
 
+#[test]
+fn tables_of_rectified_factor_networks() {
+    if at_length("tables_of_rectified_factor_networks") {
+        holds("rfn-tables", 10);
+    }
+}
+
 /// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
 #[test]
 fn synthetic_pictures_span_few_dimensions() {
@@ -144,7 +152,8 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.csv");
     std::fs::write(&file, "1,2\n3,5\n4,4\n").unwrap();
-    let options = Options { quick: true, pictures: Some(file), output: folder.path().join("out") };
+    let options =
+        Options { quick: true, pictures: Some(file), instances: None, output: folder.path().join("out") };
     let refused = reproduce(&["subspace"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its rows have no shape"), "{refused}");
 }

@@ -8,6 +8,7 @@ mod panels;
 mod points;
 mod projection;
 pub(crate) mod published;
+mod rfn_tables;
 mod rica;
 mod rotation;
 mod rules;
@@ -48,6 +49,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     sphere::EXPERIMENT,
     dictionaries::EXPERIMENT,
     solvers::EXPERIMENT,
+    rfn_tables::EXPERIMENT,
 ];
 
 /// The book chapter on linear structure.

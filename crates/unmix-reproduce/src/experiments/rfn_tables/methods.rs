@@ -1,0 +1,168 @@
+//! The methods of the tables: settings, definition of a zero and of the covariance of the model, and the rule for each criterion.
+
+use serde_json::{Value, json};
+
+/// A row of the tables.
+pub(super) struct Method {
+    /// The name of the row.
+    pub(super) name: &'static str,
+    /// Its name in the published tables.
+    pub(super) published: &'static str,
+    /// The method of this library.
+    pub(super) key: &'static str,
+    /// Settings for a number of units; with `true` the published number of iterations where it takes hours.
+    pub(super) settings: fn(usize, bool) -> Value,
+    pub(super) covariance: Covariance,
+    /// Whether fits take so long that one instance stands for all unless the run is the full one.
+    pub(super) costly: bool,
+    /// The rule for a number of units and a criterion.
+    pub(super) rule: fn(usize, usize) -> Rule,
+}
+
+/// The second moments of rows according to a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Covariance {
+    /// `W S W' + Psi` with the second moments `S` of the codes; zeros of the codes are exact.
+    Codes,
+    /// `W W' + Psi`; codes below 0.01 count as zeros.
+    Factors,
+    /// Not defined; codes below 0.01 count as zeros.
+    None,
+}
+
+/// How a criterion is compared with the published value `v` of standard deviation `s`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    /// Within `absolute + 3 max(s, 0.5) / sqrt(instances) + relative v`.
+    Within { absolute: f64, relative: f64 },
+    /// Not compared, with the reason.
+    Not(&'static str),
+}
+
+/// Rows and columns of the data; centred, they have one dimension less.
+const SIDE: usize = 100;
+
+const fn within(absolute: f64, relative: f64) -> Rule {
+    Rule::Within { absolute, relative }
+}
+
+fn rectified(_: usize, criterion: usize) -> Rule {
+    [within(1.0, 0.0), within(0.5, 0.04), within(1.0, 0.08)][criterion]
+}
+
+fn factors(units: usize, criterion: usize) -> Rule {
+    match criterion {
+        0 => Rule::Not("codes depend on the rotation of the factors"),
+        1 => within(0.0, 0.03),
+        _ if units == 50 => within(0.0, 0.10),
+        _ => Rule::Not("with as many factors as columns CO depends on the start, which is not given"),
+    }
+}
+
+fn principal(_: usize, criterion: usize) -> Rule {
+    match criterion {
+        0 => within(0.5, 0.0),
+        1 => within(1.2, 0.01),
+        _ => Rule::Not("not defined"),
+    }
+}
+
+fn independent(units: usize, criterion: usize) -> Rule {
+    match criterion {
+        0 => Rule::Not("the number of iterations is not given"),
+        1 if units == 50 => within(1.2, 0.01),
+        1 => Rule::Not("the data have fewer dimensions than units"),
+        _ => Rule::Not("not defined"),
+    }
+}
+
+fn rfn(units: usize, more: (&str, &str)) -> Value {
+    let mut out = json!({"n_components": units});
+    out[more.0] = json!(more.1);
+    out
+}
+
+fn prior(name: &str, units: usize, iterations: u64) -> Value {
+    json!({"n_components": units, "prior": name, "noise_floor": 0.01, "max_iter": iterations})
+}
+
+const fn method(
+    name: &'static str,
+    key: &'static str,
+    settings: fn(usize, bool) -> Value,
+    covariance: Covariance,
+    rule: fn(usize, usize) -> Rule,
+) -> Method {
+    Method { name, published: name, key, settings, covariance, costly: false, rule }
+}
+
+/// The methods that the published tables compare; RFN by two definitions of the normalisation.
+pub(super) const METHODS: [Method; 11] = [
+    Method {
+        published: "RFN",
+        ..method("RFN rms", "rfn", |k, _| rfn(k, ("normalize", "rms")), Covariance::Codes, rectified)
+    },
+    Method {
+        published: "RFN",
+        ..method("RFN std", "rfn", |k, _| rfn(k, ("normalize", "std")), Covariance::Codes, rectified)
+    },
+    method("RFNn", "rfn", |k, _| rfn(k, ("normalize", "none")), Covariance::Codes, rectified),
+    method(
+        "DAE",
+        "dae",
+        |k, _| json!({"n_components": k, "corruption": 0.2, "solver": "sgd", "learning_rate": 1e-4, "batch_size": 10, "max_epochs": 1000}),
+        Covariance::None,
+        |_, _| Rule::Not("loss, batch size and stopping rule are not given"),
+    ),
+    method(
+        "RBM",
+        "rbm",
+        |k, _| json!({"n_components": k, "learning_rate": 0.01, "batch_size": 10, "max_epochs": 1000}),
+        Covariance::None,
+        |_, _| Rule::Not("start, batch size and scaling of the rows are not given"),
+    ),
+    Method {
+        costly: true,
+        ..method(
+            "FAsp",
+            "factor-analysis",
+            |k, full| prior("jeffreys", k, if full { 500 } else { 200 }),
+            Covariance::Factors,
+            |_, _| Rule::Not("published errors above the norm of the data look like those of a diverged run"),
+        )
+    },
+    Method {
+        costly: true,
+        ..method(
+            "FAlap",
+            "factor-analysis",
+            |k, full| prior("laplace", k, if full { 500 } else { 200 }),
+            Covariance::Factors,
+            |_, _| Rule::Not("start and bounds of the variational precisions are not given"),
+        )
+    },
+    method("ICA", "fastica", |k, _| json!({"n_components": k.min(SIDE - 1)}), Covariance::None, independent),
+    method(
+        "SFA",
+        "factor-analysis",
+        |k, _| {
+            let mut settings = prior("laplace-loadings", k, 500);
+            settings["l1"] = json!(5e-5);
+            settings
+        },
+        Covariance::Factors,
+        |_, _| Rule::Not("the unit of the weight of the penalty is not given"),
+    ),
+    method("FA", "factor-analysis", |k, _| prior("none", k, 500), Covariance::Factors, factors),
+    method("PCA", "pca", |k, _| json!({"n_components": k.min(SIDE)}), Covariance::None, principal),
+];
+
+/// E-steps of RFN that are compared on the same instances: as published, and the two that never increase the objective.
+pub(super) const E_STEPS: [&str; 3] = ["plain", "cascade", "coordinate"];
+
+/// Settings of RFN with an E-step of [`E_STEPS`]; a cascade of 1000 iterations would take ten times as long as all other methods.
+pub(super) fn with_e_step(units: usize, e_step: usize) -> Value {
+    let mut out = rfn(units, ("e_step", E_STEPS[e_step]));
+    out["max_iter"] = json!(if e_step == 0 { 1000 } else { 100 });
+    out
+}
