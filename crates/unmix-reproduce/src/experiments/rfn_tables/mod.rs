@@ -118,7 +118,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     e_steps(lab, &plan, &done)
 }
 
-/// Announces how long the fits will take, by the time of one of them: others take some 4 times as long on average, by measurement.
+/// Announces how long the fits will take, by the time of one of them: others are assumed to take 4 times as long on average, which was not measured.
 fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     const RELATIVE: f64 = 4.0;
     let Some(first) = jobs.first() else { return Ok(()) };
