@@ -189,7 +189,7 @@ fn what_a_solver_leaves_unsolved_is_told_with_the_worst_row() {
         assert_eq!(again.unsolved.as_ref(), Some(&left));
     }
     let refused = fitted("toy-gate", json!({}), &x).certificates(&rows(&x), &run, &mut gaps).unwrap_err();
-    assert!(refused.to_string().contains("nothing is iterated"), "{refused}");
+    assert!(refused.to_string().contains("closed form, without iterations"), "{refused}");
 }
 
 #[test]
