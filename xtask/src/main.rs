@@ -68,7 +68,12 @@ fn test_rust(amount: Amount) -> Done {
     let _ = std::fs::remove_file(skipped());
     // The Python extension has no Rust tests; it is built for the Python tests.
     run(amount
-        .with_environment(Command::new(env!("CARGO")).args(["test", "--workspace", "--exclude", "unmix-python"]))
+        .with_environment(Command::new(env!("CARGO")).args([
+            "test",
+            "--workspace",
+            "--exclude",
+            "unmix-python",
+        ]))
         .current_dir(root())
         .env("UNMIX_SKIPPED", skipped()))
 }
@@ -295,7 +300,10 @@ fn generate() -> Done {
 /// The benchmarks have an environment and a harness of their own: `bench/README.md`.
 fn bench(arguments: &[&str]) -> Done {
     let system = if cfg!(windows) { "python" } else { "python3" };
-    run(Command::new(system).arg(root().join("bench").join("run.py")).args(arguments).env("CARGO", env!("CARGO")))
+    run(Command::new(system)
+        .arg(root().join("bench").join("run.py"))
+        .args(arguments)
+        .env("CARGO", env!("CARGO")))
 }
 
 fn cargo(arguments: &[&str]) -> Done {

@@ -73,6 +73,7 @@ pub mod power;
 pub mod rectified;
 mod run;
 pub mod select;
+pub mod shallow;
 pub mod shards;
 #[doc(hidden)]
 pub mod solve;
@@ -87,9 +88,9 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Caller, Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    CompleteDictionary, DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, Lista, METHODS,
-    MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseAutoencoder,
-    SparseCoder, StackedRfn, SubspaceClustering,
+    CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, Ica,
+    LinearEigenGan, Lista, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca,
+    SigmaPca, SparseAutoencoder, SparseCoder, StackedRfn, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit_given};
 #[doc(inline)]

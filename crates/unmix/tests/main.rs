@@ -6,6 +6,7 @@ mod biclusters;
 mod clusters;
 mod complete_dictionary;
 mod completion;
+mod dae;
 mod dictionary;
 mod encoders;
 mod factor;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "error",
     "machine",
     "num",
@@ -19,6 +19,7 @@ const ORDER: [&str; 25] = [
     "learn",
     "sparse",
     "autoencoder",
+    "shallow",
     "neural",
     "rectified",
     "ica",
@@ -47,6 +48,7 @@ const SHORT: [(&str, &[&str]); 7] = [
         "method",
         &[
             "CompleteDictionary",
+            "DenoisingAutoencoder",
             "DictionaryLearning",
             "FactorAnalysis",
             "FastIca",

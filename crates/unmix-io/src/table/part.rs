@@ -78,7 +78,9 @@ impl<'a> Part<'a> {
                     for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
                         // Whatever goes wrong, the general reader has the words for it.
                         let known = odd.contains(feature);
-                        if !known && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
+                        if !known
+                            && !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(())))
+                        {
                             odd.push(*feature);
                         }
                     }

@@ -3,6 +3,7 @@
 
 pub mod complete_dictionary;
 pub mod completion;
+pub mod dae;
 pub mod dictionary;
 pub mod factor_analysis;
 pub mod fastica;
@@ -27,6 +28,7 @@ pub use crate::model::{
 };
 pub use complete_dictionary::CompleteDictionary;
 pub use completion::MatrixCompletion;
+pub use dae::DenoisingAutoencoder;
 pub use dictionary::DictionaryLearning;
 pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
@@ -71,6 +73,7 @@ pub const METHODS: &[Method] = &[
     rfn::METHOD,
     stacked_rfn::METHOD,
     sae::METHOD,
+    dae::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no checks beyond their entries in

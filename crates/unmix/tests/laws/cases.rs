@@ -395,6 +395,21 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "dae" => vec![
+            otherwise("masked", json!({"max_epochs": 4}), 300, 6),
+            otherwise(
+                "tied, normal noise, wide",
+                json!({"tied": true, "noise": "gaussian", "n_components": 70, "batch_size": 16, "max_epochs": 4}),
+                40,
+                60,
+            ),
+            otherwise(
+                "gradient descent, one scale",
+                json!({"solver": "sgd", "standardize": false, "n_components": 4, "max_epochs": 6, "learning_rate": 0.01}),
+                300,
+                9,
+            ),
+        ],
         "stacked-rfn" => vec![
             otherwise(
                 "two layers",

@@ -41,6 +41,7 @@ use settings::SETTINGS;
 pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
 pub use settings::{Init, L0, Rate, SparseAutoencoder};
+pub(super) use start::chosen;
 
 /// The registry entry.
 pub(super) const METHOD: Method = Method {

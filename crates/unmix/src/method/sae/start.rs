@@ -219,7 +219,7 @@ impl SparseAutoencoder {
 }
 
 /// `count` of `n` rows in ascending order, or all.
-pub(super) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
+pub(in crate::method) fn chosen(n: u64, count: u64, seed: u64) -> Vec<u64> {
     if n <= count {
         return (0..n).collect();
     }

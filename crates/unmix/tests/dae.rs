@@ -1,0 +1,101 @@
+//! Denoising autoencoders: the benchmark of biclusters, scales, starts, refusals.
+
+use crate::made::{settings, try_fit};
+use serde_json::{Value, json};
+use unmix::datasets::biclusters;
+use unmix::num::random::Stream;
+use unmix::{AnyRows, Model, Rows, Run};
+
+fn fit(x: &[f64], p: usize, given: Value) -> Model {
+    try_fit("dae", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn codes(model: &Model, x: &[f64]) -> Vec<f64> {
+    model.encode_to_vec(&Rows::from_slice(x, model.n_features()).unwrap(), &Run::default()).unwrap()
+}
+
+/// 200 rows of 6 columns of different scales and means.
+fn rows() -> Vec<f64> {
+    let draws = Stream::new(4, 0);
+    let factor = |i: usize| draws.normal(10_000 + i as u64);
+    let cell =
+        |i: usize, j: usize| 3f64.powi(j as i32) * (draws.normal((i * 6 + j) as u64) + factor(i) + j as f64);
+    (0..200).flat_map(|i| (0..6).map(move |j| cell(i, j))).collect()
+}
+
+#[test]
+fn sparsity_and_error_on_the_first_data_set_of_biclusters() {
+    let made = biclusters("D1", 1, 0).unwrap();
+    let (x, p) = (made.x.as_slice(), made.x.cols());
+    for tied in [false, true] {
+        let given = json!({"solver": "sgd", "learning_rate": 1e-4, "batch_size": 10, "max_epochs": 1000, "tied": tied});
+        let model = fit(x, p, given);
+        let z = codes(&model, x);
+        let sparsity = 100.0 * z.iter().filter(|z| **z < 0.01).count() as f64 / z.len() as f64;
+        let rows = Rows::from_slice(&z, 50).unwrap();
+        let back: Vec<f64> = model.decode_to_vec(&rows, &Run::default()).unwrap();
+        let error = x.iter().zip(&back).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+        assert!((45.0..=65.0).contains(&sparsity) && error <= 70.0, "{tied}: SP {sparsity}, ER {error}");
+    }
+}
+
+#[test]
+fn rows_of_another_scale_have_the_same_codes() {
+    let x = rows();
+    for given in [json!({"max_epochs": 30}), json!({"max_epochs": 30, "standardize": false, "solver": "sgd"})]
+    {
+        let want = codes(&fit(&x, 6, given.clone()), &x);
+        for by in [1e-3, 1e3] {
+            let scaled: Vec<f64> = x.iter().map(|x| by * x).collect();
+            let found = codes(&fit(&scaled, 6, given.clone()), &scaled);
+            let far = want.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(far < 1e-6, "{given} {by}: {far}");
+        }
+    }
+}
+
+#[test]
+fn a_start_is_continued() {
+    let x = rows();
+    let first = fit(&x, 6, json!({"n_components": 12, "max_epochs": 60}));
+    for tied in [false, true] {
+        let given = json!({"n_components": 12, "max_epochs": 1, "learning_rate": 1e-9, "tied": tied});
+        let mut rows = AnyRows::F64(Rows::from_slice(&x, 6).unwrap());
+        let run = Run { init: Some(&first), ..Run::default() };
+        let again = unmix::fit("dae", &settings(given), &mut rows, &run).unwrap();
+        let (a, b) = (codes(&first, &x), codes(&again, &x));
+        let sum = |z: &[f64]| z.iter().sum::<f64>();
+        assert!((sum(&a) - sum(&b)).abs() < 1e-4 * sum(&a), "{tied}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_and_what_is_doubtful_is_warned_of() {
+    let x = rows();
+    let refused = |x: &[f64], p, given: Value| {
+        try_fit("dae", &settings(given), x, p).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(&x[..6], 6, json!({})).contains("row"));
+    assert!(refused(&[2.0; 80], 4, json!({})).contains("vary"));
+    let mut spoiled = x.clone();
+    spoiled[20] = f64::NAN;
+    assert!(refused(&spoiled, 6, json!({})).contains("row 3, column 2 is NaN"));
+    assert!(refused(&x, 6, json!({"n_components": 0})).contains("n_components"));
+    assert!(refused(&x, 6, json!({"n_components": 3_000_000_000_000u64})).contains("choose fewer units"));
+    assert!(refused(&x, 6, json!({"corruption": 1.0})).contains("corruption"));
+    let said = refused(&x, 6, json!({"solver": "sgd", "learning_rate": 1e6}));
+    assert!(said.contains("learning_rate") && said.contains("choose a lower one"), "{said}");
+    let mut constant = x.clone();
+    constant.chunks_exact_mut(6).for_each(|row| row[4] = 0.1);
+    let model = fit(&constant, 6, json!({"n_components": 8, "max_epochs": 5, "noise": "gaussian"}));
+    assert_eq!(model.report().n_constant, 1);
+    assert!(model.report().warnings.iter().any(|w| w.contains("1 of 6 column does not vary")));
+    let components = model.tensor("components").unwrap().to_matrix();
+    assert!((0..8).all(|j| components[(j, 4)] == 0.0));
+    let said = model.score_samples(
+        &Rows::from_slice(&x, 6).unwrap(),
+        &Run::default(),
+        &mut unmix::data::VecSink(Vec::new()),
+    );
+    assert!(said.unwrap_err().to_string().contains("no probability density"));
+}
