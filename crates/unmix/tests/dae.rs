@@ -76,7 +76,7 @@ fn what_cannot_be_fitted_is_refused_and_what_is_doubtful_is_warned_of() {
         try_fit("dae", &settings(given), x, p).map(|_| ()).unwrap_err().to_string()
     };
     assert!(refused(&x[..6], 6, json!({})).contains("row"));
-    assert!(refused(&[2.0; 80], 4, json!({})).contains("vary"));
+    assert!(refused(&[2.0; 80], 4, json!({})).contains("column that varies"));
     let mut spoiled = x.clone();
     spoiled[20] = f64::NAN;
     assert!(refused(&spoiled, 6, json!({})).contains("row 3, column 2 is NaN"));
