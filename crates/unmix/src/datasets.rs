@@ -1,6 +1,7 @@
 //! Synthetic data from seeded generators, with the ground truth.
 
 mod biclusters;
+mod digit_variations;
 mod distributions;
 mod leaves;
 mod mixed;
@@ -10,6 +11,7 @@ mod sparse;
 mod subspaces;
 
 pub use biclusters::{BICLUSTERS, PlantedBiclusters, biclusters};
+pub use digit_variations::{DIGIT_VARIATIONS, DigitVariations, digit_variations};
 pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
