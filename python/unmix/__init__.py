@@ -32,6 +32,7 @@ from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .autoencoder import SparseAutoencoder
 from .completion import MatrixCompletion
+from .denoising import DenoisingAutoencoder
 from .dictionary import DictionaryLearning
 from .complete import CompleteDictionary
 from .factor_analysis import FactorAnalysis
@@ -58,6 +59,7 @@ __all__ = [
     "Biclusters",
     "Comparison",
     "CompleteDictionary",
+    "DenoisingAutoencoder",
     "DictionaryLearning",
     "FactorAnalysis",
     "FastICA",
@@ -121,6 +123,7 @@ _CLASSES = {
         RFN,
         StackedRFN,
         SparseAutoencoder,
+        DenoisingAutoencoder,
         CompleteDictionary,
     )
 }

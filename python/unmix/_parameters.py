@@ -1620,3 +1620,72 @@ class SparseAutoencoderParameters:
         self.checkpoint_every = checkpoint_every
         self.resume = resume
         self.verbose = verbose
+
+
+class DenoisingAutoencoderParameters:
+    """Parameters and fitted attributes of :class:`DenoisingAutoencoder`."""
+
+    components_: NDArray[Any]
+    encoder_weight_: NDArray[Any]
+    encoder_bias_: NDArray[Any]
+    mean_: NDArray[Any]
+    density_: NDArray[Any]
+    mixing_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "corruption": [Interval(Real, 0, 1, closed="left")],
+        "noise": [StrOptions({"mask", "gaussian"})],
+        "tied": ["boolean"],
+        "solver": [StrOptions({"adam", "sgd"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        corruption: float = 0.2,
+        noise: Literal["mask", "gaussian"] = "mask",
+        tied: bool = False,
+        solver: Literal["adam", "sgd"] = "adam",
+        learning_rate: float = 0.001,
+        batch_size: int = 100,
+        max_epochs: int = 100,
+        standardize: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.corruption = corruption
+        self.noise = noise
+        self.tied = tied
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.standardize = standardize
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose

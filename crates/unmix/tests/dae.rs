@@ -89,7 +89,7 @@ fn what_cannot_be_fitted_is_refused_and_what_is_doubtful_is_warned_of() {
     constant.chunks_exact_mut(6).for_each(|row| row[4] = 0.1);
     let model = fit(&constant, 6, json!({"n_components": 8, "max_epochs": 5, "noise": "gaussian"}));
     assert_eq!(model.report().n_constant, 1);
-    assert!(model.report().warnings.iter().any(|w| w.contains("1 of 6 column does not vary")));
+    assert!(model.report().warnings.iter().any(|w| w.contains("1 of 6 columns does not vary")));
     let components = model.tensor("components").unwrap().to_matrix();
     assert!((0..8).all(|j| components[(j, 4)] == 0.0));
     let said = model.score_samples(

@@ -95,14 +95,21 @@ fn check(name: &str, digits: &Matrix<f64>, of_digits: bool) -> Result<()> {
         return Err(Error::setting("digits", format!("{n} x {p}"), why, "give pictures of 28 x 28 pixels"));
     }
     match digits.as_slice().iter().find(|v| of_digits && !(0.0..=WHITE).contains(*v)) {
-        Some(v) => Err(Error::setting("digits", v, format!("{name}: pixels must be from 0 to 255"), "scale them")),
+        Some(v) => {
+            Err(Error::setting("digits", v, format!("{name}: pixels must be from 0 to 255"), "scale them"))
+        }
         None => Ok(()),
     }
 }
 
 fn check_photos(name: &str, photos: &[Matrix<f64>]) -> Result<()> {
     if photos.is_empty() {
-        return Err(Error::setting("photos", "none", format!("'{name}' needs photographs"), "give grey pictures"));
+        return Err(Error::setting(
+            "photos",
+            "none",
+            format!("'{name}' needs photographs"),
+            "give grey pictures",
+        ));
     }
     let small = |photo: &&Matrix<f64>| photo.rows() < SIDE || photo.cols() < SIDE;
     if let Some(photo) = photos.iter().find(small) {
@@ -143,8 +150,7 @@ impl Draw<'_> {
         for _ in 0..TRIES {
             let photo = &photos[self.whole(0, photos.len() - 1)];
             let (top, left) = (self.whole(0, photo.rows() - SIDE), self.whole(0, photo.cols() - SIDE));
-            let patch: Vec<f64> =
-                (0..PIXELS).map(|at| photo[(top + at / SIDE, left + at % SIDE)]).collect();
+            let patch: Vec<f64> = (0..PIXELS).map(|at| photo[(top + at / SIDE, left + at % SIDE)]).collect();
             let mean = patch.iter().sum::<f64>() / PIXELS as f64;
             let variance = patch.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / PIXELS as f64;
             if variance.sqrt() >= LEAST_DEVIATION {

@@ -250,7 +250,7 @@ fn slice<T: Real>(weights: &DenoisingWeights<T>, x: &[T], n: usize, to: Buffers<
             *e = *e + *c - *x;
         }
         loss += kernel::sum_of_squares(residual);
-        residual.iter_mut().for_each(|e| *e = *e * share);
+        residual.iter_mut().for_each(|e| *e *= share);
     }
     match tied {
         true => kernel::product(to.back, to.residual, &weights.encoder, rows, p, m),

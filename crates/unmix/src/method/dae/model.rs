@@ -2,10 +2,10 @@
 
 use super::fit::RowScaling;
 use super::{DenoisingAutoencoder, METHOD};
-use crate::autoencoder::{Evaluation, Gating, SparseGate};
+use crate::autoencoder::Evaluation;
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
+use crate::model::{Code, Gate, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real, kernel};
 use crate::run::{Run, Start};
 use crate::shallow::DenoisingWeights;
@@ -49,13 +49,13 @@ pub(super) fn parameters_in_units<T: Real>(
 }
 
 /// The encoder with these parameters, its decoder and its mean.
-pub(super) fn encoder(tensors: &Tensors) -> Result<(SparseGate, Matrix<f64>, Tensor)> {
+pub(super) fn encoder(tensors: &Tensors) -> Result<(Gate, Matrix<f64>, Tensor)> {
     let components = require(tensors, "components", &[None, None])?;
     let (m, p) = (components.shape()[0], components.shape()[1]);
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let weight = require(tensors, "encoder_weight", &[Some(m), Some(p)])?.to_matrix().transposed();
     let bias = require(tensors, "encoder_bias", &[Some(m)])?.f64s();
-    Ok((SparseGate::new(mean.clone(), weight, bias, Gating::Relu), components.to_matrix(), mean))
+    Ok((Gate::new(mean.clone(), weight, bias), components.to_matrix(), mean))
 }
 
 /// Encoder and decoder from the parameters of a model.
@@ -145,8 +145,10 @@ fn by_use<T: Real>(weights: &DenoisingWeights<T>, used: &Evaluation) -> Vec<usiz
 fn doubts(dead: usize, m: usize, n_constant: usize, p: usize) -> Vec<String> {
     let mut out = Vec::new();
     if n_constant > 0 {
-        let columns = if n_constant == 1 { "column does" } else { "columns do" };
-        out.push(format!("{n_constant} of {p} {columns} not vary; their entries in every component are 0"));
+        let do_not = if n_constant == 1 { "does" } else { "do" };
+        out.push(format!(
+            "{n_constant} of {p} columns {do_not} not vary; their entries in every component are 0"
+        ));
     }
     if dead == m {
         out.push(
