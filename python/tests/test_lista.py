@@ -140,7 +140,7 @@ def test_bad_input_is_refused_in_words(made):
             net(made).fit(made.X, y)
     with pytest.raises(ValueError, match="dictionary"):
         LISTA(made.components[:, :5]).fit(made.X)
-    with pytest.raises(ValueError, match="the loss left all bounds in epoch .* monotone=True"):
+    with pytest.raises(ValueError, match="the loss diverged in epoch .* monotone=True"):
         net(made, cell="step", monotone=False, learning_rate=1e6, n_layers=8, max_epochs=40).fit(made.X)
     with pytest.raises(ValueError, match="support_selection"):
         net(made, support_selection=11.0).fit(made.X)

@@ -203,7 +203,7 @@ def test_bad_input(data):
     with_zeros = np.vstack([A, np.zeros((2, A.shape[1])), A[:1]])
     coder = SparseCoder(with_zeros, alpha=0.2).fit(X)
     said = " ".join(coder.report_.warnings)
-    assert "2 atoms are zero" in said and "1 atom equals one before" in said
+    assert "2 atoms are zero" in said and "1 atom is a duplicate of an earlier one" in said
     assert not coder.transform(X)[:, -3:].any()
     high = SparseCoder(A, alpha=100.0).fit(X)
     assert not high.transform(X).any() and f"alpha_max = {abs(X @ A.T).max():.6f}e0" in " ".join(high.report_.warnings)

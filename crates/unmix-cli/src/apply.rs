@@ -252,21 +252,21 @@ fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
     };
     let components = if found.n_components_pca == 1 { "component" } else { "components" };
     let mut lines = vec![
-        ("L0 (active units of a row)".to_string(), format!("{:?}", found.l0)),
-        ("FVU (share of the variance that codes leave)".into(), format!("{:?}", found.fvu)),
+        ("L0 (active units per row)".to_string(), format!("{:?}", found.l0)),
+        ("FVU (fraction of variance unexplained)".into(), format!("{:?}", found.fvu)),
         (
             format!("FVU of PCA of these rows, {} {components}", found.n_components_pca),
             format!("{:?}", found.fvu_pca),
         ),
-        (format!("FVU of OMP with the same atoms, as many a row{rows}"), format!("{:?}", found.fvu_omp)),
+        (format!("FVU of OMP with the same atoms and L0{rows}"), format!("{:?}", found.fvu_omp)),
     ];
     if !rows.is_empty() {
         lines.push((format!("FVU of the codes{rows}"), format!("{:?}", found.fvu_same_rows)));
     }
     lines.extend([
-        ("dead units (share)".into(), format!("{:?}", found.dead)),
+        ("dead units (fraction)".into(), format!("{:?}", found.dead)),
         ("shrinkage (1: none)".into(), format!("{:?}", found.shrinkage)),
-        ("near-duplicates (share of atoms, cosine 0.9)".into(), format!("{:?}", found.near_duplicates)),
+        ("near-duplicates (fraction of atoms, cosine 0.9)".into(), format!("{:?}", found.near_duplicates)),
     ]);
     lines
 }

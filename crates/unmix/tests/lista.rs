@@ -182,7 +182,7 @@ fn bad_input_is_refused_in_words() {
     let loose =
         json!({"cell": "step", "monotone": false, "learning_rate": 1e6, "n_layers": 8, "max_epochs": 40});
     let text = said(&of, loose.clone());
-    assert!(text.contains("learning_rate") && text.contains("the loss left all bounds in epoch"), "{text}");
+    assert!(text.contains("learning_rate") && text.contains("the loss diverged in epoch"), "{text}");
     // The same rate with a loss that never rises ends as good as the start.
     let mut held = loose;
     held["monotone"] = true.into();

@@ -49,16 +49,16 @@ pub(crate) struct Fit {
     /// Continue from the checkpoint, or start from the beginning if there is none
     #[arg(long, requires = "checkpoint")]
     pub(crate) resume: bool,
-    /// Start from the parameters of MODEL in place of the method's own start
+    /// Start from the parameters of MODEL instead of the method's initial values
     #[arg(long, value_name = "MODEL")]
     pub(crate) init: Option<PathBuf>,
-    /// The dictionary, for methods that are given one: a file with an atom in every row, or a model, whose components are taken
+    /// The dictionary, for methods that need one: a file with an atom in every row, or a model, whose components are used
     #[arg(long, value_name = "FILE|MODEL")]
     pub(crate) dictionary: Option<PathBuf>,
-    /// The dictionary that learning starts from, for methods that learn one: a file with an atom in every row, or a model
+    /// The initial dictionary, for methods that learn one: a file with an atom in every row, or a model
     #[arg(long, value_name = "FILE|MODEL", conflicts_with = "init")]
     pub(crate) dict_init: Option<PathBuf>,
-    /// The codes of the rows of INPUT, for methods that are trained to give them: a file with as many rows, a number for each atom
+    /// Target codes of the rows of INPUT, for supervised training: a file with as many rows, and a number for each atom
     #[arg(long, value_name = "FILE")]
     pub(crate) codes: Option<PathBuf>,
     /// Exit with code 1 when the fit did not converge
@@ -81,8 +81,8 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
-    /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. matrix-completion takes all others for
-    /// missing, methods of sparse rows for 0
+    /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. All other cells are missing for
+    /// matrix-completion, 0 for methods that accept sparse rows
     #[arg(long, conflicts_with_all = ["weights", "weights_column", "stability"])]
     pub(crate) triplets: bool,
     /// Keep the sums over the rows in the model, so that models can be merged and extended by partial_fit
@@ -113,16 +113,16 @@ pub(crate) struct Merge {
 pub(crate) struct Export {
     /// A model that 'unmix fit' has written
     pub(crate) model: PathBuf,
-    /// The folder, which is made where there is none
+    /// The folder, which is created if it does not exist
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// The program that is to read it
+    /// The program for which it is written
     #[arg(long, value_parser = ["saelens"])]
     pub(crate) to: String,
     /// Type of the numbers [default: that of the model]
     #[arg(long, value_name = "TYPE", value_parser = unmix::method::sae::saelens::Precision::NAMES)]
     pub(crate) dtype: Option<String>,
-    /// Replace the files of a folder that has some
+    /// Replace existing files in the folder
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -158,7 +158,7 @@ pub(crate) struct Apply {
 pub(crate) struct Encode {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// The cluster of each row in place of codes, for models of clusters
+    /// The cluster of each row instead of codes, for models of clusters
     #[arg(long)]
     pub(crate) labels: bool,
 }
@@ -176,17 +176,17 @@ pub(crate) struct Reconstruct {
 pub(crate) struct Impute {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// A file for the standard error of each filled cell, as a new observation of it would have; 0 where a cell was there
+    /// A file for the standard error of each filled cell, as the prediction of a new observation; 0 for observed cells
     #[arg(long, value_name = "FILE")]
     pub(crate) std: Option<PathBuf>,
     /// INPUT lists cells: row, column and value of each, and those without a value are filled; or row and column alone, of the rows of
     /// the fit. OUT lists row, column and value
     #[arg(long, conflicts_with = "draws")]
     pub(crate) triplets: bool,
-    /// Draws of the rows for multiple imputation, in OUT.1, OUT.2, ... with the ending of OUT
+    /// Number of draws for multiple imputation, written to OUT.1, OUT.2, ... with the extension of OUT
     #[arg(long, value_name = "M", default_value_t = 0)]
     pub(crate) draws: usize,
-    /// Refits to resampled rows, for errors and draws of the rows of the fit; 0 takes the parameters as known
+    /// Number of bootstrap refits, for errors and draws of the rows of the fit; 0 treats the parameters as known
     #[arg(long, value_name = "B", default_value_t = 20)]
     pub(crate) bootstrap: usize,
 }
@@ -195,7 +195,7 @@ pub(crate) struct Impute {
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// Print the mean and the range instead of one number per row; of sparse autoencoders also how they use their units
+    /// Print the mean and the range instead of one number per row; for sparse autoencoders also statistics of the units
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
     /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its score
@@ -215,10 +215,10 @@ pub(crate) struct Modules {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// Fits whose units are pooled; 0 takes the units of MODEL alone
+    /// Number of fits whose units are pooled; 0 uses the units of MODEL alone
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) starts: usize,
-    /// Copies of the rows with permuted columns, for q-values; each is fitted as often
+    /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) permutations: usize,
     /// A file for the members of all modules: a line for each, with module, kind, number, name and sign
@@ -303,10 +303,11 @@ pub(crate) struct Report {
     /// Colour points by a column of INPUT (name or number), by a file with one value per row, or by a column of another table
     #[arg(long, value_name = "COLUMN|FILE|FILE:COLUMN", requires = "input")]
     pub(crate) color: Option<String>,
-    /// Fits from different starts whose units are pooled into modules [default: the units of MODEL alone]
+    /// Number of fits from different starts whose units are pooled into modules [default: the units of MODEL alone]
     #[arg(long, value_name = "N", requires = "input")]
     pub(crate) starts: Option<usize>,
-    /// Copies of the rows with permuted columns, for q-values of pooled modules; each is fitted as often [default: 2]
+    /// Number of copies of the rows with permuted columns, for q-values of pooled modules; each is fitted the same number of times
+    /// [default: 2]
     #[arg(long, value_name = "N", requires = "starts")]
     pub(crate) permutations: Option<usize>,
     /// Title of the page

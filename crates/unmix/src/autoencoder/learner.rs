@@ -136,7 +136,7 @@ impl<T: Real> AutoencoderLearner<T> {
     /// The error of a training that diverged.
     pub fn diverged(&self, epoch: u64, found: &str) -> Error {
         let why = format!("{found} in epoch {}", epoch + 1);
-        Error::setting("learning_rate", self.how.learning_rate, why, "choose a lower one")
+        Error::setting("learning_rate", self.how.learning_rate, why, "choose a smaller value")
     }
 }
 

@@ -162,5 +162,5 @@ impl<'a> Unpacker<'a> {
 }
 
 fn damaged() -> Error {
-    Error::format("the packed sums", "they are damaged or of another kind", "gather the shard again")
+    Error::format("the packed sums", "they are corrupt or of another kind", "gather the shard again")
 }

@@ -197,14 +197,14 @@ fn report<T: Real>(
     report.facts.insert("alpha_max".into(), json!(scan.largest));
     report.facts.insert("by_layer".into(), table);
     if of.alpha >= scan.largest {
-        let text = "alpha is {}, and codes of the lasso are zero from {} on: choose a smaller one";
+        let text = "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value";
         let text = text.replacen("{}", &of.alpha.to_string(), 1);
         report.warnings.push(text.replacen("{}", &scan.largest.to_string(), 1));
     }
     let unused = of.atoms.chunks_exact(of.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
     if unused > 0 {
         report.warnings.push(format!(
-            "{unused} of {} atoms are zero, or equal to one before them: their codes are 0",
+            "{unused} of {} atoms are zero, or duplicates of earlier ones: their codes are 0",
             of.m
         ));
     }

@@ -280,8 +280,8 @@ impl<T: Real> Learner<T> for Training<'_, T> {
             return Err(Error::setting(
                 "learning_rate",
                 self.rates[0],
-                format!("the loss left all bounds in epoch {}", batch.position.epoch + 1),
-                "choose a smaller one, or monotone=True",
+                format!("the loss diverged in epoch {}", batch.position.epoch + 1),
+                "choose a smaller value, or monotone=True",
             ));
         }
         if learnt.scale == 0.0 {

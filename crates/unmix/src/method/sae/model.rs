@@ -231,7 +231,7 @@ impl SparseAutoencoder {
                 "choose a lower alpha"
             };
             out.push(format!(
-                "every unit is dead: all codes are 0, and rows are represented by their mean; {remedy}"
+                "every unit is dead: all codes are 0, and every row is reconstructed as the mean; {remedy}"
             ));
         } else if dead > 0 {
             let units = if dead == 1 { "unit is" } else { "units are" };
@@ -246,7 +246,7 @@ impl SparseAutoencoder {
         }
         if self.alpha.is_none() && l0 > 0.0 && (l0 / wanted - 1.0).abs() > FAR && !self.activation.counts() {
             out.push(format!(
-                "{l0:.1} units of a row are active, where l0={wanted} was wanted; choose more epochs, or alpha"
+                "{l0:.1} units are active per row, but l0={wanted} was requested; choose more epochs, or set alpha"
             ));
         }
         out

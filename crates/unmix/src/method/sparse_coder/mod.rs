@@ -223,8 +223,8 @@ impl SparseCoder {
         let twins = solver.atoms.n_twins() as u64;
         if twins > 0 {
             out.push(format!(
-                "{} before: the first of equal atoms gets the code, and the others 0",
-                many(twins, "atom equals one", "atoms equal others")
+                "{}: only the first of equal atoms has non-zero codes",
+                many(twins, "atom is a duplicate of an earlier one", "atoms are duplicates of earlier ones")
             ));
         }
         if found.empty > 0 {
@@ -237,7 +237,7 @@ impl SparseCoder {
         }
         if self.algorithm != Algorithm::Omp && alpha >= found.largest {
             out.push(format!(
-                "alpha is {alpha:.6e}, and from alpha_max = {:.6e} on every code is zero: choose a smaller one",
+                "alpha is {alpha:.6e}, but every code is zero for alpha of at least alpha_max = {:.6e}: choose a smaller value",
                 found.largest
             ));
         }

@@ -48,8 +48,8 @@ pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
         if path.exists() && !how.force {
             return Err(Error::format(
                 path,
-                "it is there already",
-                "give another folder, or replace it by force",
+                "it already exists",
+                "give another folder, or use force to replace it",
             ));
         }
     }
