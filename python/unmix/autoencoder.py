@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
-    """Sparse autoencoder: rows as their mean and a sum of few atoms with positive codes, found by an encoder of one layer.
+    """Sparse autoencoder: rows as the mean plus few atoms with positive codes, computed by a single-layer encoder.
 
     Minimises ``1/2 * ||x - decode(z)||**2 + alpha * penalty(z)``, the mean over rows, over atoms of norm 1 and the encoder, by Adam on
     mini-batches. Rows come from memory or from files that are larger.
@@ -83,25 +83,25 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Atoms, of norm 1, by falling use (the sum of codes).
+        Atoms, of norm 1, in descending order of use (the sum of codes).
     encoder_weight_ : ndarray of shape (n_components, n_features)
         Weights of the encoder: pre-activations are ``(x - mean_) @ encoder_weight_.T + encoder_bias_``.
     encoder_bias_ : ndarray of shape (n_components,)
         Biases of the encoder; not with ``activation="gated"``.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted before the encoder and added after the decoder.
+        Offset that is subtracted before the encoder and added after the decoder.
     threshold_ : ndarray of shape (n_components,) or float
-        What a pre-activation must be above: of each unit with ``activation="jumprelu"``, one number with ``"batch-topk"``.
+        Threshold on pre-activations: one for each unit with ``activation="jumprelu"``, a single number with ``"batch-topk"``.
     gate_bias_ : ndarray of shape (n_components,)
-        With ``activation="gated"``: a unit is active where ``(x - mean_) @ encoder_weight_.T + gate_bias_`` is positive.
+        With ``activation="gated"``: a unit is active if ``(x - mean_) @ encoder_weight_.T + gate_bias_`` is positive.
     magnitude_bias_ : ndarray of shape (n_components,)
         With ``activation="gated"``: biases of the codes of active units.
     magnitude_log_scale_ : ndarray of shape (n_components,)
         With ``activation="gated"``: their code is ``exp(magnitude_log_scale_)`` times the product with the weights, plus ``magnitude_bias_``, or 0.
     density_ : ndarray of shape (n_components,)
-        Share of the rows that activate each unit: of all, or of 32768 where there are more.
+        Fraction of the rows that activate each unit, among all rows or at most 32768 of them.
     stream_ : ndarray
-        After ``partial_fit``: the state that training continues from, in numbers that stand for bytes.
+        After ``partial_fit``: the state from which training continues, as bytes encoded in numbers.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_components_ : int
@@ -115,8 +115,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     n_iter_ : int
         Number of steps.
     report_ : Report
-        How the fit went: ``l0``, the active units of a row that were reached; ``fvu``, the share of the variance that codes leave;
-        ``dead_units``, units that no row activates; ``resampled``; ``alpha``, the weight of the penalty where it was steered; and ``epochs``.
+        Report of the fit: ``l0``, the mean number of active units per row; ``fvu``, the fraction of variance unexplained;
+        ``dead_units``, units that no row activates; ``resampled``; ``alpha``, the weight of the penalty if it was adjusted to ``l0``; and ``epochs``.
 
     See Also
     --------
@@ -124,7 +124,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     Notes
     -----
-    Other seeds give other atoms where steps are few, with nearly the same residual: a small ``fvu`` says nothing about atoms.
+    After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are identified.
 
     References
     ----------
@@ -209,26 +209,25 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
-        """Train on a batch of rows as it comes.
+        """Train incrementally on a batch of rows.
 
-        However a stream is cut into calls, the result is the same to the bit: rows are cut into batches of ``batch_size`` in their order,
+        The result has the same bits however a stream is divided into calls: rows are cut into batches of ``batch_size`` in their order,
         one step for each, and those that do not fill one are kept for the next call. The mean and the scale that rows are trained
-        with are those of the first rows, 1024 or a batch. The learning rate rises over the first 100 steps and stays; the weight
-        of a penalty is steered on and on. ``density_``, the order of the units, ``report_.l0`` and ``report_.fvu`` are of the last 1024 rows
-        that were trained on. After ``fit`` training continues from its parameters. A model that was saved, or pickled, can be continued as well, and so does
+        with are those of the first rows, 1024 or a batch. The learning rate increases over the first 100 steps and is then constant; the weight
+        of a penalty is adjusted continually. ``density_``, the order of the units, ``report_.l0`` and ``report_.fvu`` are those of the last 1024 rows. After ``fit`` training continues from its parameters. A saved or pickled model can be continued, too, also by
         ``unmix fit sae more.npy --init MODEL``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+            Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.
 
         Returns
         -------
         object
-            With the parameters found so far; ``stream_`` is the state that training continues from. When a batch fails, the model is
+            With the parameters found so far; ``stream_`` is the state from which training continues. After an error the model is
             unchanged.
 
         See Also
@@ -277,10 +276,10 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         return codes if self.sparse_output else codes.toarray()
 
     def evaluate(self, X: Rows) -> Any:
-        """Return how well codes represent rows and how they use the units, beside PCA and matching pursuit.
+        """Evaluate the reconstruction of rows and the use of the units, compared with PCA and matching pursuit.
 
         FVU is the fraction of variance unexplained: the squared error of the reconstruction over the squared distance from the mean of
-        the rows. Give rows that the model was not fitted to.
+        the rows. Use held-out rows.
 
         Parameters
         ----------
@@ -290,13 +289,12 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Returns
         -------
         Bunch
-            ``n_samples``; ``fvu``; ``l0``, active units of a row, the mean; ``dead``, share of the units that no row activates;
-            ``density`` of shape (n_components,), share of the rows that activate each unit; ``shrinkage``, what reconstructions
-            about ``mean_`` would have to be multiplied by to fit best (1: codes are not shrunk); ``near_duplicates``, share of the
-            atoms with a cosine of at least 0.9 to another one. ``fvu_pca``, FVU of a PCA of these rows with ``n_components_pca``
-            components, as many as units are active. ``fvu_omp``, FVU of codes of the same atoms by orthogonal matching pursuit, for
-            each row as many as its code has, on ``n_samples_omp`` rows (2048 where there are more), and ``fvu_same_rows``, that of
-            the encoder's codes of these: the difference is what the encoder loses.
+            ``n_samples``; ``fvu``; ``l0``, mean number of active units per row; ``dead``, fraction of the units that no row activates;
+            ``density`` of shape (n_components,), fraction of the rows that activate each unit; ``shrinkage``, the optimal factor of
+            the reconstructions about ``mean_`` (1: codes are not shrunk); ``near_duplicates``, fraction of the atoms with a cosine of at least 0.9 to another one. ``fvu_pca``, FVU of a PCA of these rows with ``n_components_pca``
+            components, the number of active units. ``fvu_omp``, FVU of codes of the same atoms by orthogonal matching pursuit, with
+            the same number of atoms per row, on ``n_samples_omp`` rows (at most 2048), and ``fvu_same_rows``, that of the encoder's
+            codes of these rows: the difference is the loss due to the encoder.
 
         See Also
         --------
@@ -333,8 +331,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Returns
         -------
         Bunch
-            ``rows``, int64 of shape (n_components, n), their numbers, from the largest code down, of equal codes the first row first;
-            ``codes``, float64 of the same shape, their codes. -1 and 0 where fewer rows activate the unit.
+            ``rows``, int64 of shape (n_components, n), their indices in descending order of the code, ties in the order of the rows;
+            ``codes``, float64 of the same shape, their codes. -1 and 0 if fewer rows activate the unit.
 
         See Also
         --------

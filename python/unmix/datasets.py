@@ -65,7 +65,7 @@ def bernoulli_gaussian(
     n_components : int, optional
         Number of atoms; None for as many as columns.
     share : float
-        Share of the codes that are not 0.
+        Fraction of the codes that are not 0.
     noise : float
         Standard deviation of normal noise in every column.
     orthogonal : bool
@@ -152,8 +152,8 @@ def independent(
     distributions : sequence of str
         The distribution of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
         ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal; super-Gaussian), ``"uniform"``, ``"arcsine"``, ``"bimodal"``,
-        ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or normal humps, ``"two-humps-apart"``: two or four of them,
-        ``"two-uneven-humps-apart"``, apart, ``near`` or ``merged``. There are as many features as sources.
+        ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or a mixture of two or four Gaussians: ``"two-humps-apart"`` with equal or
+        ``"two-uneven-humps-apart"`` with unequal weights, whose modes are separated (``apart``), overlapping (``near``) or ``merged``. There are as many features as sources.
     variances : sequence of float, default=None
         The variance of each source, which these rows have exactly; None for 1 each. Sources of equal variance cannot be separated by
         variance alone.
@@ -184,7 +184,7 @@ def independent(
 
 
 def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
-    """Return pictures of discs that hide each other (dead leaves): the simplest pictures that have the statistics of natural ones.
+    """Return pictures of discs that occlude each other (dead leaves model): simple pictures with the statistics of natural images.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def low_rank_plus_noise(
     n_samples, n_features, n_components : int
         Numbers of rows, of columns, and of directions, which are uniformly distributed.
     signal : float
-        Standard deviation along the weakest direction; along the strongest it is twice that, in equal steps between.
+        Standard deviation along the weakest direction; along the strongest it is twice that, evenly spaced in between.
     seed : int
         Random seed; the same seed gives the same bits.
 
@@ -327,8 +327,8 @@ def ppca(
 ) -> Any:
     """Return rows of the Gaussian that probabilistic PCA assumes: ``x = mean + W z + e`` (Tipping & Bishop 1999).
 
-    The covariance has the eigenvalues ``variances`` along random axes and ``noise_variance`` across them. Equal variances make
-    ties: every rotation of their axes is then as good as another.
+    The covariance has the eigenvalues ``variances`` along random axes and ``noise_variance`` orthogonal to them. Axes of equal
+    variance are identified only up to rotation.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def ppca(
     variances : sequence of float
         Variance along each axis, at least ``noise_variance``; at most ``n_features`` of them.
     noise_variance : float
-        Variance in every direction across the axes.
+        Variance in every direction orthogonal to the axes.
     seed : int
         Random seed; the same seed gives the same bits.
 
@@ -373,7 +373,7 @@ def rare_modules(
     seed: int = 0,
     return_truth: bool = False,
 ) -> Any:
-    """Return rows with rare modules: few rows that have less of few columns, in front of a background of correlated columns.
+    """Return rows with rare modules: few rows with lower values in few columns, on a background of correlated columns.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ def rare_modules(
     module_shape : tuple of int
         Rows and columns of a module.
     shift : float
-        By how much cells of a module are lower, on average (times a uniform number between 0.7 and 1.3), in standard deviations of the noise.
+        Mean decrease of the cells of a module (times a uniform number between 0.7 and 1.3), in standard deviations of the noise.
     n_factors : int
         Factors of the background, with normal loadings of standard deviation 0.5.
     seed : int
@@ -426,9 +426,9 @@ def signals(
     ----------
     setting : {"distinct", "two-equal", "all-equal", "non-orthogonal"}
         Variances as they are (17.1, 9.0 and 0.37), two of them 1, all of them 1, each with an orthogonal mixing; or as they are
-        with a mixing that is not orthogonal, which no orthogonal method can undo.
+        with a mixing that is not orthogonal, which no orthogonal method can invert.
     seed : int, default=None
-        Where the draws of the noise begin. None: the noise of the published experiment (arXiv 2311.13580, section 4.1).
+        Random seed of the noise. None: the noise of the published experiment (arXiv 2311.13580, section 4.1).
 
     Returns
     -------

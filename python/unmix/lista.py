@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class LISTA(LISTAParameters, Estimator):
-    """LISTA: sparse codes by a few trained layers, each like a step of ISTA.
+    """LISTA: sparse codes by a few trained layers, each of the form of a step of ISTA.
 
-    The network starts as ISTA, exactly, and is trained layer by layer, then as a whole: to give the codes ``y`` of the rows of the fit, or for the
-    objective of the lasso where there are none. With ``monotone`` its loss on a fixed set of rows never rises, so that it is never worse there than the
-    ISTA that it starts from.
+    The network is initialised as ISTA and trained layer by layer, then as a whole: to reproduce the codes ``y`` of the rows of the fit, or, if none
+    are given, for the objective of the lasso. With ``monotone`` its loss on a fixed set of rows never increases, so that it is never worse there than
+    the ISTA with which it starts.
 
     Parameters
     ----------

@@ -34,11 +34,11 @@ def to_saelens(
     model : SparseAutoencoder
         A fitted model.
     path : path
-        The folder, which is made where there is none.
+        The folder, which is created if it does not exist.
     dtype : {"float16", "bfloat16", "float32", "float64"} or None, default=None
-        Type of the numbers; None for that of the folder that the model was read from, or else of the model: nothing is rounded.
+        Type of the numbers; None for that of the folder from which the model was read, or else of the model: nothing is rounded.
     force : bool, default=False
-        Replace the files of a folder that has some.
+        Replace existing files in the folder.
 
     See Also
     --------
@@ -80,8 +80,8 @@ def from_saelens(path: Path) -> SparseAutoencoder:
     Returns
     -------
     SparseAutoencoder
-        A fitted model, of single precision, or of double where the folder is. ``components_`` are atoms as they are in the folder, of
-        any length, and it has no ``density_``.
+        A fitted model, in double precision if the folder is, else in single. ``components_`` are the atoms of the folder, of any norm,
+        and there is no ``density_``.
 
     See Also
     --------

@@ -35,7 +35,7 @@ fn a_loss_that_leaves_all_bounds_names_the_epoch_and_what_to_lower() {
     let spec = SparseAutoencoder { learning_rate: Rate::Number(1e5), ..Default::default() };
     let said = refused(&spec, &x, 32);
     assert!(
-        said.contains("learning_rate") && said.contains("in epoch 1") && said.contains("lower"),
+        said.contains("learning_rate") && said.contains("in epoch 1") && said.contains("smaller value"),
         "{said}"
     );
 }
