@@ -13,7 +13,7 @@ use unmix::method::sae::{
 };
 use unmix::{Dtype, Run};
 
-/// How well the codes of `model` represent the rows `x`, as JSON.
+/// Evaluates the codes of `model` on the rows `x`, as JSON.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn evaluate(
     Ok(found)
 }
 
-/// Numbers of rows, and their codes, of every unit: `n_units x n`.
+/// Row indices, and their codes, for every unit: `n_units x n`.
 type Top<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
 
 /// The `n` rows of `x` with the largest codes of each unit of `model`.

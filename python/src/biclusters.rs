@@ -10,7 +10,7 @@ use unmix::biclusters::{Refits, biclusters as pooled, of_model};
 use unmix::metrics;
 
 /// Modules of `model` on `x`, and the code of every row in each of them, one module after the other: pooled over `starts` fits, with
-/// `permutations` for q-values; of the model alone where `starts` is 0.
+/// `permutations` for q-values; of the model alone if `starts` is 0.
 #[pyfunction]
 pub(crate) fn modules<'py>(
     py: Python<'py>,
@@ -37,10 +37,10 @@ pub(crate) fn modules<'py>(
     Ok((text, PyArray1::from_vec(py, codes)))
 }
 
-/// Rows and columns of biclusters, each rising.
+/// Rows and columns of biclusters, in ascending order.
 type Members = Vec<(Vec<u32>, Vec<u32>)>;
 
-/// Jaccard indices of the cells of two sets of biclusters under the best pairing, over the number of those of the larger set.
+/// Sum of the Jaccard indices of the cells of two sets of biclusters under the best pairing, over the size of the larger set.
 #[pyfunction]
 pub(crate) fn consensus_score(a: Members, b: Members) -> f64 {
     fn lent(of: &Members) -> Vec<metrics::Bicluster<'_>> {

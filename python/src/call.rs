@@ -1,4 +1,4 @@
-//! Running work for Python: without the interpreter lock, on a thread of ours, with an ear for Ctrl-C.
+//! Running work for Python: without the interpreter lock, on a separate thread, with handling of Ctrl-C.
 
 use crate::error::{broken, raised};
 use crate::progress::Progress;
@@ -10,18 +10,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use unmix::{Dtype, Run};
 
-/// Facts of a run that Python gives; none of them is a setting.
+/// Run options given by Python; none of them is a setting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
-    /// Where random draws begin.
+    /// Random seed.
     pub(crate) seed: u64,
     /// Threads to use; 0 for the default.
     pub(crate) threads: usize,
-    /// 0, 1 or 2.
+    /// Verbosity: 0, 1 or 2.
     pub(crate) verbose: u8,
 }
 
-/// As Python passes them.
+/// The options as Python passes them.
 pub(crate) type FactsTuple = (u64, usize, u8);
 
 impl From<FactsTuple> for Facts {
@@ -30,19 +30,19 @@ impl From<FactsTuple> for Facts {
     }
 }
 
-/// Work below this many multiply-adds ends before an interruption would matter; starting a thread and waiting for it would take
-/// longer than much of it.
+/// Work with fewer multiply-adds than this ends before an interruption would matter, and runs without a separate thread, whose
+/// start would take a large part of the time.
 const SMALL: u64 = 20_000_000;
-/// How often signals are examined.
+/// Interval at which signals are examined.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long an interrupted run may take to notice; after that it ends alone and its result is thrown away.
+/// Time that an interrupted run has to stop; after that it is abandoned and its result is discarded.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Runs `work`, which costs about `cost` multiply-adds (`None`: not known), and returns its result or raises its error.
 ///
 /// # Errors
 ///
-/// Those of `work`, as Python's; what a signal handler raises, which is KeyboardInterrupt for Ctrl-C.
+/// Errors of `work`, converted to Python's; exceptions of a signal handler, which is KeyboardInterrupt for Ctrl-C.
 pub(crate) fn call<R: Send + 'static>(
     py: Python<'_>,
     facts: Facts,
@@ -66,7 +66,7 @@ pub(crate) fn call<R: Send + 'static>(
             std::thread::Builder::new()
                 .name("unmix".into())
                 .spawn(move || {
-                    // No one listens any more after an interruption.
+                    // The receiver is gone after an interruption.
                     let _ = send.send(work());
                 })
                 .map_err(|e| PyOSError::new_err(format!("cannot start a thread: {e}")))?;
@@ -82,7 +82,7 @@ pub(crate) fn call<R: Send + 'static>(
 
 type Caught<R> = std::thread::Result<unmix::Result<R>>;
 
-/// Waits for the result; every now and then examines signals and shows how far the run is.
+/// Waits for the result; periodically examines signals and shows the progress.
 fn wait<R: Send>(
     py: Python<'_>,
     receive: &Mutex<Receiver<Caught<R>>>,
@@ -97,7 +97,7 @@ fn wait<R: Send>(
                 return Ok(Err(Box::new("its thread ended without a result")));
             }
         }
-        // Off the main thread this does nothing, as Python has it.
+        // On other threads than the main thread this does nothing, by Python's rules.
         if let Err(stop) = py.check_signals().and_then(|()| progress.show(py, false)) {
             progress.interrupt();
             let _ = py.detach(|| next(PATIENCE));

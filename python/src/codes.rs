@@ -7,14 +7,14 @@ use unmix::data::{Sink, VecSink};
 use unmix::model::Encoded;
 use unmix::{AnyRows, Real, Rows, Run};
 
-/// Which of the model's two maps is meant.
+/// The map of the model to apply.
 #[derive(Clone, Copy)]
 pub(crate) enum Direction {
     Encode,
     Decode,
 }
 
-/// What a map made of rows.
+/// Result of a map.
 pub(crate) struct Table {
     pub(crate) encoded: Encoded,
     width: usize,
@@ -26,7 +26,7 @@ enum Numbers {
     F64(Entries<f64>),
 }
 
-/// Row-major numbers, or those of them that are not zero.
+/// Row-major numbers, or the non-zero ones.
 enum Entries<T> {
     Dense(Vec<T>),
     Sparse(Stored<T>),
@@ -37,7 +37,7 @@ struct Stored<T> {
     width: usize,
     values: Vec<T>,
     columns: Vec<i32>,
-    /// Where each row begins, and where the last one ends.
+    /// Start of each row, and the end of the last.
     starts: Vec<i64>,
 }
 
@@ -111,7 +111,7 @@ impl Direction {
             let mut sink = VecSink(Vec::with_capacity(room));
             (self.apply(model, rows, run, &mut sink)?, Entries::Dense(sink.0))
         };
-        // Rows of no numbers are counted by their source.
+        // Rows without columns are counted by their source.
         let mut encoded = encoded;
         encoded.n_rows = rows.n_rows().unwrap_or(encoded.n_rows);
         Ok((encoded, entries))
@@ -167,7 +167,7 @@ impl<T: Element> Entries<T> {
     }
 }
 
-/// Says which rows an encoder that iterates did not solve, as a warning of convergence.
+/// Warns about rows for which an iterative encoder did not converge.
 pub(crate) fn tell_unsolved(py: Python<'_>, encoded: &Encoded) -> PyResult<()> {
     for note in encoded.notes() {
         py.import("unmix._input")?.call_method1("tell_unsolved", (note,))?;

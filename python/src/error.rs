@@ -1,13 +1,13 @@
-//! Errors as Python raises them.
+//! Conversion of errors to Python exceptions.
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use unmix::{Caller, Dtype, Error};
 
-/// `error` as the exception that numpy and scikit-learn raise in its place.
+/// `error` as the exception that numpy and scikit-learn raise in such a case.
 ///
-/// Every class here is a scikit-learn estimator, so numbers that are not finite are reported in scikit-learn's sentence first;
-/// ours, with row and column, follows. `dtype` is the type of the rows.
+/// Every class here is a scikit-learn estimator, so numbers that are not finite are reported with scikit-learn's sentence first,
+/// followed by the one with row and column. `dtype` is the type of the rows.
 ///
 /// Its facts are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need` and `got`.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
@@ -16,7 +16,7 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     let exception = exception(error, dtype);
     Python::attach(|py| {
         let value = exception.value(py);
-        // What cannot be set is not worth another exception: the sentence has it.
+        // A failure to set an attribute is ignored: the message contains the fact.
         for (attribute, number) in known {
             let _ = value.setattr(attribute, number);
         }
@@ -27,12 +27,12 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     exception
 }
 
-/// A message in Python's notation.
+/// A message in the syntax of Python.
 pub(crate) fn in_python(message: &str) -> String {
     Caller::Python.message(message)
 }
 
-/// Facts as JSON, with their warnings in Python's notation.
+/// Facts as JSON, with their warnings in the syntax of Python.
 pub(crate) fn facts(mut facts: serde_json::Value) -> serde_json::Value {
     if let Some(warnings) = facts.get_mut("warnings").and_then(|w| w.as_array_mut()) {
         for warning in warnings {
@@ -44,7 +44,7 @@ pub(crate) fn facts(mut facts: serde_json::Value) -> serde_json::Value {
     facts
 }
 
-/// The numbers that an error holds, by name.
+/// The numbers in an error, by name.
 fn numbers(error: &Error) -> Vec<(&'static str, u64)> {
     let all = match error {
         Error::NotFinite { row, column, .. } => vec![("row", Some(*row)), ("column", Some(*column as u64))],
@@ -81,7 +81,7 @@ fn exception(error: Error, dtype: Dtype) -> PyErr {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Memory { .. } => PyMemoryError::new_err(sentence),
         Error::Io { source, .. } => match source.raw_os_error() {
-            // Python chooses the subclass, as in FileNotFoundError, by the number.
+            // Python chooses the subclass, as in FileNotFoundError, by the error number.
             Some(number) => PyOSError::new_err((number, sentence)),
             None => PyOSError::new_err(sentence),
         },
@@ -96,7 +96,7 @@ fn exception(error: Error, dtype: Dtype) -> PyErr {
     }
 }
 
-/// The exception for a mistake of ours, which is never the person's.
+/// The exception for a bug in this library.
 pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> PyErr {
     let said = panic
         .downcast_ref::<String>()

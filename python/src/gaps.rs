@@ -1,4 +1,4 @@
-//! What models of rows with gaps give beside codes: posteriors, and rows at random.
+//! Results of models for incomplete rows besides codes: posteriors, and random rows.
 
 use crate::call::{Facts, FactsTuple, call};
 use crate::input::{Input, tell};
@@ -68,10 +68,10 @@ impl<T: Real> Sink<f64> for Deal<T> {
     }
 }
 
-/// Rows with their missing cells filled, standard errors, draws, and what a person should know.
+/// Rows with their missing cells filled, standard errors, draws, and warnings.
 type Filled<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>, Vec<String>);
 
-/// Fills missing cells; `wanted`: whether standard errors are, how many draws, how many refits.
+/// Imputes missing cells; `wanted`: whether standard errors are requested, number of draws, number of refits.
 #[pyfunction]
 pub(crate) fn impute<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ fn filled<'py, T: Real + Element>(
     ))
 }
 
-/// Rows at random from the density of a model, `n x n_features`.
+/// Random rows from the density of a model, `n x n_features`.
 #[pyfunction]
 pub(crate) fn sample<'py>(
     py: Python<'py>,
@@ -135,7 +135,7 @@ pub(crate) fn sample<'py>(
 /// Values, and their standard errors.
 type ValuesAndErrors<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Values of single cells of the rows of the fit, and their standard errors where they are wanted.
+/// Values of single cells of the rows of the fit, and their standard errors if requested.
 #[pyfunction]
 pub(crate) fn predict_cells<'py>(
     py: Python<'py>,
@@ -153,7 +153,7 @@ pub(crate) fn predict_cells<'py>(
     Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, errors)))
 }
 
-/// Every cell of the rows of the fit, as the model has it.
+/// The reconstruction of every cell of the rows of the fit.
 #[pyfunction]
 pub(crate) fn completed<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! What Python gives: an array, dense or sparse, lent without a copy, or the path of a file.
+//! Input from Python: an array, dense or sparse, borrowed without a copy, or the path of a file.
 
 use crate::error::in_python;
 use crate::read::Files;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use unmix::data::{AnyRows, Axes, Bytes, Features, NumberType, RawArray};
 use unmix::{Dtype, Rows, Run};
 
-/// Rows to be.
+/// Rows in the form in which Python passes them.
 pub(crate) enum Input {
     /// An array in memory.
     Array(Lent),
@@ -25,13 +25,13 @@ pub(crate) enum Input {
 
 /// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
 pub(crate) struct Lent {
-    /// Keeps the memory.
+    /// Keeps the memory alive.
     _owner: Py<PyUntypedArray>,
     /// The lowest address of any entry.
     start: Address,
-    /// Bytes from there to the end of the highest.
+    /// Number of bytes from there to the end of the highest entry.
     len: usize,
-    /// Byte of the entry at (0, 0).
+    /// Byte offset of the entry at (0, 0).
     origin: i64,
     number: NumberType,
     rows: Axes,
@@ -39,7 +39,7 @@ pub(crate) struct Lent {
 }
 
 struct Address(*const u8);
-// SAFETY: the memory belongs to an array that the same struct keeps, and is only read.
+// SAFETY: the memory belongs to an array that the same struct keeps alive, and is only read.
 unsafe impl Send for Address {}
 // SAFETY: the same.
 unsafe impl Sync for Address {}
@@ -59,7 +59,7 @@ impl Input {
         }
     }
 
-    /// The type that the rows are computed in; for files it is known when they are opened.
+    /// The type in which the rows are computed; for files it is known when they are opened.
     pub(crate) fn dtype(&self) -> Dtype {
         match self {
             Input::Array(lent) => lent.dtype(),
@@ -68,7 +68,7 @@ impl Input {
         }
     }
 
-    /// Rows and columns, where they are known before anything is read.
+    /// Numbers of rows and columns, if they are known before anything is read.
     pub(crate) fn shape(&self) -> Option<(u64, u64)> {
         match self {
             Input::Array(lent) => Some((lent.rows.len(), lent.features.len())),
@@ -79,7 +79,7 @@ impl Input {
 
     /// The rows, and the notes about how a file was read.
     ///
-    /// `names` are those of an array's columns, and those that a model needs of a file's.
+    /// `names` are the column names of an array, or those that a model needs from a file.
     pub(crate) fn rows(
         &self,
         names: Option<Vec<String>>,
@@ -88,7 +88,7 @@ impl Input {
         self.named_rows(names, false, run)
     }
 
-    /// The same; names of the rows of a file are read as well, with `row_names`.
+    /// The same; with `row_names`, the row names of a file are read, too.
     pub(crate) fn named_rows(
         &self,
         names: Option<Vec<String>>,
@@ -117,7 +117,7 @@ impl Input {
         }
     }
 
-    /// What a page calls them.
+    /// The name shown on a page.
     pub(crate) fn name(&self) -> Option<String> {
         match self {
             Input::Path(path) => Some(path.display().to_string()),
@@ -141,15 +141,15 @@ fn notices(input: unmix_io::Input) -> (AnyRows<'static>, Notices) {
 /// Notes for the user about how a file was read.
 #[derive(Default)]
 pub(crate) struct Notices {
-    /// Columns that were left out because the model was not fitted on them.
+    /// Columns that were dropped because the model was not fitted on them.
     ignored: Vec<String>,
     /// Sentences.
     notes: Vec<String>,
-    /// Names of the rows of a file, where they were requested.
+    /// Row names of a file, if they were requested.
     pub(crate) row_names: Option<Vec<String>>,
 }
 
-/// Says what is to be known of how a file was read, as Python warnings.
+/// Passes on the notes about how a file was read, as Python warnings.
 pub(crate) fn tell(py: Python<'_>, notices: &Notices) -> PyResult<()> {
     if !notices.ignored.is_empty() {
         py.import("unmix._input")?.call_method1("tell_ignored", (&notices.ignored,))?;
@@ -157,7 +157,7 @@ pub(crate) fn tell(py: Python<'_>, notices: &Notices) -> PyResult<()> {
     tell_notes(py, &notices.notes)
 }
 
-/// Says sentences, as Python warnings.
+/// Raises sentences as Python warnings.
 pub(crate) fn tell_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     for note in notes {
         py.import("unmix._input")?.call_method1("tell", (in_python(note),))?;
@@ -192,7 +192,7 @@ impl Lent {
         let high: i64 = ends.iter().map(|e| e.max(&0)).sum::<i64>() + number.size as i64;
         // SAFETY: a live array; its data pointer is that of the entry at (0, 0).
         let first = unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const() };
-        // Numpy vouches for the reach of its strides, but not where an axis is empty: wrapping.
+        // Numpy guarantees the extent of its strides, except for an empty axis, hence wrapping arithmetic.
         let start = first.wrapping_offset(low as isize);
         Ok(Self {
             _owner: array.clone().unbind(),
@@ -206,7 +206,7 @@ impl Lent {
     }
 
     fn dtype(&self) -> Dtype {
-        // Half precision is for storage: Python's rule makes everything but float32 a float64.
+        // Half precision is a storage format: as in Python, everything except float32 is computed in float64.
         if self.number.kind == b'f' && self.number.size == 4 { Dtype::F32 } else { Dtype::F64 }
     }
 

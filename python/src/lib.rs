@@ -1,7 +1,7 @@
 //! The extension module `unmix._unmix`: arrays in, models and arrays out.
 //!
-//! It contains no names of methods. What a class is called, which parameters it has and scikit-learn's messages are in Python; what
-//! is computed is the library's; here the two meet.
+//! It contains no names of methods. Names of classes, their parameters and scikit-learn's messages are in Python, computations are
+//! in the library; this module connects them.
 
 mod autoencoder;
 mod biclusters;
@@ -38,7 +38,7 @@ use unmix::select::{Criterion, SizeRequest, SizeRule, compare_sizes, select_comp
 mod _unmix {
     use pyo3::prelude::*;
 
-    /// A panic that a reader catches is an error about its file, and nothing else is to be printed of it.
+    /// A panic that a reader catches is reported as an error of its file, so its own message is suppressed.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         #[cfg(feature = "toys")]
@@ -87,8 +87,8 @@ mod _unmix {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
-/// `weights` how often each row counts.
+/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are the column names of an array, `weights`
+/// the sample weights.
 #[pyfunction]
 #[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -110,7 +110,7 @@ fn fit(
     let given = tensors(given);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let input = Input::new(x)?;
-    // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
+    // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let (fitted, told) = call(py, facts.into(), input.dtype(), cost, move |run| {
         options.fit(run, |run| {
@@ -129,7 +129,7 @@ fn fit(
 /// Tables that are given beside settings, by name.
 type Given<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
 
-/// The same as the library takes them.
+/// The same in the library's type.
 fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
     let tensor = |(name, table): (String, numpy::PyReadonlyArray2<'_, f64>)| {
         let table = table.as_array();
@@ -139,8 +139,8 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
     given.into_iter().flatten().map(tensor).collect()
 }
 
-/// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON). Where there is none before, `init` is a
-/// model that the stream continues from, or starts from.
+/// The model of the rows of `before` followed by `x`, by `method` with `settings` (JSON). Without `before`, `init` is a model that the
+/// stream continues, or with which it starts.
 #[pyfunction]
 #[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -161,7 +161,7 @@ fn partial_fit(
     let init = init.map(|model| model.get().inner.clone());
     let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
-    // The columns are those of the batches before.
+    // The columns are those of the earlier batches.
     let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
@@ -180,8 +180,8 @@ fn partial_fit(
     Ok(Model::new(fitted))
 }
 
-/// The number of components of `x` by every one of `rules`, by name, as JSON; no names for the cheap ones. `names` and
-/// `weights` as for a fit.
+/// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`
+/// and `weights` as for a fit.
 #[pyfunction]
 #[pyo3(signature = (x, rules, facts, names=None, weights=None))]
 fn select(
@@ -206,7 +206,7 @@ fn select(
     Ok(table)
 }
 
-/// One table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
+/// A table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
 /// largest number of components.
 #[pyfunction]
 #[pyo3(signature = (method, x, wanted, facts, names=None, weights=None))]
@@ -243,7 +243,7 @@ fn methods() -> String {
     serde_json::Value::from_iter(unmix::method::all().into_iter().map(unmix::Method::to_json)).to_string()
 }
 
-/// Adds methods of the tests, one for each kind of encoder; in wheels that are built for tests alone.
+/// Adds methods for the tests, one for each kind of encoder; only in wheels that are built for tests.
 #[cfg(feature = "toys")]
 #[pyfunction]
 fn register_toys() {
@@ -256,7 +256,7 @@ fn num_threads() -> usize {
     unmix::num_threads()
 }
 
-/// Sets the number of threads for this process; 0 goes back to the default.
+/// Sets the number of threads for this process; 0 restores the default.
 #[pyfunction]
 fn set_num_threads(n: usize) {
     unmix::set_num_threads(n);

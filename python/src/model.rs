@@ -16,17 +16,17 @@ use unmix::data::{NewFile, VecSink};
 use unmix::model::{Chosen, Tensor, Values};
 use unmix::{Dtype, Matrix};
 
-/// What a page shows besides rows and their colours: its title, another model, rows a second, and where sensors are.
+/// Options of a page: its title, another model, rows per second, and sensor positions.
 type Shown<'py> =
     (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>, Option<Vec<String>>);
 
-/// A fitted model. Immutable; its parameters are lent to numpy, read-only.
+/// A fitted model. Immutable; its parameters are borrowed by numpy, read-only.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
 pub(crate) struct Model {
     pub(crate) inner: Arc<unmix::Model>,
 }
 
-/// A component as Python names it.
+/// A component as given in Python.
 #[derive(FromPyObject)]
 enum Asked {
     Number(i64),
@@ -105,32 +105,32 @@ impl Model {
         self.inner.n_components()
     }
 
-    /// Numbers in a code.
+    /// Number of codes per row.
     #[getter]
     fn n_codes(&self) -> usize {
         self.inner.n_codes()
     }
 
-    /// Names of the columns, where they had names.
+    /// Names of the columns, if they had names.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         self.names()
     }
 
-    /// Shape of one sample, where it had one.
+    /// Shape of one sample, if it had one.
     #[getter]
     fn feature_shape(&self) -> Option<Vec<usize>> {
         self.inner.features().shape.clone()
     }
 
-    /// How the fit ended: (outcome, whether that is a success, rank or None, rows).
+    /// Outcome of the fit: (outcome, whether that is a success, rank or None, rows).
     #[getter]
     fn end(&self) -> (&'static str, bool, Option<usize>, f64) {
         let report = self.inner.report();
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
     }
 
-    /// Sentences about settings that are not at their defaults and have no effect beside the others.
+    /// Sentences about settings that are not at their defaults and have no effect in combination with the others.
     #[getter]
     fn without_effect(&self) -> Vec<String> {
         let (settings, report) = (self.inner.settings(), self.inner.report());
@@ -138,8 +138,8 @@ impl Model {
         all.iter().map(|sentence| in_python(sentence)).collect()
     }
 
-    /// The same model, with a search by a function of Python's in its report: iterations, whether these sufficed, the last change,
-    /// and as JSON the settings that it had.
+    /// The same model, with a search by a Python function in its report: iterations, whether it converged, the last change, and its
+    /// settings as JSON.
     fn searched(
         &self,
         n_iter: u64,
@@ -158,7 +158,7 @@ impl Model {
         self.inner.report().seed
     }
 
-    /// Settings as they were given, as JSON.
+    /// Settings as given, as JSON.
     #[getter]
     fn settings(&self) -> PyResult<String> {
         json(self.inner.settings())
@@ -186,13 +186,13 @@ impl Model {
         self.inner.tensors().keys().map(String::as_str).collect()
     }
 
-    /// The columns that decode, `n_features x n_components`, in double precision; None where codes are not decoded.
+    /// Mixing matrix, `n_features x n_components`, in double precision; None if codes cannot be decoded.
     #[getter]
     fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         self.inner.code().mixing().map(|mixing| matrix(py, mixing)).transpose()
     }
 
-    /// Standard errors of the variances along the components, where the model has variances.
+    /// Standard errors of the variances along the components, if the model has variances.
     #[getter]
     fn explained_variance_std_error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.inner.explained_variance_std_error().map(|errors| PyArray1::from_vec(py, errors))
@@ -220,12 +220,12 @@ impl Model {
         )
     }
 
-    /// The sums that it was made of, where it holds them.
+    /// The sums from which it was computed, if it stores them.
     fn sums(&self) -> Option<Sums> {
         Sums::of(&self.inner)
     }
 
-    /// The model of its rows and those of `right` together.
+    /// The model of the union of its rows and those of `right`.
     fn merge(&self, py: Python<'_>, right: &Bound<'_, Self>, facts: FactsTuple) -> PyResult<Self> {
         let (left, right) = (self.inner.clone(), right.get().inner.clone());
         let cost = (left.n_features() as u64).pow(3);
@@ -251,7 +251,7 @@ impl Model {
         self.apply(py, x, facts.into(), out, Direction::Encode)
     }
 
-    /// Rows that codes stand for, as an array, or in the file `out`.
+    /// Rows decoded from codes, as an array, or written to the file `out`.
     #[pyo3(signature = (codes, facts, out=None))]
     fn decode<'py>(
         &self,
@@ -312,12 +312,12 @@ impl Model {
         matrix(py, unmix::Matrix::from_vec(all.len() / k.max(1), k, all))
     }
 
-    /// The table that a terminal shows after a fit.
+    /// The summary table that a terminal shows after a fit.
     fn summary(&self) -> String {
         in_python(&unmix_report::summary(&self.inner))
     }
 
-    /// Writes one page about the model, and about rows seen through it, to `path`.
+    /// Writes a page about the model, and about rows, to `path`.
     #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None)))]
     fn page<'py>(
         &self,
@@ -393,7 +393,7 @@ impl Model {
         py.detach(|| unmix::Model::load(&path)).map(Self::new).map_err(|e| raised(e, Dtype::F64))
     }
 
-    /// Pickles hold the model file's bytes.
+    /// Pickles contain the model file's bytes.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
@@ -425,7 +425,7 @@ impl Model {
         Ok(found)
     }
 
-    /// Multiply-adds of a matrix as wide as the data on both sides.
+    /// Multiply-adds of a square matrix product of the size of the data.
     fn square(&self) -> Option<u64> {
         let p = self.inner.n_features() as u64;
         Some(p.saturating_mul(p).saturating_mul(self.inner.n_components().max(1) as u64))
@@ -439,7 +439,7 @@ fn lend<'py>(model: &Bound<'py, Model>, tensor: &Tensor) -> PyResult<Bound<'py, 
     }
 }
 
-/// A read-only array over the model's own memory; a single number becomes numpy's scalar.
+/// A read-only array over the model's own memory; a single number becomes a numpy scalar.
 fn view<'py, T: Element>(
     model: &Bound<'py, Model>,
     shape: &[usize],
@@ -447,7 +447,7 @@ fn view<'py, T: Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let view = ArrayViewD::from_shape(IxDyn(shape), numbers)
         .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))?;
-    // SAFETY: the array keeps the model object, which never changes or moves its numbers.
+    // SAFETY: the array keeps the model object alive, which never changes or moves its numbers.
     let array = unsafe { PyArrayDyn::borrow_from_array(&view, model.clone().into_any()) };
     array.call_method1("setflags", (false,))?;
     if shape.is_empty() { array.get_item(()) } else { Ok(array.into_any()) }
@@ -463,7 +463,7 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
 }
 
-/// The model's density, or the one that scikit-learn gives a whitened PCA: there each axis is multiplied by its standard
+/// The model's density, or the one that scikit-learn uses for a whitened PCA: there each axis is multiplied by its standard
 /// deviation once more, so that the variance along it is `variance (variance - noise) + noise`.
 fn density(model: &unmix::Model, scaled: bool) -> unmix::Result<unmix::model::Gaussian> {
     let mut density = model.density()?;

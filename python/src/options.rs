@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use unmix::{Checkpoint, Outcome, Result, Run, Start};
 
-/// A checkpoint as Python hands it over: the file, seconds between two writes, and whether to continue from it.
+/// A checkpoint as Python passes it: the file, seconds between two writes, and whether to resume from it.
 pub(crate) type CheckpointTuple = (PathBuf, f64, bool);
 
 /// Options of a fit besides its rows and settings.
@@ -30,8 +30,7 @@ impl RunOptions {
         Self { max_seconds, checkpoint, init: init.map(|model| model.get().inner.clone()), invocation }
     }
 
-    /// Fits by `fit`, which is given a run with these options. The checkpoint of a fit that is done is removed; where seconds ran out it
-    /// stays.
+    /// Runs `fit` with these options. The checkpoint of a completed fit is removed; it is kept after the time limit.
     pub(crate) fn fit<T>(
         &self,
         run: &Run<'_>,

@@ -1,4 +1,4 @@
-//! Events of a run, and how Python shows them: on `sys.stderr`, so that notebooks and captured output see it too.
+//! Progress of a run on `sys.stderr`, so that notebooks and captured output show it, too.
 
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use unmix::{Event, Watch};
 
-/// Listens on the threads that work; shown by the thread that waits.
+/// Receives events on the working threads; the waiting thread displays them.
 pub(crate) struct Progress {
     verbose: u8,
     began: Instant,
@@ -19,16 +19,16 @@ struct State {
     stage: String,
     done: u64,
     total: Option<u64>,
-    /// The last iteration, of a fit that iterates: how far its passes over the rows are would say little about the end.
+    /// The last iteration, for an iterative fit: the progress of its passes over the rows says little about the end.
     iteration: Option<String>,
     /// Finished lines that have not been shown yet.
     lines: Vec<String>,
-    /// What stands on the terminal's last line, or was printed last.
+    /// The text of the last line of the terminal.
     shown: String,
     when: Option<Instant>,
 }
 
-/// Where there is no terminal, a line this often at most.
+/// Minimum interval between lines if there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 impl Progress {
@@ -42,7 +42,7 @@ impl Progress {
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// Writes what is new to `sys.stderr`; `last` ends the line of a bar.
+    /// Writes new text to `sys.stderr`; `last` ends the line of a bar.
     pub(crate) fn show(&self, py: Python<'_>, last: bool) -> PyResult<()> {
         if self.verbose == 0 {
             return Ok(());
@@ -125,7 +125,7 @@ impl Watch for Progress {
                 if self.verbose > 1 && state.stage != stage {
                     state.lines.push(stage.to_string());
                 }
-                // Threads report in any order; a bar does not go back until its pass is over.
+                // Threads report in any order; the bar must not move backwards within a pass.
                 let under_way = state.stage == stage && total.is_some_and(|all| state.done < all);
                 let done = if under_way { done.max(state.done) } else { done };
                 (state.stage, state.done, state.total) = (stage.to_string(), done, total);

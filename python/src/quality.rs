@@ -1,4 +1,4 @@
-//! T² and Q of rows, and what encoders measure of codes, as arrays.
+//! T² and Q of rows, and measures of encoders, as arrays.
 
 use crate::call::{FactsTuple, call};
 use crate::input::{Input, tell};
@@ -17,7 +17,7 @@ type Measured<'py> = (
     Bound<'py, PyArray2<f64>>,
 );
 
-/// Deals every row out to tables of these widths.
+/// Distributes every row to tables of these widths.
 struct Deal {
     widths: [usize; 5],
     tables: [Vec<f64>; 5],
@@ -36,7 +36,7 @@ impl Sink<f64> for Deal {
     }
 }
 
-/// A list of alphas, and numbers of every row along it.
+/// A list of alphas, and the numbers of every row for each of them.
 type Alphas<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// T² and Q of every row and their parts; those by column have no columns unless `columns` is true.
@@ -53,7 +53,7 @@ pub(crate) fn quality<'py>(
     let p = if columns { model.n_features() } else { 0 };
     let (dealt, told) = call(py, facts.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
-        // Said before anything is read.
+        // Errors of the model are reported before anything is read.
         let k = Quality::of(&model, parts)?.n_components();
         let (rows, told) = input.rows(names, run)?;
         let mut dealt = Deal { widths: [1, 1, k, k, p], tables: Default::default() };
@@ -73,7 +73,7 @@ pub(crate) fn quality<'py>(
     ))
 }
 
-/// What the encoder measures of every row, `n x n_measures`, with the names of the measures.
+/// The encoder's measures of every row, `n x n_measures`, with their names.
 #[pyfunction]
 pub(crate) fn measures<'py>(
     py: Python<'py>,

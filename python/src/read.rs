@@ -1,4 +1,4 @@
-//! Files as arrays: what a reader makes of them, before any method sees it.
+//! Files as arrays: the output of a reader, before any method uses it.
 
 use crate::call::{FactsTuple, call};
 use crate::error::raised;
@@ -11,7 +11,7 @@ use unmix::data::VecSink;
 use unmix::{AnyRows, Dtype, Real, Rows, Run};
 use unmix_io::{Options, Patches, Pixels, Wording};
 
-/// How files are to be read, as a dict with all of these; the names are those of the command line's flags.
+/// Reading options, as a dict with all of them; the names are those of the command-line options.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
@@ -77,13 +77,13 @@ impl Reading {
     }
 }
 
-/// Files that are read anew by everything that takes rows: the handle behind `unmix.open`.
+/// Files that are read again by every function that takes rows: the handle returned by `unmix.open`.
 #[pyclass(frozen, module = "unmix._unmix")]
 pub(crate) struct Files {
     pub(crate) inner: Arc<unmix_io::Files>,
 }
 
-/// Rows, columns, names of these, and the name of the type.
+/// Numbers of rows and columns, names of the columns, and the name of the type.
 type About = (u64, usize, Option<Vec<String>>, &'static str);
 
 #[pymethods]
@@ -100,7 +100,7 @@ impl Files {
         self.inner.paths().map(Into::into).collect()
     }
 
-    /// What is known without keeping the rows.
+    /// Facts that are known without keeping the rows.
     fn about(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<About> {
         let files = self.inner.clone();
         let about = call(py, facts.into(), Dtype::F64, None, move |run| files.about(run))?;
@@ -120,7 +120,7 @@ impl Files {
         })
     }
 
-    /// The rows, or the first of them, in the type that they are computed in.
+    /// The rows, or the first of them, in the type in which they are computed.
     #[pyo3(signature = (facts, most=None))]
     fn read<'py>(
         &self,
@@ -163,7 +163,7 @@ fn some<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> 
     Ok(numbers)
 }
 
-/// Numbers of either type, row-major, and how many are in a row.
+/// Numbers of either type, row-major, with the number of columns.
 enum Table {
     F32(Vec<f32>, usize),
     F64(Vec<f64>, usize),

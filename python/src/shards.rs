@@ -1,4 +1,4 @@
-//! Rows dealt out to workers: jobs and answers as bytes, and a fit whose rows are elsewhere.
+//! Rows distributed to workers: jobs and results as bytes, and a fit to remote rows.
 
 use crate::call::{FactsTuple, call};
 use crate::input::{Input, tell};
@@ -20,7 +20,7 @@ pub(crate) fn shard_rows(n_features: usize, sparse: bool) -> u64 {
     }
 }
 
-/// The answer to `job` of one who holds the rows `x`, the first of which is row `first_row` of all.
+/// The result of `job` for a worker that holds the rows `x`, the first of which is row `first_row` of all.
 #[pyfunction]
 pub(crate) fn gather_shards<'py>(
     py: Python<'py>,
@@ -43,8 +43,8 @@ pub(crate) fn gather_shards<'py>(
     Ok(PyBytes::new(py, &answer))
 }
 
-/// Fits `method` with `settings` (JSON) to rows of `shape` (rows, columns, whether they are sparse) and `dtype` that others hold; `gather_all`
-/// sends them a job and returns their answers.
+/// Fits `method` with `settings` (JSON) to remote rows of `shape` (rows, columns, whether they are sparse) and `dtype`; `gather_all` sends
+/// a job to the workers and returns their results.
 #[pyfunction]
 #[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None, invocation=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -65,7 +65,7 @@ pub(crate) fn fit_shards(
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dtype = Dtype::named(dtype)
         .ok_or_else(|| PyRuntimeError::new_err(format!("dtype must be float32 or float64, got {dtype}")))?;
-    // What Python raised, which no error of the library can hold.
+    // The Python exception, which an error of the library cannot contain.
     let raised_there = Arc::new(Mutex::new(None));
     let keep = raised_there.clone();
     let everywhere = move |job: &[u8]| {

@@ -1,4 +1,4 @@
-//! Sparse matrices of scipy's, lent without a copy of their numbers.
+//! Sparse matrices of scipy, borrowed without a copy of their numbers.
 
 use numpy::{Element, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -25,21 +25,21 @@ enum Values {
     F64(Vector<f64>),
 }
 
-/// The memory of a numpy array of one axis, in order and aligned.
+/// The memory of a contiguous, aligned one-dimensional numpy array.
 struct Vector<T> {
-    /// Keeps the memory.
+    /// Keeps the memory alive.
     _owner: Py<PyArray1<T>>,
     start: *const T,
     len: usize,
 }
 
-// SAFETY: the memory belongs to an array that the same struct keeps, and is only read.
+// SAFETY: the memory belongs to an array that the same struct keeps alive, and is only read.
 unsafe impl<T: Send> Send for Vector<T> {}
 // SAFETY: the same.
 unsafe impl<T: Sync> Sync for Vector<T> {}
 
 impl<T: Element> Vector<T> {
-    /// Numbers of `x` as this type: those of the array itself where they are such.
+    /// The numbers of `x` in this type: those of the array itself if it has this type.
     fn new(x: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Self> {
         let array = x.py().import("numpy")?.call_method1("require", (x, dtype, ["C", "A"]))?;
         let array = array.cast_into::<PyArray1<T>>()?;
@@ -55,7 +55,7 @@ impl<T: Element> Vector<T> {
 }
 
 impl LentSparse {
-    /// From one of scipy's objects.
+    /// From a scipy object.
     pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
         let format: String = x.getattr("format")?.extract()?;
         let by_row = match format.as_str() {

@@ -1,4 +1,4 @@
-//! What halves of the rows and other seeds find again, as JSON.
+//! Reproducibility of components on halves of the rows and with other seeds, as JSON.
 
 use crate::call::{FactsTuple, call};
 use crate::input::Input;
@@ -23,7 +23,7 @@ pub(crate) fn stability(
         rows.settle(run)?;
         let found = tried(&model, &rows, Trials { cuts, restarts }, run)?;
         let mut facts = found.to_json();
-        // The model file has no room for these.
+        // The model file does not store these.
         let clusters = [
             ("restarts", &found.clusters.restarts),
             ("halves", &found.clusters.halves),

@@ -1,4 +1,4 @@
-//! Sums over rows seen so far, as Python holds them between two calls of `partial_fit`.
+//! Sums over the rows so far, kept by Python between two calls of `partial_fit`.
 
 use crate::call::{FactsTuple, call};
 use crate::error::raised;
@@ -16,7 +16,7 @@ pub(crate) struct Sums(Arc<Mutex<Held>>);
 
 #[derive(Clone, Default)]
 struct Held {
-    /// Nothing before the first batch, which determines the number of columns and the type.
+    /// None before the first batch, which determines the number of columns and the type.
     sums: Option<unmix::model::Sums>,
     features: Features,
 }
@@ -39,25 +39,25 @@ impl Sums {
         Self(Arc::default())
     }
 
-    /// Another that grows alone.
+    /// An independent copy.
     fn copy(&self) -> Self {
         Self(Arc::new(Mutex::new(self.held())))
     }
 
-    /// Rows seen, each as often as it counts.
+    /// Number of rows, weighted.
     #[getter]
     fn n_samples(&self) -> f64 {
         self.held().sums.map_or(0.0, |s| s.n_samples())
     }
 
-    /// Columns of the rows, and their names, once there were rows.
+    /// Number and names of the columns, after the first batch.
     #[getter]
     fn columns(&self) -> Option<(usize, Option<Vec<String>>)> {
         let held = self.held();
         Some((held.sums?.n_features(), held.features.names))
     }
 
-    /// Adds rows, for `method`; when that fails nothing is added.
+    /// Adds rows, for `method`; on an error nothing is added.
     #[pyo3(signature = (method, x, facts, names=None, weights=None))]
     fn add(
         &self,
@@ -81,7 +81,7 @@ impl Sums {
             };
             let first = held.sums.is_none();
             if first {
-                // Before anything is added, so that a batch that fails leaves nothing behind.
+                // Before anything is added, so that a failed batch has no effect.
                 let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype())?;
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
                 *held = Held { sums: Some(sums), features: rows.features().clone() };
@@ -93,7 +93,7 @@ impl Sums {
         tell(py, &notices)
     }
 
-    /// The model of `method` with `settings` (JSON) that the sums give; it records `invocation`.
+    /// The model of `method` with `settings` (JSON) computed from the sums; it records `invocation`.
     #[pyo3(signature = (method, settings, facts, invocation=None))]
     fn model(
         &self,
@@ -128,7 +128,7 @@ impl Sums {
         Ok(Self(Arc::new(Mutex::new(Held { sums, features: Features { names, shape: None } }))))
     }
 
-    #[allow(clippy::type_complexity)] // Python's protocol: what makes it again, and with what.
+    #[allow(clippy::type_complexity)] // Python's protocol: a constructor and its arguments.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>))> {

@@ -24,7 +24,7 @@ pub(crate) fn subspace_angles<'py>(
     Ok(PyArray1::from_vec(py, angles))
 }
 
-/// Distance between the projectors onto what the rows of `a` and of `b` span.
+/// Distance between the projectors onto the row spaces of `a` and `b`.
 #[pyfunction]
 pub(crate) fn projection_distance(
     py: Python<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn matched_cosine(
 /// A pairing: for each row of the first matrix the row of the second, the sign and the absolute cosine.
 type Paired<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Pairs the rows of `a` with rows of `b`, of which there are at least as many.
+/// Pairs the rows of `a` with rows of `b`, which must have at least as many.
 #[pyfunction]
 pub(crate) fn match_rows<'py>(
     py: Python<'py>,
@@ -62,13 +62,13 @@ pub(crate) fn match_rows<'py>(
     (PyArray1::from_vec(py, order), PyArray1::from_vec(py, found.sign), PyArray1::from_vec(py, found.cosine))
 }
 
-/// Amari's distance of a gain.
+/// Amari distance of a gain matrix.
 #[pyfunction]
 pub(crate) fn amari_distance(gain: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
     metrics::amari_distance(&owned(&gain)).map_err(|e| raised(e, Dtype::F64))
 }
 
-/// Signal to interference of every source of a gain, in decibels.
+/// Signal-to-interference ratio of every source of a gain matrix, in decibels.
 #[pyfunction]
 pub(crate) fn interference<'py>(
     py: Python<'py>,
@@ -87,7 +87,7 @@ pub(crate) fn mutual_information<'py>(
     matrix(py, py.detach(|| metrics::mutual_information(&x)))
 }
 
-/// The share of rows whose labels agree, under the best pairing of labels.
+/// The fraction of rows whose labels agree, under the best pairing of labels.
 #[pyfunction]
 pub(crate) fn clustering_accuracy(py: Python<'_>, a: Vec<usize>, b: Vec<usize>) -> f64 {
     py.detach(|| metrics::clustering_accuracy(&a, &b))
@@ -128,7 +128,7 @@ type LowRank<'py> = (
     Bound<'py, PyArray1<i64>>,
 );
 
-/// Pictures made of a few smooth patterns.
+/// Pictures composed of a few smooth patterns.
 #[pyfunction]
 pub(crate) fn patterns(
     py: Python<'_>,

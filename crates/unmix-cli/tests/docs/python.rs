@@ -57,7 +57,7 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
         "float | None",
         "float or None",
         "None",
-        "Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``\"time\"``.",
+        "Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``\"time\"``.",
         "",
     ],
     [
@@ -65,8 +65,8 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
         "str | PathLike[str] | None",
         "path or None",
         "None",
-        "A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed when \
-         the fit is done, kept where ``max_seconds`` ended it.",
+        "A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed when \
+         the fit is complete, kept if ``max_seconds`` ended it.",
         "",
     ],
     ["checkpoint_every", "float", "float", "60.0", "Seconds between two writes of the checkpoint.", ""],
@@ -75,7 +75,7 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
         "bool",
         "bool",
         "False",
-        "Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from the \
+        "Resume from ``checkpoint``, with the same bits as an uninterrupted fit; if the file does not exist, the fit starts from the \
          beginning. A checkpoint of other rows, settings or seed is refused.",
         "",
     ],
@@ -84,7 +84,7 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
         "Estimator | str | PathLike[str] | None",
         "fitted estimator, path or None",
         "None",
-        "A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.",
+        "A fitted model, or the path of one, whose components are the initial values, instead of the method's own.",
         "",
     ],
     [
