@@ -183,7 +183,7 @@ def test_what_is_no_folder_of_saelens_is_refused(tmp_path):
     with pytest.raises(ValueError, match="dtype='float8' is not possible"):
         unmix.compat.to_saelens(model, tmp_path, dtype="float8")
     unmix.compat.to_saelens(model, tmp_path, dtype="float16")
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match="already exists"):
         unmix.compat.to_saelens(model, tmp_path)
     unmix.compat.to_saelens(model, tmp_path, force=True)
     (tmp_path / "ae.pt").write_bytes(b"PK")

@@ -14,7 +14,7 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     for words in [
         "mean squared error",
         "L0 (active",
-        "FVU (share",
+        "FVU (fraction",
         "FVU of PCA of these rows, 2 components",
         "FVU of OMP",
         "dead units",
@@ -33,7 +33,7 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     b.ok("show back.safetensors");
     b.ok("report back.safetensors x.npy -o page.html");
     let again = b.run("export m.safetensors -o folder --to saelens");
-    assert!(again.code == 1 && again.err.contains("there already"), "{}", again.err);
+    assert!(again.code == 1 && again.err.contains("already exists"), "{}", again.err);
     b.ok("export m.safetensors -o folder --to saelens --dtype bfloat16 --force");
     b.ok("import folder -o narrow.safetensors");
     let other = b.run("export m.safetensors -o folder --to pytorch");

@@ -259,13 +259,13 @@ fn what_a_model_cannot_be_is_refused_by_name() {
         let error = read(&path).unwrap_err().to_string();
         assert!(error.contains("pickled") && error.contains("save_model"), "{error}");
     }
-    // Writing: another method, what is there already, numbers that half precision does not hold.
+    // Writing: another method, a file that exists, numbers that half precision does not hold.
     let (model, x) = trained(Activation::Relu);
     let pca = unmix::Pca::default().fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap();
     let error = export(&pca, &place, Export::default()).unwrap_err().to_string();
     assert!(error.contains("not a sparse autoencoder"), "{error}");
     let error = export(&model, &place, Export::default()).unwrap_err().to_string();
-    assert!(error.contains("there already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     let large: Vec<f64> = x.iter().map(|x| 1e7 * x).collect();
     let spec = SparseAutoencoder { n_components: Some(8), max_epochs: 1, ..Default::default() };
     let half = Export { dtype: Some(Precision::Float16), force: true };
