@@ -75,9 +75,9 @@ mod _unmix {
     use super::sums::Sums;
     #[pymodule_export]
     use super::tools::{
-        amari_distance, bernoulli_gaussian, clustering_accuracy, interference, low_rank_plus_noise,
-        match_rows, matched_cosine, mutual_information, nmi, patterns, ppca, projection_distance,
-        subspace_angles, union_of_subspaces,
+        amari_distance, bernoulli_gaussian, clustering_accuracy, digit_variations, interference,
+        low_rank_plus_noise, match_rows, matched_cosine, mutual_information, nmi, patterns, ppca,
+        projection_distance, subspace_angles, union_of_subspaces,
     };
     #[pymodule_export]
     use super::{fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads};

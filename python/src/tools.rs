@@ -120,6 +120,26 @@ pub(crate) fn union_of_subspaces(
     Ok((matrix(py, made.x)?, PyArray1::from_vec(py, labels), bases))
 }
 
+/// Pictures, rows of digits and classes of shapes.
+type Variations<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// Digits on backgrounds, and shapes.
+#[pyfunction]
+pub(crate) fn digit_variations<'py>(
+    py: Python<'py>,
+    name: String,
+    digits: PyReadonlyArray2<'py, f64>,
+    photos: Vec<PyReadonlyArray2<'py, f64>>,
+    seed: u64,
+) -> PyResult<Variations<'py>> {
+    let (digits, photos) = (owned(&digits), photos.iter().map(owned).collect::<Vec<_>>());
+    let made = py
+        .detach(|| datasets::digit_variations(&name, &digits, &photos, seed))
+        .map_err(|e| raised(e, Dtype::F64))?;
+    let numbers = |of: Vec<usize>| PyArray1::from_vec(py, of.into_iter().map(|i| i as i64).collect());
+    Ok((matrix(py, made.x)?, numbers(made.rows), numbers(made.labels)))
+}
+
 /// Rows, axes, scores and labels.
 type LowRank<'py> = (
     Bound<'py, PyArray2<f64>>,

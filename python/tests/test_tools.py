@@ -247,3 +247,49 @@ def test_a_map_of_the_head_goes_through_its_sensors():
     assert head.max() > 1.1, "the nose is up"
     with pytest.raises(ValueError, match="give one value and two coordinates"):
         plot.topography([1, 2, 3], places)
+
+
+def test_digit_variations_keep_the_digits_and_know_the_shapes(tmp_path):
+    draw = np.random.RandomState(0)
+    digits = draw.randint(0, 256, (30, 28, 28)) * (draw.rand(30, 28, 28) < 0.2)
+    photos = (255 * datasets.leaves(3, 48, seed=1)).astype(np.uint8)
+    basic = datasets.digit_variations("basic", digits, seed=4)
+    assert_array_equal(np.sort(basic.rows), np.arange(30))
+    assert_array_equal(basic.X, digits.reshape(30, 784)[basic.rows])
+    for name in ("bg-rand", "bg-img"):
+        made = datasets.digit_variations(name, digits, photos, seed=4)
+        assert_array_equal(made.rows, basic.rows)
+        assert (made.X >= basic.X).all() and made.X.max() <= 255 and "labels" not in made
+    np.save(tmp_path / "digits.npy", digits.reshape(30, 784))
+    assert_array_equal(datasets.digit_variations("bg-rand", tmp_path / "digits.npy", seed=4).X, datasets.digit_variations("bg-rand", digits, seed=4).X)
+    for name in ("rect", "rect-img", "convex"):
+        made = datasets.digit_variations(name, 200, photos, seed=2)
+        assert made.X.shape == (200, 784) and set(made.labels) == {0, 1} and "rows" not in made
+        assert_array_equal(made.X[:10], datasets.digit_variations(name, digits[:10], list(photos), seed=2).X)
+        assert not np.array_equal(made.X, datasets.digit_variations(name, 200, photos, seed=3).X)
+    rectangles = datasets.digit_variations("rect", 200, seed=2)
+    tall = [np.ptp(np.nonzero(x.reshape(28, 28))[0]) > np.ptp(np.nonzero(x.reshape(28, 28))[1]) for x in rectangles.X]
+    assert_array_equal(rectangles.labels, tall)
+    grey = [photo @ [0.299, 0.587, 0.114] for photo in photos]
+    assert_allclose(datasets.digit_variations("rect-img", 5, grey).X, datasets.digit_variations("rect-img", 5, photos).X)
+
+
+@pytest.mark.parametrize(
+    "asked, message",
+    [
+        (("rects", 5), "did you mean 'rect'"),
+        (("basic", 5), "needs pictures of digits"),
+        (("convex", 0), "digits must be an integer of at least 1"),
+        (("basic", np.ones((3, 64))), "784"),
+        (("bg-rand", -np.ones((3, 784))), "from 0 to 255"),
+        (("basic", np.ones(784)), r"got an array of shape \(784,\)"),
+        (("bg-img", np.ones((3, 784))), "needs photographs"),
+        (("rect-img", 3, [np.zeros((20, 40))]), "28 x 28"),
+        (("rect-img", 3, [np.zeros((40, 40))]), "standard deviation"),
+        (("rect-img", 3, np.zeros(784)), "photos must be arrays of height and width"),
+        (("rect", 3, None, -1), "seed"),
+    ],
+)
+def test_variations_that_cannot_be_made_are_refused(asked, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.digit_variations(*asked)

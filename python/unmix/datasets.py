@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from . import _unmix
+from ._sources import read
+from ._types import Rows
 
 __all__ = [
     "bernoulli_gaussian",
     "biclusters",
+    "digit_variations",
     "independent",
     "leaves",
     "low_rank_plus_noise",
@@ -134,6 +138,80 @@ def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool
     _check(set=(set, 1), seed=(seed, 0))
     X, rows, columns = _unmix.biclusters(str(name), int(set), int(seed))
     return (X, rows.astype(bool), columns.astype(bool)) if return_truth else X
+
+
+#: Weights of red, green and blue in a grey value (ITU-R BT.601).
+_LUMA = (0.299, 0.587, 0.114)
+
+
+def _grey(photo):
+    """A photograph as a matrix of grey values; colours are the last axis."""
+    photo = np.asarray(photo, dtype=np.float64)
+    if photo.ndim == 3 and photo.shape[2] in (3, 4):
+        photo = photo[..., :3] @ np.array(_LUMA)
+    if photo.ndim != 2:
+        raise ValueError(f"photos must be arrays of height and width, or of height, width and 3 colours; one has shape {photo.shape}")
+    return photo
+
+
+def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None = None, seed: int = 0) -> Any:
+    """Return variations of digits, and pictures of shapes, after Larochelle et al. (2007), generated anew from a seed.
+
+    The sets are not the published files, but are made by their descriptions. Pictures have 28 x 28 pixels from 0 to 255.
+
+    - ``"basic"``: the digits in random order.
+    - ``"bg-rand"``: the larger of the digit and uniform noise from 0 to 255, pixel by pixel.
+    - ``"bg-img"``: the larger of the digit and a patch of ``photos``.
+    - ``"rect"``: outlines of rectangles of width 1, sides uniform from 1 to 28 that differ by at least 3.
+    - ``"rect-img"``: a rectangle of one patch on another, sides from 10 that differ by at least 5.
+    - ``"convex"``: convex shapes, and others, of the same mean area: intersections of half-planes, and unions of two to four of these.
+
+    Parameters
+    ----------
+    name : {"basic", "bg-rand", "bg-img", "rect", "rect-img", "convex"}
+        The variation.
+    digits : array-like of shape (n_samples, 784) or (n_samples, 28, 28), path, or int
+        Digits, from 0 to 255, as those of MNIST. For shapes only their number matters, and may be given instead.
+    photos : sequence of arrays, optional
+        Photographs of at least 28 x 28 pixels from 0 to 255, grey or with colours as last axis, for ``"bg-img"`` and ``"rect-img"``. Patches of
+        a standard deviation below 10 are not used.
+    seed : int
+        Random seed; the same seed gives the same bits. The order of the digits is the same for all three of their variations.
+
+    Returns
+    -------
+    Bunch
+        ``X`` of shape (n_samples, 784). For digits ``rows`` of shape (n_samples,): the row of each in ``digits``, so that ``y[rows]`` are the
+        labels of ``X``. For shapes ``labels`` of shape (n_samples,): 1 for rectangles taller than wide and for convex shapes, else 0.
+
+    See Also
+    --------
+    leaves : Pictures with the statistics of natural ones, which can serve as ``photos``.
+
+    References
+    ----------
+    H. Larochelle, D. Erhan, A. Courville, J. Bergstra & Y. Bengio (2007), An empirical evaluation of deep architectures on problems with many
+    factors of variation.
+
+    Examples
+    --------
+    >>> from unmix.datasets import digit_variations, leaves
+    >>> made = digit_variations("rect-img", 20, photos=255 * leaves(3, side=64))
+    >>> made.X.shape, made.labels.shape
+    ((20, 784), (20,))
+    """
+    _check(seed=(seed, 0))
+    if isinstance(digits, Integral):
+        if name in ("basic", "bg-rand", "bg-img"):
+            raise ValueError(f"{name!r} needs pictures of digits, got the number {digits}")
+        _check(digits=(digits, 1))
+        digits = np.zeros((digits, 1))
+    digits = np.asarray(read(digits), dtype=np.float64)
+    if digits.ndim < 2:
+        raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {digits.shape}")
+    digits = digits.reshape(len(digits), int(np.prod(digits.shape[1:])))
+    X, rows, labels = _unmix.digit_variations(str(name), digits, [_grey(photo) for photo in ([] if photos is None else photos)], int(seed))
+    return Bunch(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
 
 
 def independent(
