@@ -44,17 +44,17 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
-        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+        Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None
-        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
-        when the fit is done, kept where ``max_seconds`` ended it.
+        A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
+        when the fit is complete, kept if ``max_seconds`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False
-        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
-        the beginning. A checkpoint of other rows, settings or seed is refused.
+        Resume from ``checkpoint``, with the same bits as an uninterrupted fit; if the file does not exist, the fit starts from the
+        beginning. A checkpoint of other rows, settings or seed is refused.
     init : fitted estimator, path or None, default=None
-        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+        A fitted model, or the path of one, whose components are the initial values, instead of the method's own.
     verbose : {0, 1, 2}, default=0
         0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
