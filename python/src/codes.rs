@@ -135,6 +135,7 @@ impl Direction {
         };
         let mut file = unmix_cli::TableFile::create(path, names, rows.dtype())?;
         let encoded = unmix::with_rows!(rows, rows => self.apply(model, rows, run, &mut file)?);
+        file.set_empty_rows(rows.n_rows().unwrap_or(encoded.n_rows));
         file.finish()?;
         Ok(encoded)
     }

@@ -167,3 +167,9 @@ def test_a_damaged_model_is_refused(folder):
         unmix.load("x.npy")
     with pytest.raises(FileNotFoundError):
         unmix.load("nowhere.safetensors")
+
+
+def test_codes_of_no_components_keep_their_number_of_rows(tmp_path):
+    model = PCA(0).fit(X)
+    model.encode(X, out=tmp_path / "none.npy")
+    assert np.load(tmp_path / "none.npy").shape == model.transform(X).shape == (len(X), 0)

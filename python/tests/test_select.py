@@ -15,7 +15,7 @@ from unmix import PCA, select_components
 from unmix.datasets import low_rank_plus_noise
 
 DATA = low_rank_plus_noise(400, 20, 4, signal=3.0, seed=1)
-RULES = ["mle", "bic", "parallel", "gavish-donoho", "cv"]
+RULES = ["mle", "minka", "bic", "gap", "gap-difference", "parallel", "gavish-donoho", "cv"]
 
 
 def test_every_rule_finds_the_components_that_are_there():
@@ -39,6 +39,17 @@ def test_pca_takes_every_rule_and_keeps_what_the_table_says(rule):
         assert model.transform(x).shape == (len(x), model.n_components_)
     with pytest.raises(ValueError, match=f"n_components='{rule}' cannot be a string with svd_solver='arpack'"):
         PCA(rule, svd_solver="arpack").fit(DATA.X)
+
+
+def test_every_name_of_the_table_is_a_number_of_components():
+    for x in [DATA.X, DATA.X[:15]]:
+        for name, k in select_components(x, random_state=3).items():
+            assert PCA(name).fit(x).n_components_ == k, name
+    assert PCA("share-0.5").fit(DATA.X).n_components_ == PCA(0.5).fit(DATA.X).n_components_
+    assert unmix.ICA("share-0.5", random_state=0).fit(DATA.X).n_components_ == unmix.ICA(0.5, random_state=0).fit(DATA.X).n_components_
+    for slip in ["share-1.5", "share-", "share", "gapp"]:
+        with pytest.raises(ValueError, match="The 'n_components' parameter of PCA must be"):
+            PCA(slip).fit(DATA.X)
 
 
 def test_minka_agrees_with_scikit_learn():

@@ -6,7 +6,7 @@ import os
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -14,6 +14,25 @@ from ._input import tensor_names
 
 if TYPE_CHECKING:
     from ._types import Path
+
+
+class ShareName(StrOptions):
+    """The name of a share of the variance, as the table of rules has it: ``"share-0.9"``."""
+
+    def __init__(self) -> None:
+        super().__init__({"share-0.9"})
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether this is such a name."""
+        if not isinstance(val, str) or not val.startswith("share-"):
+            return False
+        try:
+            return 0 < float(val[6:]) < 1
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return "the name of a share of the variance such as 'share-0.9'"
 
 
 class RunOptions:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
-from ._options import RUN_OPTIONS, START
+from ._options import RUN_OPTIONS, START, ShareName
 from ._report import Report
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class PCAParameters:
         "n_components": [
             Interval(Integral, 0, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle", "bic", "parallel", "gavish-donoho", "cv"}),
+            ShareName(),
+            StrOptions({"minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"}),
             None,
         ],
         "copy": ["boolean"],
@@ -77,7 +78,7 @@ class PCAParameters:
 
     def __init__(
         self,
-        n_components: int | float | Literal["mle", "bic", "parallel", "gavish-donoho", "cv"] | None = None,
+        n_components: int | float | Literal["minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"] | None = None,
         *,
         copy: bool = True,
         whiten: bool | Literal["zca"] = False,
@@ -460,7 +461,12 @@ class ICAParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            ShareName(),
+            None,
+        ],
         "algorithm": [StrOptions({"picard", "fastica", "infomax", "easi", "sigma-pca"})],
         "fun": [StrOptions({"logcosh", "exp", "cube", "skew", "tanh", "adaptive"})],
         "ortho": ["boolean"],
@@ -552,7 +558,12 @@ class FastICAParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            ShareName(),
+            None,
+        ],
         "algorithm": [StrOptions({"parallel", "deflation"})],
         "whiten": [StrOptions({"unit-variance", "arbitrary-variance"}), Options(bool, {False})],
         "fun": [StrOptions({"logcosh", "exp", "cube", "skew"}), callable],

@@ -29,11 +29,12 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
     Parameters
     ----------
-    n_components : int, float, {"mle", "bic", "parallel", "gavish-donoho", "cv"} or None, default=None
+    n_components : int, float, {"minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"} or None, default=None
         Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
-        None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than columns), ``"bic"``,
-        ``"gavish-donoho"`` (the optimal threshold for denoising), ``"parallel"`` (parallel analysis) or ``"cv"``
-        (bi-cross-validation); the last two hold the rows in memory.
+        None for all, ``min(n_samples, n_features)``; or a rule: ``"minka"`` (``"mle"`` is the same, for no fewer rows than
+        columns), ``"bic"``, ``"gavish-donoho"`` (the optimal threshold for denoising), ``"gap"`` and ``"gap-difference"`` (the
+        largest ratio and difference of successive variances), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
+        the last two hold the rows in memory. ``"share-0.9"`` is the share 0.9.
     copy : bool, default=True
         Accepted for compatibility with scikit-learn; the input is never overwritten.
     whiten : bool or "zca", default=False

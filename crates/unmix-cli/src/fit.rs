@@ -74,6 +74,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         }
     };
     progress.clear();
+    keep_from_empty(&model, &to, &place, args.force)?;
     save(&model, &place)?;
     if let Some(checkpoint) = &checkpoint {
         finish(checkpoint, model.report().outcome)?;
@@ -108,6 +109,20 @@ fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
         _ => checkpoint.remove()?,
     }
     Ok(())
+}
+
+/// An existing file is not replaced by a model without components, except with `--force`.
+fn keep_from_empty(model: &Model, to: &Path, place: &Destination, force: bool) -> Result<(), Failure> {
+    match place {
+        Destination::File(path) if model.n_components() == 0 && path.is_file() && !force => {
+            Err(Failure::Said(format!(
+                "the model has 0 components, and replacing {} by it is not possible: a file is there, which is kept; choose another \
+                 number of components or another -o, or add --force to replace it",
+                to.display()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes the model file.

@@ -143,6 +143,13 @@ impl TableFile {
         TableWriter::begin(&output, shape, dtype).map(Self)
     }
 
+    /// Sets the number of rows of a table without columns: an array of shape `(n_rows, 0)`.
+    pub fn set_empty_rows(&mut self, n_rows: u64) {
+        if let Kind::File(writer) = &mut self.0.kind {
+            writer.set_empty_rows(n_rows);
+        }
+    }
+
     /// Ends the table and renames the file to its final name.
     ///
     /// # Errors

@@ -104,6 +104,9 @@ fn the_choice_of_a_fit_is_that_of_the_table_and_is_recorded() {
         let found = table(&x, p, &all_rules(), &on_threads(2));
         for (name, rule) in [
             ("mle", Criterion::Minka),
+            ("minka", Criterion::Minka),
+            ("gap", Criterion::Gap),
+            ("gap-difference", Criterion::GapDifference),
             ("bic", Criterion::Bic),
             ("gavish-donoho", Criterion::GavishDonoho),
             ("parallel", Criterion::Parallel),
@@ -217,7 +220,7 @@ fn a_rule_that_finds_nothing_keeps_nothing_with_a_message() {
 fn rules_are_refused_where_they_cannot_work() {
     let x = falling(20, 5, 1);
     for solver in ["arpack", "randomized", "krylov", "power", "deflation"] {
-        for rule in ["mle", "bic", "parallel", "gavish-donoho", "cv"] {
+        for rule in ["minka", "mle", "bic", "gap", "gap-difference", "parallel", "gavish-donoho", "cv"] {
             let given = settings(json!({"n_components": rule, "svd_solver": solver}));
             let e = try_fit("pca", &given, &x, 5).err().unwrap();
             assert!(matches!(e, Error::Setting { .. }), "{e:?}");

@@ -25,7 +25,8 @@ pub(crate) struct Fit {
     pub(crate) input: Inputs,
     /// Number of components: a number, a fraction of the variance such as 0.9, 'all', or a rule (see --help)
     ///
-    /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows the result of each.
+    /// Rules: 'minka' ('mle'), 'bic', 'gavish-donoho', 'gap', 'gap-difference', 'parallel', 'cv', or a share as 'share-0.9';
+    /// 'unmix select' shows the result of each.
     #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
     pub(crate) k: Option<String>,
     /// The model file [default: <name of INPUT>.<method>.safetensors in this folder]

@@ -165,6 +165,11 @@ fn models_that_are_corrupt_are_refused() {
     }
     b.ok("fit pca d.npy -k 0 -o none.safetensors");
     refused(&b, "encode none.safetensors d.npy", &["it has 0 components"]);
+    // A model that is there is not lost to one without components.
+    let kept = std::fs::read(b.path("m.safetensors")).unwrap();
+    refused(&b, "fit pca d.npy -k 0 -o m.safetensors", &["0 components", "m.safetensors", "--force"]);
+    assert_eq!(std::fs::read(b.path("m.safetensors")).unwrap(), kept);
+    b.ok("fit pca d.npy -k 0 -o none.safetensors --force");
     write_npy(&b.path("wide.npy"), &Bench::table(30, 5), &[5]).unwrap();
     refused(&b, "encode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
     refused(&b, "decode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);

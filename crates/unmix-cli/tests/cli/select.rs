@@ -51,6 +51,41 @@ fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
 }
 
 #[test]
+fn every_name_in_the_table_is_a_number_of_components_of_a_fit() {
+    let b = Bench::new();
+    made(&b);
+    // Fewer rows than columns, too.
+    let wide = low_rank_plus_noise(15, 20, 3, 9.0, 2);
+    write_npy(&b.path("w.npy"), wide.x.as_slice(), &[20]).unwrap();
+    let json = |command: &str| -> Value { serde_json::from_str(&b.ok(command).out).unwrap() };
+    let all = "minka,bic,gavish-donoho,gap,gap-difference,share,0.5,parallel,cv";
+    for file in ["d.npy", "w.npy"] {
+        let table = json(&format!("select {file} --rules {all} --seed 3 --json"));
+        let rules = table["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), 12);
+        for rule in rules {
+            let name = rule["rule"].as_str().unwrap();
+            b.ok(&format!("fit pca {file} -k {name} --seed 3 -o {name}.safetensors --force"));
+            let shown = json(&format!("show {name}.safetensors --json"));
+            assert_eq!(shown["n_components"], rule["k"], "{name} of {file}");
+        }
+    }
+    // The names that a fit takes are rules of the table.
+    let methods = json("methods --json");
+    let pca = methods.as_array().unwrap().iter().find(|m| m["key"] == "pca").unwrap();
+    let setting = pca["settings"].as_array().unwrap().iter().find(|s| s["name"] == "n_components").unwrap();
+    let choices = setting["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 8);
+    for name in choices {
+        b.ok(&format!("select d.npy --rules {}", name.as_str().unwrap()));
+    }
+    b.ok("fit ica d.npy -k share-0.5 -o i.safetensors");
+    let (slip, number) = (b.run("fit pca d.npy -k share-1.5"), b.run("fit pca d.npy -k 1.5"));
+    assert!(slip.code == 1 && slip.err.contains("between 0 and 1"), "{}", slip.err);
+    assert_eq!((slip.code, slip.err), (number.code, number.err));
+}
+
+#[test]
 fn mistakes_are_reported_before_anything_is_read() {
     let b = Bench::new();
     for (command, code, word) in [

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
-from ._options import RUN_OPTIONS, START
+from ._options import RUN_OPTIONS, START, ShareName
 from ._report import Report
 
 if TYPE_CHECKING:
@@ -275,6 +275,7 @@ fn annotations(kind: &Kind) -> Vec<String> {
         Kind::False => "Literal[False]".into(),
         Kind::Integer { .. } => "int".into(),
         Kind::Number { .. } | Kind::Share => "float".into(),
+        Kind::ShareName => return Vec::new(),
         Kind::Words(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("Literal[{}]", words.join(", "))
@@ -319,6 +320,7 @@ fn constraints(kind: &Kind) -> Vec<String> {
             format!("Interval(Real, {}, {}, closed=\"{closed}\")", end(from), end(to))
         }
         Kind::Share => "Interval(RealNotInt, 0, 1, closed=\"neither\")".into(),
+        Kind::ShareName => "ShareName()".into(),
         Kind::Words(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("StrOptions({{{}}})", words.join(", "))
@@ -353,6 +355,7 @@ fn description(kind: &Kind) -> Vec<String> {
         Kind::False => "False".into(),
         Kind::Integer { .. } => "int".into(),
         Kind::Number { .. } | Kind::Share => "float".into(),
+        Kind::ShareName => return Vec::new(),
         Kind::Words([one]) => format!("\"{one}\""),
         Kind::Words(many) if many.len() > 8 => "str".into(),
         Kind::Words(words) => {

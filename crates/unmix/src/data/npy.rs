@@ -182,6 +182,8 @@ pub struct NpyWriter {
     dtype: Dtype,
     trailing: Vec<usize>,
     values: u64,
+    /// Number of rows, if rows hold no numbers.
+    empty_rows: u64,
     buffer: Vec<u8>,
 }
 
@@ -197,6 +199,7 @@ impl NpyWriter {
             dtype,
             trailing: trailing.to_vec(),
             values: 0,
+            empty_rows: 0,
             buffer: Vec::new(),
         };
         writer.file.put(&[0; HEADER])?;
@@ -217,10 +220,15 @@ impl NpyWriter {
         Ok(())
     }
 
+    /// Sets the number of rows of a table without columns, where no numbers show it.
+    pub fn set_empty_rows(&mut self, n_rows: u64) {
+        self.empty_rows = n_rows;
+    }
+
     /// Writes the header, syncs, and renames the file to its final name.
     pub fn finish(mut self) -> Result<()> {
         let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
-        let n_rows = self.values / per_row.max(1);
+        let n_rows = self.values.checked_div(per_row).unwrap_or(self.empty_rows);
         self.file.overwrite_start(&npy_preamble(self.dtype, n_rows, &self.trailing))?;
         self.file.finish()
     }

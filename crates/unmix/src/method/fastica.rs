@@ -197,7 +197,7 @@ impl Fit for FastIca {
 const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]),
         "null",
         "Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.",
     )

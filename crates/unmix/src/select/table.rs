@@ -3,10 +3,11 @@
 use super::{FittedRows, Spectrum, cv, parallel};
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::model::{named_share, share_name};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
-use crate::spectrum::whole;
+use crate::spectrum::{RULE_NAMES, RULES, Rule, whole};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -34,18 +35,6 @@ pub enum Criterion {
 
 /// Default fractions of the variance.
 const SHARES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
-
-/// Rules without a parameter, by name.
-const NAMED: [(&str, Criterion); 8] = [
-    ("minka", Criterion::Minka),
-    ("mle", Criterion::Minka),
-    ("bic", Criterion::Bic),
-    ("gavish-donoho", Criterion::GavishDonoho),
-    ("gap", Criterion::Gap),
-    ("gap-difference", Criterion::GapDifference),
-    ("parallel", Criterion::Parallel),
-    ("cv", Criterion::Cv),
-];
 
 impl Criterion {
     /// Rules that need the variances only.
@@ -76,22 +65,37 @@ impl Criterion {
         if name == "share" {
             return Ok(SHARES.map(Criterion::Share).to_vec());
         }
-        if let Some((_, rule)) = NAMED.iter().find(|(known, _)| *known == name) {
-            return Ok(vec![*rule]);
+        let rule = RULES.iter().find(|(known, _)| *known == name);
+        if let Some(criterion) = rule.and_then(|(_, rule)| Self::of(*rule)) {
+            return Ok(vec![criterion]);
         }
-        match name.strip_prefix("share-").unwrap_or(name).parse::<f64>() {
-            Ok(share) if share > 0.0 && share < 1.0 => Ok(vec![Criterion::Share(share)]),
-            Ok(_) => Err(Error::setting(
+        match named_share(name).or_else(|| name.parse().ok()) {
+            Some(share) if share > 0.0 && share < 1.0 => Ok(vec![Criterion::Share(share)]),
+            Some(_) => Err(Error::setting(
                 "rules",
                 name,
                 "a share of the variance must be between 0 and 1",
                 "give a share between 0 and 1, as in 0.9",
             )),
-            Err(_) => {
-                let known = NAMED.iter().map(|(known, _)| *known).chain(["share", "share-0.9"]);
+            None => {
+                let known = RULE_NAMES.into_iter().chain(["share", "share-0.9"]);
                 Err(Error::unknown("rule", name, known))
             }
         }
+    }
+
+    /// The criterion of a rule that a fit takes, if the table has it.
+    fn of(rule: Rule) -> Option<Criterion> {
+        Some(match rule {
+            Rule::Minka | Rule::Mle => Criterion::Minka,
+            Rule::Bic => Criterion::Bic,
+            Rule::GavishDonoho => Criterion::GavishDonoho,
+            Rule::Gap => Criterion::Gap,
+            Rule::GapDifference => Criterion::GapDifference,
+            Rule::Parallel => Criterion::Parallel,
+            Rule::Cv => Criterion::Cv,
+            Rule::Cells => return None,
+        })
     }
 
     /// The quantity that the number estimates, in a few words.
@@ -118,8 +122,11 @@ fn percent(share: f64) -> f64 {
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Criterion::Share(share) => write!(f, "share-{share}"),
-            other => f.write_str(NAMED.iter().find(|(_, rule)| rule == other).map_or("", |(name, _)| name)),
+            Criterion::Share(share) => f.write_str(&share_name(*share)),
+            other => {
+                let named = RULES.iter().find(|(_, rule)| Self::of(*rule) == Some(*other));
+                f.write_str(named.map_or("", |(name, _)| name))
+            }
         }
     }
 }

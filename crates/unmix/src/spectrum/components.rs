@@ -1,7 +1,8 @@
 //! Number of components to keep: all, a number, a fraction of the variance, or the result of a rule.
 
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::model::named_share;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Number of components to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +14,8 @@ pub enum Components {
     All,
     /// This number.
     Count(usize),
-    /// The smallest number whose fraction of the variance exceeds this, between 0 and 1.
+    /// The smallest number whose fraction of the variance exceeds this, between 0 and 1; by name as well, `"share-0.9"`.
+    #[serde(deserialize_with = "share_or_name")]
     Share(f64),
     /// By a rule.
     Rule(Rule),
@@ -30,7 +32,9 @@ impl From<usize> for Components {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Rule {
-    /// Laplace's approximation of the evidence (Minka 2000).
+    /// Laplace's approximation of the evidence (Minka 2000); for fewer rows than columns, of the directions that the rows span.
+    Minka,
+    /// The same under scikit-learn's name and with its condition: no fewer rows than columns.
     Mle,
     /// The Bayesian information criterion of probabilistic PCA (Schwarz 1978).
     Bic,
@@ -38,22 +42,57 @@ pub enum Rule {
     Parallel,
     /// The optimal hard threshold for singular values (Gavish & Donoho 2014).
     GavishDonoho,
+    /// The largest ratio of successive variances.
+    Gap,
+    /// The largest difference of successive variances.
+    GapDifference,
     /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
     Cv,
     /// Prediction of held-out cells; for factor analysis.
     Cells,
 }
 
+/// Rules of variances and rows, by name: those that a fit takes and those of the table of all rules are made from it.
+pub(crate) const RULES: [(&str, Rule); 8] = [
+    ("minka", Rule::Minka),
+    ("mle", Rule::Mle),
+    ("bic", Rule::Bic),
+    ("gavish-donoho", Rule::GavishDonoho),
+    ("gap", Rule::Gap),
+    ("gap-difference", Rule::GapDifference),
+    ("parallel", Rule::Parallel),
+    ("cv", Rule::Cv),
+];
+
+/// The names of [`RULES`].
+pub(crate) const RULE_NAMES: [&str; RULES.len()] = {
+    let mut names = [""; RULES.len()];
+    let mut i = 0;
+    while i < RULES.len() {
+        names[i] = RULES[i].0;
+        i += 1;
+    }
+    names
+};
+
 impl Rule {
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Rule::Mle => "mle",
-            Rule::Bic => "bic",
-            Rule::Parallel => "parallel",
-            Rule::GavishDonoho => "gavish-donoho",
-            Rule::Cv => "cv",
-            Rule::Cells => "cells",
+        RULES.iter().find(|(_, rule)| *rule == self).map_or("cells", |(name, _)| name)
+    }
+}
+
+fn share_or_name<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(f64),
+        Name(String),
+    }
+    match Given::deserialize(from)? {
+        Given::Number(share) => Ok(share),
+        Given::Name(name) => {
+            named_share(&name).ok_or_else(|| serde::de::Error::custom("a share is named as in share-0.9"))
         }
     }
 }
@@ -185,6 +224,21 @@ mod tests {
             said(over, Components::Count(0)).ends_with("leave it out for as many as there are directions")
         );
         assert!(Bounds { least: 0, ..bounds }.count(Some(0)).is_ok());
+    }
+
+    #[test]
+    fn rules_and_shares_are_written_as_they_are_named() {
+        for (name, rule) in RULES.into_iter().chain([("cells", Rule::Cells)]) {
+            assert_eq!((rule.name(), serde_json::to_value(rule).unwrap()), (name, name.into()));
+        }
+        let read = |text: &str| serde_json::from_str::<Components>(text).unwrap();
+        assert_eq!(read("\"share-0.9\""), Components::Share(0.9));
+        assert_eq!(
+            (read("0.9"), read("3"), read("null")),
+            (Components::Share(0.9), 3.into(), Components::All)
+        );
+        assert_eq!(read("\"gap-difference\""), Components::Rule(Rule::GapDifference));
+        assert!(serde_json::from_str::<Components>("\"share-most\"").is_err());
     }
 
     #[test]

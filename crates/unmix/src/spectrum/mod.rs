@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
+pub(crate) use components::{RULE_NAMES, RULES};
 pub(crate) use coordinates::{Coordinates, PrincipalAxes, WhiteningOptions};
 pub use scatter::Covariance;
 pub(crate) use scatter::spectrum as leading_pairs;

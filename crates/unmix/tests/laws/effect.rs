@@ -123,6 +123,7 @@ fn values(kind: &Kind) -> Vec<Value> {
         Kind::Integer { least, .. } => vec![json!(least + 7), json!(least + 8)],
         Kind::Number { .. } => vec![json!(1.25), json!(1.5)],
         Kind::Share => vec![json!(0.5)],
+        Kind::ShareName => vec![json!("share-0.5")],
         Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
         Kind::Table(_) => vec![json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])],
         Kind::Arguments(known) => {

@@ -171,7 +171,7 @@ impl Fun {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
-        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::ShareName, Kind::Null]),
         "null",
         "Number of sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null \
          for the rank of the rows. Never more than the rank: larger numbers are reduced, with a warning.",

@@ -212,7 +212,7 @@ impl Pca {
                 format!(
                     "Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"
                 ),
-                "choose a number, a share, or another rule such as 'bic'",
+                "choose a number, a share, 'minka', or another rule such as 'bic'",
             ),
             Components::Rule(Rule::Parallel) if !self.center => outside(
                 &"'parallel'",
@@ -259,9 +259,11 @@ impl Pca {
             Components::All => size.most(),
             Components::Count(k) => k,
             Components::Share(share) => spectrum().by_share(share),
-            Components::Rule(Rule::Mle) => spectrum().minka(),
+            Components::Rule(Rule::Minka | Rule::Mle) => spectrum().minka(),
             Components::Rule(Rule::Bic) => spectrum().bic(),
             Components::Rule(Rule::GavishDonoho) => spectrum().gavish_donoho(),
+            Components::Rule(Rule::Gap) => spectrum().gaps().0,
+            Components::Rule(Rule::GapDifference) => spectrum().gaps().1,
             Components::Rule(Rule::Parallel) => select::parallel(&seen()?, run)?,
             Components::Rule(Rule::Cv) => select::cv(&seen()?, run)?,
             Components::Rule(Rule::Cells) => {

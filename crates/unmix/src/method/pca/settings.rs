@@ -1,7 +1,7 @@
 //! PCA's settings: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
-use crate::spectrum::{Components, Solver};
+use crate::spectrum::{Components, RULE_NAMES, Solver};
 use serde::{Deserialize, Serialize};
 
 /// Settings of [PCA](super): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
@@ -117,15 +117,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[
             Kind::at_least(0),
             Kind::Share,
-            Kind::Words(&["mle", "bic", "parallel", "gavish-donoho", "cv"]),
+            Kind::ShareName,
+            Kind::Words(&RULE_NAMES),
             Kind::Null,
         ]),
         "null",
         "Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain \
          more); null \
-         for all, `min(n_samples, n_features)`; or a rule: 'mle' (Minka's, for no fewer rows than columns), 'bic', \
-         'gavish-donoho' (the optimal threshold for denoising), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the \
-         last two hold the rows in memory.",
+         for all, `min(n_samples, n_features)`; or a rule: 'minka' ('mle' is the same, for no fewer rows than columns), 'bic', \
+         'gavish-donoho' (the optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of \
+         successive variances), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. \
+         'share-0.9' is the share 0.9.",
     )
     .by_rows(),
     Setting::new(

@@ -29,6 +29,8 @@ pub enum Kind {
     },
     /// A fraction of the variance, strictly between 0 and 1.
     Share,
+    /// The name of such a fraction, as the table of rules has it: `share-0.9`.
+    ShareName,
     /// One of these strings.
     Words(&'static [&'static str]),
     /// A list with one value of this kind for each component.
@@ -54,6 +56,16 @@ pub(super) enum KindCheck {
     /// The value has the right type but is out of range; holds the requirement, as in "must be at least 1".
     Outside(String),
     No,
+}
+
+/// The name of a share of the variance: `share-0.9`.
+pub(crate) fn share_name(share: f64) -> String {
+    format!("share-{share}")
+}
+
+/// The share that a name stands for.
+pub(crate) fn named_share(name: &str) -> Option<f64> {
+    name.strip_prefix("share-")?.parse().ok()
 }
 
 impl Kind {
@@ -112,6 +124,10 @@ impl Kind {
             }
             // An integer is a number of components, not a fraction.
             Kind::Share if value.is_f64() => inside(value.as_f64().is_some_and(|x| x > 0.0 && x < 1.0)),
+            Kind::ShareName => match value.as_str().and_then(named_share) {
+                Some(share) => inside(share > 0.0 && share < 1.0),
+                None => KindCheck::No,
+            },
             Kind::Share | Kind::Callable => KindCheck::No,
             Kind::Words(words) => yes(value.as_str().is_some_and(|word| words.contains(&word))),
             Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => match value.as_array() {
@@ -157,7 +173,7 @@ impl Kind {
             Kind::Integer { least: 0, .. } => "must be non-negative".into(),
             Kind::Integer { least, .. } => format!("must be at least {least}"),
             Kind::Number { from, to } => format!("must be {}", interval(*from, *to)),
-            Kind::Share => "a share of the variance must be between 0 and 1".into(),
+            Kind::Share | Kind::ShareName => "a share of the variance must be between 0 and 1".into(),
             Kind::List(kind) | Kind::PerColumn(kind) | Kind::PerLayer(kind) => {
                 kind.demand()?.replacen("must be", "must all be", 1)
             }
@@ -219,7 +235,7 @@ impl Kind {
                 None => one("a number"),
             },
             Kind::Share => one("a share of the variance between 0 and 1"),
-            Kind::Words(_) | Kind::Callable => Vec::new(),
+            Kind::Words(_) | Kind::ShareName | Kind::Callable => Vec::new(),
             Kind::List(_) => one("a list of one number for each component"),
             Kind::PerColumn(_) => one("a list of one number for each column"),
             Kind::PerLayer(_) => one("a list of one for each layer"),
@@ -263,7 +279,7 @@ impl Kind {
             Kind::List(_) | Kind::PerColumn(_) | Kind::PerLayer(_) => one("list"),
             Kind::Table(_) => one("matrix"),
             Kind::Arguments(_) => one("dict"),
-            Kind::Callable => Vec::new(),
+            Kind::ShareName | Kind::Callable => Vec::new(),
             Kind::AnyOf(kinds) => kinds.iter().flat_map(Kind::type_names).collect(),
         }
     }

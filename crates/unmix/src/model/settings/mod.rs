@@ -4,6 +4,7 @@ mod finite;
 mod kind;
 
 pub use kind::Kind;
+pub(crate) use kind::{named_share, share_name};
 
 use crate::error::{Error, Result};
 use kind::KindCheck;
