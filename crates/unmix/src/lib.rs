@@ -88,7 +88,7 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Caller, Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, Ica,
+    CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, GaussianRbm, Ica,
     LinearEigenGan, Lista, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca,
     SigmaPca, SparseAutoencoder, SparseCoder, StackedRfn, SubspaceClustering,
 };

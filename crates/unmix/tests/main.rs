@@ -25,6 +25,7 @@ mod power;
 mod ppca;
 mod property;
 mod quality;
+mod rbm;
 mod rfn;
 mod rica;
 mod robust_pca;

@@ -52,6 +52,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "DictionaryLearning",
             "FactorAnalysis",
             "FastIca",
+            "GaussianRbm",
             "Ica",
             "LinearEigenGan",
             "Lista",

@@ -41,6 +41,7 @@ fn fits(method: &str) -> &'static [&'static str] {
             &["--set tol=1e-14 --set max_iter=300 --set refine=true", "--set algorithm=l1 --set max_iter=60"]
         }
         "subspace-clustering" => &["-k 3 --set algorithm=k-subspaces --set n_clusters=6 --set n_init=30"],
+        "rbm" => &["--set max_epochs=30"],
         "dae" => &["--set max_epochs=30", "--set tied=true --set solver=sgd --set max_epochs=30"],
         "sae" => &["--set max_epochs=30", "--set activation=relu --set l0=4 --set max_epochs=30"],
         "dictionary" => &["-k 60 --set batch_size=50 --set max_epochs=60"],

@@ -74,7 +74,13 @@ impl<T: Real> Updates<'_, T> {
         memory.step(self.how, self.rate, self.times, values, gradient);
     }
 
-    /// The same with the learning rate multiplied by `share`.
+    /// Updates a parameter by a step of the learning rate along the negative gradient, without the optimiser.
+    pub fn descend(&mut self, values: &mut [T], gradient: &[T]) {
+        let by = T::from_f64(self.rate * self.times);
+        values.iter_mut().zip(gradient).for_each(|(w, g)| *w -= by * *g);
+    }
+
+    /// [`take`](Self::take) with the learning rate multiplied by `share`.
     pub fn take_at(&mut self, share: f64, values: &mut [T], gradient: &[T]) {
         let memory = nth(&mut self.memory.own, &mut self.moved[0], self.how, values.len());
         memory.step(self.how, share * self.rate, self.times, values, gradient);

@@ -14,6 +14,7 @@ mod needs;
 pub mod neural_pca;
 pub mod pca;
 pub mod ppca;
+pub mod rbm;
 pub mod rfn;
 pub mod rica;
 pub mod robust_pca;
@@ -38,6 +39,7 @@ pub use lista::Lista;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use ppca::Ppca;
+pub use rbm::GaussianRbm;
 pub use rfn::Rfn;
 pub use rica::Rica;
 pub use robust_pca::RobustPca;
@@ -74,6 +76,7 @@ pub const METHODS: &[Method] = &[
     stacked_rfn::METHOD,
     sae::METHOD,
     dae::METHOD,
+    rbm::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no checks beyond their entries in

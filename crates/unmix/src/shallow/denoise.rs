@@ -1,6 +1,7 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{SLICE, add, column_sums, least_parts, left_transposed};
+use super::weights::LayerWeights;
 use crate::data::Batch;
 use crate::error::{Error, Result};
 use crate::learn::{Learner, Updates};
@@ -34,9 +35,8 @@ pub struct Corruption {
     pub n_rows: u64,
 }
 
-/// Random streams of the corruption and of initial weights.
+/// Random stream of the corruption.
 const CORRUPTED: u64 = 0x6461_6531;
-const WEIGHTS: u64 = 0x6461_6532;
 
 impl Corruption {
     /// Overwrites `out` by the corrupted row `x`, which has number `row`, in epoch `epoch`. Entries that are 0 stay 0 if their column
@@ -63,78 +63,6 @@ impl Corruption {
     }
 }
 
-/// Parameters in the coordinates of training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct DenoisingWeights<T: Real> {
-    /// `W'`, `n_features x n_units`.
-    pub encoder: Vec<T>,
-    /// `b`.
-    pub bias: Vec<T>,
-    /// `V`, `n_units x n_features`; empty if it is `W`.
-    pub decoder: Vec<T>,
-    /// `c`.
-    pub offset: Vec<T>,
-}
-
-impl<T: Real> DenoisingWeights<T> {
-    /// Initial weights: `W` uniform between `± sqrt(6 / (n_features + n_units))` (Glorot & Bengio 2010) and `V = W`, 0 where columns do
-    /// not vary; the units of `given`, by rows, come first. Biases are 0.
-    pub fn start(m: usize, varies: &[bool], tied: bool, given: &[f64], seed: u64) -> Self {
-        let (p, draws) = (varies.len(), Stream::new(seed, WEIGHTS));
-        let bound = (6.0 / (p + m) as f64).sqrt();
-        let mut rows: Vec<f64> = (0..m * p).map(|i| bound * (2.0 * draws.uniform(i as u64) - 1.0)).collect();
-        for (row, given) in rows.chunks_exact_mut(p).zip(given.chunks_exact(p)) {
-            let norm = kernel::sum_of_squares(given).sqrt();
-            if norm > 0.0 {
-                // The mean length of random ones.
-                let by = bound * (p as f64 / 3.0).sqrt() / norm;
-                row.iter_mut().zip(given).for_each(|(to, x)| *to = by * x);
-            }
-        }
-        for row in rows.chunks_exact_mut(p) {
-            row.iter_mut().zip(varies).filter(|(_, varies)| !**varies).for_each(|(x, _)| *x = 0.0);
-        }
-        Self::of(&rows, if tied { &[] } else { &rows }, &vec![0.0; m], &vec![0.0; p])
-    }
-
-    /// Weights from `W` and `V`, both by units, and biases. An empty `V` is `W`.
-    pub fn of(encoder: &[f64], decoder: &[f64], bias: &[f64], offset: &[f64]) -> Self {
-        let (m, p) = (bias.len(), offset.len());
-        let narrow = |x: &[f64]| x.iter().map(|x| T::from_f64(*x)).collect::<Vec<T>>();
-        let across = (0..p).flat_map(|c| (0..m).map(move |j| T::from_f64(encoder[j * p + c]))).collect();
-        Self { encoder: across, bias: narrow(bias), decoder: narrow(decoder), offset: narrow(offset) }
-    }
-
-    /// Number of units.
-    pub fn n_units(&self) -> usize {
-        self.bias.len()
-    }
-
-    /// Number of columns.
-    pub fn n_features(&self) -> usize {
-        self.offset.len()
-    }
-
-    /// `W` and `V`, both by units, in double precision.
-    pub fn by_units(&self) -> (Vec<f64>, Vec<f64>) {
-        let (m, p) = (self.n_units(), self.n_features());
-        let encoder: Vec<f64> =
-            (0..m).flat_map(|j| (0..p).map(move |c| self.encoder[c * m + j].to_f64())).collect();
-        let decoder = match self.decoder.is_empty() {
-            true => encoder.clone(),
-            false => self.decoder.iter().map(|x| x.to_f64()).collect(),
-        };
-        (encoder, decoder)
-    }
-
-    /// Whether every number is finite.
-    pub fn finite(&self) -> bool {
-        let all = [&self.encoder, &self.bias, &self.decoder, &self.offset];
-        all.into_iter().all(|v| v.iter().all(|x| x.finite()))
-    }
-}
-
 /// Options of the training.
 #[derive(Clone, Debug)]
 pub struct DenoisingTraining {
@@ -152,7 +80,7 @@ const BOUND: f64 = 1e6;
 /// A denoising autoencoder in training, and buffers of one step. Rows have mean 0 and mean square 1 by columns, or altogether.
 pub struct DenoisingLearner<T: Real> {
     how: DenoisingTraining,
-    gradient: DenoisingWeights<T>,
+    gradient: LayerWeights<T>,
     /// Corrupted rows, codes, residuals and gradients with respect to pre-activations.
     noisy: Vec<T>,
     codes: Vec<T>,
@@ -164,7 +92,7 @@ pub struct DenoisingLearner<T: Real> {
 
 impl<T: Real> DenoisingLearner<T> {
     /// For weights of the same sizes as `like`.
-    pub fn new(how: DenoisingTraining, like: &DenoisingWeights<T>) -> Self {
+    pub fn new(how: DenoisingTraining, like: &LayerWeights<T>) -> Self {
         let empty = Vec::new;
         let scratch = if like.decoder.is_empty() { like.encoder.clone() } else { Vec::new() };
         Self {
@@ -180,7 +108,7 @@ impl<T: Real> DenoisingLearner<T> {
     }
 
     /// Half the gradient of the mean loss of the last batch.
-    pub fn half_gradient(&self) -> &DenoisingWeights<T> {
+    pub fn half_gradient(&self) -> &LayerWeights<T> {
         &self.gradient
     }
 
@@ -192,7 +120,7 @@ impl<T: Real> DenoisingLearner<T> {
 
     /// Codes of the corrupted rows, residuals divided by the number of rows, and gradients with respect to pre-activations; returns
     /// the mean loss.
-    fn pass(&mut self, weights: &DenoisingWeights<T>, batch: &Batch<'_, T>) -> f64 {
+    fn pass(&mut self, weights: &LayerWeights<T>, batch: &Batch<'_, T>) -> f64 {
         let (m, p, n) = (weights.n_units(), weights.n_features(), batch.rows.len());
         for (buffer, width) in
             [(&mut self.noisy, p), (&mut self.residual, p), (&mut self.codes, m), (&mut self.back, m)]
@@ -225,7 +153,7 @@ struct Buffers<'b, T> {
 }
 
 /// The pass over the rows `x` of a batch of `n`; returns the sum of their losses.
-fn slice<T: Real>(weights: &DenoisingWeights<T>, x: &[T], n: usize, to: Buffers<'_, T>) -> f64 {
+fn slice<T: Real>(weights: &LayerWeights<T>, x: &[T], n: usize, to: Buffers<'_, T>) -> f64 {
     let (m, p, zero) = (weights.n_units(), weights.n_features(), T::default());
     let (rows, share, tied) = (x.len() / p, T::from_f64(1.0 / n as f64), weights.decoder.is_empty());
     kernel::product(to.codes, to.noisy, &weights.encoder, rows, p, m);
@@ -262,7 +190,7 @@ fn slice<T: Real>(weights: &DenoisingWeights<T>, x: &[T], n: usize, to: Buffers<
 }
 
 impl<T: Real> Learner<T> for DenoisingLearner<T> {
-    type State = DenoisingWeights<T>;
+    type State = LayerWeights<T>;
 
     const TIMES: f64 = 2.0;
 

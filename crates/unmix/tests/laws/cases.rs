@@ -410,6 +410,15 @@ fn of(method: &'static Method) -> Vec<Case> {
                 9,
             ),
         ],
+        "rbm" => vec![
+            otherwise("one step", json!({"max_epochs": 4}), 300, 6),
+            otherwise(
+                "three steps, wide",
+                json!({"n_steps": 3, "n_components": 70, "batch_size": 16, "max_epochs": 4}),
+                40,
+                60,
+            ),
+        ],
         "stacked-rfn" => vec![
             otherwise(
                 "two layers",

@@ -22,6 +22,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("dictionary", json!({}), "training by batches"),
         ("sae", json!({}), "training by batches"),
         ("dae", json!({}), "training by batches"),
+        ("rbm", json!({}), "training by batches"),
         ("dictionary", json!({"algorithm": "palm"}), "learning with all rows in memory"),
         ("complete-dictionary", json!({"batch_size": 100}), "training by batches"),
         ("rfn", json!({"batch_size": 64, "n_components": 5}), "rfn by batches"),

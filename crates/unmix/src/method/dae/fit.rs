@@ -1,9 +1,10 @@
 //! Fits: the scale of the rows, training, and the use of the units.
 
-use super::model::{Trained, parameters_in_units};
+use super::model::Trained;
+use super::scaling::RowScaling;
 use super::{DenoisingAutoencoder, METHOD};
 use crate::autoencoder::evaluate;
-use crate::data::{Batches, Rows, check_n_rows, no_columns};
+use crate::data::{Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::learn::{Schedule, Trainer, TrainerState};
 use crate::machine::check_memory;
@@ -11,20 +12,10 @@ use crate::method::sae::chosen;
 use crate::model::{Model, map_of};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
-use crate::shallow::{Corruption, DenoisingLearner, DenoisingTraining, DenoisingWeights};
-use crate::spectrum::{check_scales, check_total, no_variance_of};
-use crate::stats::GatherMoments;
+use crate::shallow::{Corruption, DenoisingLearner, DenoisingTraining, Initial, LayerWeights};
 
 /// Maximum number of rows on which use and residual of a fitted model are measured.
 const MEASURED: u64 = 1 << 15;
-
-/// Centre and scale of the rows of a fit.
-pub(super) struct RowScaling {
-    pub(super) mean: Vec<f64>,
-    /// Divisor of each column; 1 where it does not vary.
-    pub(super) scale: Vec<f64>,
-    pub(super) varies: Vec<bool>,
-}
 
 impl DenoisingAutoencoder {
     /// Fits. Rows that can be read only once, in order, are first read into memory or a temporary file.
@@ -43,8 +34,8 @@ impl DenoisingAutoencoder {
         self.check_size(rows.n_features(), T::DTYPE)?;
         let rows = &*rows;
         rows.pooled(run.threads, || {
-            let scaling = self.scaling(rows, run)?;
-            let start = self.start(&scaling, run)?;
+            let scaling = RowScaling::of(METHOD.key, rows, self.standardize, run)?;
+            let start = scaling.start(METHOD.key, self.n_components, self.tied, Initial::Uniform, run)?;
             let trained = self.trained(rows, &scaling, start, run)?;
             self.measured(rows, scaling, trained, run)
         })
@@ -62,58 +53,14 @@ impl DenoisingAutoencoder {
         )
     }
 
-    /// Mean and scale of the rows.
-    fn scaling<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<RowScaling> {
-        let found = rows.sweep(run, "moments", &GatherMoments::new())?;
-        let total: f64 = found.squares.iter().sum();
-        if !total.is_finite() || !T::from_f64(total).finite() || found.mean.iter().any(|m| !m.is_finite()) {
-            return Err(rows.not_finite(METHOD.key));
-        }
-        if total == 0.0 {
-            return Err(no_variance_of(rows, METHOD.key));
-        }
-        check_total(METHOD.key, total, T::DTYPE)?;
-        let varies: Vec<bool> = found.squares.iter().map(|s| *s > 0.0).collect();
-        let common = (total / (found.n * varies.len() as f64)).sqrt();
-        let of = |squares: &f64| match (*squares > 0.0, self.standardize) {
-            (false, _) => 1.0,
-            (true, true) => (squares / (found.n - 1.0)).sqrt(),
-            (true, false) => common,
-        };
-        let scale: Vec<f64> = found.squares.iter().map(of).collect();
-        if self.standardize {
-            check_scales(METHOD.key, Some(&scale), T::DTYPE)?;
-        }
-        Ok(RowScaling { mean: found.mean, scale, varies })
-    }
-
-    /// Initial weights: those of a model of this method, directions of the components of another one, or random ones.
-    fn start<T: Real>(&self, scaling: &RowScaling, run: &Run<'_>) -> Result<DenoisingWeights<T>> {
-        let (m, p) = (self.n_components, scaling.mean.len());
-        let given = run.initial_components(p, m)?;
-        let own = run.init.filter(|init| init.method() == METHOD.key);
-        if let Some(weights) = own.and_then(|init| self.continued(scaling, init)) {
-            return Ok(weights);
-        }
-        let mut directions = given.map(|given| given.top_rows(m).into_vec()).unwrap_or_default();
-        for row in directions.chunks_exact_mut(p) {
-            row.iter_mut().zip(&scaling.scale).for_each(|(x, s)| *x /= s);
-        }
-        Ok(DenoisingWeights::start(m, &scaling.varies, self.tied, &directions, run.seed))
-    }
-
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         scaling: &RowScaling,
-        start: DenoisingWeights<T>,
+        start: LayerWeights<T>,
         run: &Run<'_>,
     ) -> Result<Trained<T>> {
-        // Rounding errors of a column that does not vary are multiplied by 0.
-        let each = scaling.scale.iter().zip(&scaling.varies);
-        let units: Vec<f64> = each.map(|(s, varies)| if *varies { *s } else { f64::INFINITY }).collect();
-        let batches =
-            Batches::new(rows, self.batch_size, run.seed)?.centred(&scaling.mean).divided(1.0, Some(&units));
+        let batches = scaling.batches(rows, self.batch_size, run)?;
         let training = DenoisingTraining {
             corruption: Corruption {
                 noise: self.noise,
@@ -151,7 +98,7 @@ impl DenoisingAutoencoder {
     ) -> Result<Model> {
         run.stage("use")?;
         let kept: Vec<usize> = (0..self.n_components).collect();
-        let tensors = parameters_in_units(&found.weights, &scaling, &kept);
+        let tensors = scaling.parameters(&found.weights, &kept);
         let (encoder, atoms, mean) = super::model::encoder(&tensors)?;
         let x = rows.picked(chosen(rows.n_rows().unwrap_or(0), MEASURED, run.seed), run)?;
         let map = map_of::<T>(&encoder);

@@ -17,6 +17,7 @@
 
 mod fit;
 mod model;
+pub(super) mod scaling;
 mod settings;
 
 use super::{Fit, Method, Takes};
