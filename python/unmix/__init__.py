@@ -32,6 +32,7 @@ from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .autoencoder import SparseAutoencoder
 from .completion import MatrixCompletion
+from .boltzmann import GaussianRBM
 from .denoising import DenoisingAutoencoder
 from .dictionary import DictionaryLearning
 from .complete import CompleteDictionary
@@ -60,6 +61,7 @@ __all__ = [
     "Comparison",
     "CompleteDictionary",
     "DenoisingAutoencoder",
+    "GaussianRBM",
     "DictionaryLearning",
     "FactorAnalysis",
     "FastICA",
@@ -124,6 +126,7 @@ _CLASSES = {
         StackedRFN,
         SparseAutoencoder,
         DenoisingAutoencoder,
+        GaussianRBM,
         CompleteDictionary,
     )
 }
