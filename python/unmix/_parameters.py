@@ -1700,3 +1700,59 @@ class DenoisingAutoencoderParameters:
         self.resume = resume
         self.init = init
         self.verbose = verbose
+
+
+class GaussianRBMParameters:
+    """Parameters and fitted attributes of :class:`GaussianRBM`."""
+
+    components_: NDArray[Any]
+    encoder_weight_: NDArray[Any]
+    encoder_bias_: NDArray[Any]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_steps": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        learning_rate: float = 0.01,
+        batch_size: int = 10,
+        max_epochs: int = 100,
+        n_steps: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.n_steps = n_steps
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
