@@ -134,8 +134,8 @@ fn a_model_without_components_says_what_it_is() {
     let b = Bench::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
-    // A model with 0 components is valid, and a model file may be replaced by a model.
-    let none = b.ok("fit pca d.npy -k 0 -o m.safetensors");
+    // A model with 0 components is valid, but replaces a model only on request.
+    let none = b.ok("fit pca d.npy -k 0 -o m.safetensors --force");
     assert!(none.err.contains("the model has 0 components: it keeps only the mean"), "{}", none.err);
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().n_components(), 0);
 }

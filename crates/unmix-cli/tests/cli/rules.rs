@@ -145,7 +145,7 @@ fn what_is_suggested_next_works() {
     let both = suggested("fit pca d.csv");
     assert_eq!(both.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["encode", "report"]);
     // A model with 0 components has no codes, so `encode` is not suggested.
-    let one = suggested("fit pca d.csv -k 0");
+    let one = suggested("fit pca d.csv -k 0 -o none.safetensors");
     assert_eq!(one.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["report"]);
     both.iter().rev().chain(&one).for_each(|command| {
         b.ok("fit pca d.csv");

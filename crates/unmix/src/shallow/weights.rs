@@ -9,6 +9,7 @@ const WEIGHTS: u64 = 0x6461_6532;
 
 /// Distribution of initial weights.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Initial {
     /// Uniform between `± sqrt(6 / (n_features + n_units))` (Glorot & Bengio 2010).
     Uniform,

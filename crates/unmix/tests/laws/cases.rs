@@ -411,7 +411,7 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
         ],
         "rbm" => vec![
-            otherwise("one step", json!({"max_epochs": 4}), 300, 6),
+            otherwise("one step", json!({"batch_size": 100, "max_epochs": 4}), 300, 6),
             otherwise(
                 "three steps, wide",
                 json!({"n_steps": 3, "n_components": 70, "batch_size": 16, "max_epochs": 4}),
