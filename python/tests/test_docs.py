@@ -162,12 +162,6 @@ def make_up(folder):
         lost = rng.random((200, p)) < (0 if name == "returns" else 0.1)
         lines = [",".join(f"c{j}" for j in range(p)), *(",".join(map(str, row)) for row in np.where(lost, np.nan, rows).round(6))]
         (folder / f"{name}.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
-    patches = rng.laplace(size=(300, 4)) @ rng.normal(size=(4, 16))
-    names = ",".join(f"p{j}" for j in range(16))
-    np.savetxt(folder / "whole.csv", patches[:200], delimiter=",", header=names, comments="")
-    known = np.where(rng.random((100, 16)) < 0.3, np.nan, patches[200:]).round(6)
-    lines = [names, *(",".join(map(str, row)) for row in known)]
-    (folder / "patches.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
     np.save(folder / "highway.npy", (rng.random((12, 1, 8)) + rng.random((1, 9, 1)) * np.ones((12, 9, 8))).astype(np.float32))
     members = rng.random((6, 60)) < 0.2
     counts = scipy.sparse.csr_array(np.where(rng.random((60, 40)) < 0.2, rng.poisson(3, size=(60, 40)), 0) + 3.0 * members.T @ (rng.random((6, 40)) < 0.2))

@@ -25,6 +25,10 @@ pub(crate) struct Lab<'a> {
     converged: Option<Rc<Matrix<f64>>>,
 }
 
+/// Why measures of single filters are not comparable.
+pub(crate) const OTHER_PATCHES: &str =
+    "of other patches; the conditions are about differences between filters";
+
 /// Number of components in every experiment with pictures.
 pub(crate) const K: usize = 32;
 
@@ -75,9 +79,22 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// Records a number with the published one.
-    pub(crate) fn number(&mut self, quantity: impl Into<String>, ours: f64, published: &str) -> Result<()> {
-        let number = Number { quantity: quantity.into(), ours, published: published.into(), condition: None };
+    /// Records a number that was not published.
+    pub(crate) fn number(&mut self, quantity: impl Into<String>, ours: f64) -> Result<()> {
+        self.beside(quantity, ours, "", "")
+    }
+
+    /// Records a number beside the published one, and why they are not comparable; an empty `published` is one that is not known.
+    pub(crate) fn beside(
+        &mut self,
+        quantity: impl Into<String>,
+        ours: f64,
+        published: &str,
+        reason: &str,
+    ) -> Result<()> {
+        let reason = if published.is_empty() { String::new() } else { reason.into() };
+        let published = published.into();
+        let number = Number { quantity: quantity.into(), ours, published, condition: None, reason };
         self.folder()?.results.numbers.push(number);
         Ok(())
     }
@@ -92,7 +109,8 @@ impl<'a> Lab<'a> {
         holds: bool,
     ) -> Result<()> {
         let condition = Some((condition.into(), holds));
-        let number = Number { quantity: quantity.into(), ours, published: published.into(), condition };
+        let (quantity, published) = (quantity.into(), published.into());
+        let number = Number { quantity, ours, published, condition, reason: String::new() };
         self.folder()?.results.numbers.push(number);
         Ok(())
     }
@@ -163,10 +181,15 @@ impl<'a> Lab<'a> {
             close: agreement.close,
         };
         let [kurtosis, pixels, orthonormality, agreement, _] = self.published(set, name);
-        self.number(format!("{name}: mean excess kurtosis"), seen.kurtosis, kurtosis)?;
-        self.number(format!("{name}: effective pixels of a filter"), seen.pixels, pixels)?;
-        self.number(format!("{name}: orthonormality"), seen.orthonormality, orthonormality)?;
-        self.number(format!("{name}: mean cosine with {}", others.name), seen.agreement, agreement)?;
+        self.beside(format!("{name}: mean excess kurtosis"), seen.kurtosis, kurtosis, OTHER_PATCHES)?;
+        self.beside(format!("{name}: effective pixels of a filter"), seen.pixels, pixels, OTHER_PATCHES)?;
+        self.beside(format!("{name}: orthonormality"), seen.orthonormality, orthonormality, OTHER_PATCHES)?;
+        self.beside(
+            format!("{name}: mean cosine with {}", others.name),
+            seen.agreement,
+            agreement,
+            OTHER_PATCHES,
+        )?;
         Ok(seen)
     }
 

@@ -13,7 +13,7 @@ mod output;
 mod pictures;
 
 pub use experiments::EXPERIMENTS;
-pub use output::{Grid, GridCell, Number, Results};
+pub use output::{Grid, GridCell, Number, Results, Verdict};
 pub use pictures::{PatchSet, PublishedPictures};
 
 use lab::Lab;

@@ -17,9 +17,48 @@ pub struct Number {
     pub published: String,
     /// The condition that the value must satisfy, and whether it does.
     pub condition: Option<(String, bool)>,
+    /// Without a condition, why the value is not comparable with the published one; empty if nothing was published.
+    pub reason: String,
+}
+
+/// How a measured number compares with the published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Its condition holds.
+    Holds,
+    /// Its condition does not hold.
+    Differs,
+    /// It has no condition.
+    NotComparable,
+}
+
+impl Verdict {
+    /// The words of the page and of the tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Differs => "differs",
+            Verdict::NotComparable => "not comparable",
+        }
+    }
 }
 
 impl Number {
+    /// The verdict; `None` if there is neither a condition nor a published value.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match &self.condition {
+            Some((_, true)) => Some(Verdict::Holds),
+            Some((_, false)) => Some(Verdict::Differs),
+            None => (!self.published.is_empty()).then_some(Verdict::NotComparable),
+        }
+    }
+
+    /// The condition, or why there is none.
+    fn explanation(&self) -> &str {
+        self.condition.as_ref().map_or(&self.reason, |c| &c.0)
+    }
+
     /// Whether the measured number is outside a published range (`.9975-.9997`) or bound (`>= .995`), to the number of decimals of
     /// that: `"below the published range"` or `"above the published range"`. `None` if it is inside, and if the published value is a
     /// single number, a number for other data, or text.
@@ -155,14 +194,18 @@ impl Folder {
     /// Writes the numbers and returns the results.
     pub(crate) fn close(self) -> Result<Results> {
         let header =
-            ["quantity", "ours", "published", "condition", "holds", "outside"].map(String::from).to_vec();
+            ["quantity", "ours", "published", "verdict", "condition", "outside"].map(String::from).to_vec();
         let lines = self.results.numbers.iter().map(|n| {
-            let (condition, holds) = n
-                .condition
-                .as_ref()
-                .map_or((String::new(), String::new()), |(c, h)| (c.clone(), h.to_string()));
+            let verdict = n.verdict().map_or("", Verdict::words).to_string();
             let outside = n.outside().unwrap_or_default().to_string();
-            vec![n.quantity.clone(), shown(n.ours), n.published.clone(), condition, holds, outside]
+            vec![
+                n.quantity.clone(),
+                shown(n.ours),
+                n.published.clone(),
+                verdict,
+                n.explanation().into(),
+                outside,
+            ]
         });
         self.write("numbers.csv", &csv(std::iter::once(header).chain(lines))?)?;
         Ok(self.results)
@@ -236,7 +279,7 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
                 ul { @for (e, results) in done {
                     li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
                         @let failed = results.failed().count();
-                        @if failed > 0 { " " span.no { (failed) " of its conditions fail" } }
+                        @if failed > 0 { " " span.no { (failed) " of its numbers differ" } }
                         @let outside = results.outside().count();
                         @if outside > 0 { " " span.no { (outside) " of its numbers are outside the published range" } } }
                 } }
@@ -246,10 +289,11 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
                     @for note in &results.notes { p.note { (note) } }
                     @for figure in &results.figures { p { img src=(format!("{}/{figure}", e.key)) alt=(format!("{}: {figure}", e.key)); } }
                     @if !results.numbers.is_empty() { div.scroll { table {
-                        tr { th { "quantity" } th { "ours" } th { "published" } th { "condition" } }
+                        tr { th { "quantity" } th { "ours" } th { "published" } th { "verdict" } th { "condition, or reason" } }
                         @for n in &results.numbers { tr {
                             td { (n.quantity) } td.n { (shown(n.ours)) } td.n { (n.published) @if let Some(outside) = n.outside() { " " span.no { (outside) } } }
-                            td { @if let Some((c, holds)) = &n.condition { @if *holds { (c) ": holds" } @else { span.no { (c) ": fails" } } } }
+                            td.n { @match n.verdict() { Some(Verdict::Differs) => span.no { "differs" }, Some(verdict) => (verdict.words()), None => "" } }
+                            td { (n.explanation()) }
                         } }
                     } } }
                     @for grid in &results.grids { (shown_grid(grid)) }

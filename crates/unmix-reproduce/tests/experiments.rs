@@ -5,7 +5,7 @@ mod skipped;
 
 use std::path::{Path, PathBuf};
 use unmix::Run;
-use unmix_reproduce::{EXPERIMENTS, Experiment, Number, Options, Results, reproduce};
+use unmix_reproduce::{EXPERIMENTS, Experiment, Number, Options, Results, Verdict, reproduce};
 
 fn run(key: &str, folder: &Path) -> Results {
     run_on(key, None, folder)
@@ -29,6 +29,15 @@ fn holds_on(key: &str, pictures: Option<PathBuf>, least: usize) {
     assert!(missed.is_empty(), "{key}: {missed:?}");
     let conditions = results.numbers.iter().filter(|n| n.condition.is_some()).count();
     assert!(conditions >= least, "{key}: {conditions} conditions");
+    // A number beside a published one has a verdict, and one that is not comparable a reason.
+    for n in &results.numbers {
+        let why = if n.verdict() == Some(Verdict::NotComparable) {
+            !n.reason.is_empty()
+        } else {
+            n.reason.is_empty()
+        };
+        assert!(why && (n.verdict().is_some() || n.published.is_empty()), "{key}: {}", n.quantity);
+    }
     for figure in &results.figures {
         let svg = std::fs::read_to_string(folder.path().join(key).join(figure)).unwrap();
         assert!(svg.starts_with("<svg") && !without_pixels(&svg).contains("NaN"), "{figure}");
@@ -166,7 +175,14 @@ fn learnt_deviations_grow_unless_penalised() {
 #[test]
 fn a_number_outside_its_published_range_is_marked() {
     let of = |ours: f64, published: &str| {
-        Number { quantity: String::new(), ours, published: published.into(), condition: None }.outside()
+        Number {
+            quantity: String::new(),
+            ours,
+            published: published.into(),
+            condition: None,
+            reason: String::new(),
+        }
+        .outside()
     };
     let (below, above) = (Some("below the published range"), Some("above the published range"));
     assert_eq!(of(0.9951, ".9975-.9997"), below);

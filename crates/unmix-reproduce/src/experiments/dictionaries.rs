@@ -138,10 +138,19 @@ fn table(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Res
     for (name, _, c, known) in few.iter().chain(more) {
         // The reference values are of digits.
         let known = if set.mnist { *known } else { [""; 4] };
-        lab.number(format!("{name}: codes above .1"), c.counted, known[0])?;
-        lab.number(format!("{name}: codes not 0"), c.nonzero, known[1])?;
-        lab.number(format!("{name}: squared error of a patch"), c.squared_error, known[2])?;
-        lab.number(format!("{name}: LASSO of a patch"), c.objective, known[3])?;
+        for (what, ours, known) in [
+            ("codes above .1", c.counted, known[0]),
+            ("codes not 0", c.nonzero, known[1]),
+            ("squared error of a patch", c.squared_error, known[2]),
+            ("LASSO of a patch", c.objective, known[3]),
+        ] {
+            lab.beside(
+                format!("{name}: {what}"),
+                ours,
+                known,
+                "other random patches and starts; the conditions are about ratios",
+            )?;
+        }
     }
     conditions(lab, set, few, more)
 }
@@ -179,7 +188,8 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
         ratio <= of_error,
     )?;
     let ratio = online.2.squared_error / msp.squared_error;
-    lab.number("squared error of online over that of MSP on raw patches", ratio, ".30")?;
+    let quantity = "squared error of online over that of MSP on raw patches";
+    lab.beside(quantity, ratio, ".30", "the condition is about its LASSO, which is what it minimises")?;
     let (all, some) = (msp.counted / P as f64, palm.2.counted / m as f64);
     lab.check(
         "MSP: codes above .1, of 64",
@@ -212,8 +222,8 @@ fn conditions(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -
         )?;
         return lab.check("online: atoms without use", of_online, "", "at most 5", of_online <= 5.0);
     }
-    lab.number("palm: atoms without use", of_palm, "")?;
-    lab.number("online: atoms without use", of_online, "")
+    lab.number("palm: atoms without use", of_palm)?;
+    lab.number("online: atoms without use", of_online)
 }
 
 fn figure(lab: &mut Lab<'_>, set: &GreyPatches, few: &[Row], more: &[Row]) -> Result<()> {

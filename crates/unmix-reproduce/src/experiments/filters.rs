@@ -84,7 +84,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -> Result<()> {
     let axes = filters(pca);
     let all = agreement(lab, &set.x, &axes, ica)?;
-    lab.number("sigma-PCA of white patches, all rows: mean cosine with FastICA", all.mean, "")?;
+    lab.number("sigma-PCA of white patches, all rows: mean cosine with FastICA", all.mean)?;
     let p = set.n_features();
     let few = PatchSet { x: set.x[..set.len().min(16_000) * p].to_vec(), ..(*set).clone() };
     let ica = filters(&lab.fit_patches("fastica", json!({"n_components": K, "tol": 1e-3}), &few)?);
@@ -96,8 +96,8 @@ fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -
         lab.check(mean_of, mean, ".877", "from .82 to .93", (0.82..=0.93).contains(&mean))?;
         return lab.check(close_of, close as f64, "15", "at least 10", close >= 10);
     }
-    lab.number(mean_of, mean, ".877 (CIFAR-10)")?;
-    lab.number(close_of, close as f64, "15 (CIFAR-10)")
+    lab.beside(mean_of, mean, ".877 (CIFAR-10)", "published for other pictures")?;
+    lab.beside(close_of, close as f64, "15 (CIFAR-10)", "published for other pictures")
 }
 
 /// Agreement of the components of sigma-PCA on the whitened codes of linear PCA with FastICA in these coordinates.
@@ -118,7 +118,7 @@ fn spectrum(lab: &mut Lab<'_>, pca: &Model, set: &PatchSet) -> Result<()> {
     let variances = pca.tensor("explained_variance").map(|t| t.f64s()).unwrap_or_default();
     let Some(published) = published::spectrum(set.known) else {
         for (i, ours) in variances.iter().take(5).enumerate() {
-            lab.number(format!("eigenvalue {i} of the patches"), *ours, "")?;
+            lab.number(format!("eigenvalue {i} of the patches"), *ours)?;
         }
         return left(lab, &variances, set);
     };
@@ -147,7 +147,7 @@ fn left(lab: &mut Lab<'_>, variances: &[f64], set: &PatchSet) -> Result<()> {
     let at = variances.len() / K - 1;
     match published::spectrum(set.known).and_then(|s| s.losses.get(at).copied().flatten()) {
         Some(loss) => lab.check(quantity, ours, &loss.to_string(), "within .01", (ours - loss).abs() < 0.01),
-        None => lab.number(quantity, ours, ""),
+        None => lab.number(quantity, ours),
     }
 }
 
@@ -179,7 +179,8 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
     let published = ".4 (MNIST), .9 (CIFAR-10)";
     pixels(lab, &set, "adaptive over a = 4: effective pixels", ratio, published, asymmetric_bar(&set))?;
     let agreement = measure::matched(&first, &solved);
-    lab.number("the 32 axes found among these 64", agreement.mean, ".990 (CIFAR-10)")
+    let quantity = "the 32 axes found among these 64";
+    lab.beside(quantity, agreement.mean, ".990 (CIFAR-10)", "of other patches, or other pictures")
 }
 
 /// Upper bound on the effective pixels of filters of an asymmetric nonlinearity relative to symmetric ones: measured on digits,

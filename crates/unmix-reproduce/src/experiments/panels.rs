@@ -1,6 +1,6 @@
 //! Panels of filters with their measures, as in most figures of picture patches.
 
-use crate::lab::{K, Lab, Measured, ReferenceFilters, as_pictures, filters, rule_of, trained};
+use crate::lab::{K, Lab, Measured, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::Value;
@@ -38,7 +38,7 @@ impl Panels {
         if let Some(decoder) = decoder {
             let loss = measure::loss(&set.x, &w, decoder);
             let published = lab.published(set, caption)[4];
-            lab.number(format!("{caption}: loss (reported, not tested)"), loss, published)?;
+            lab.beside(format!("{caption}: loss"), loss, published, OTHER_PATCHES)?;
             said += &format!(", loss {loss:.1}");
         }
         self.sheet.add(said, as_pictures(&w, set));
@@ -80,7 +80,7 @@ pub(super) fn pixels(
     most: f64,
 ) -> Result<()> {
     if set.known == PublishedPictures::Other && set.channels() == 3 {
-        return lab.number(quantity, ours, published);
+        return lab.beside(quantity, ours, published, "published for other pictures");
     }
     lab.check(quantity, ours, published, &format!("at most {most}"), ours <= most)
 }

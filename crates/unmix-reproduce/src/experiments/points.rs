@@ -51,7 +51,13 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             });
             let w = filters(&lab.fit("sigma-pca", settings, &data.x)?);
             let least = measure::matched(&w, &truth).least;
-            lab.number(format!("{name}: a = {a} trained as published"), least, published)?;
+            let quantity = format!("{name}: a = {a} trained as published");
+            lab.beside(
+                quantity,
+                least,
+                published,
+                "training by random batches; the condition is about the solver",
+            )?;
         }
         let w = filters(&lab.fit("sigma-pca", json!({"n_components": 2}), &data.x)?);
         let least = add(lab, &mut sheet, &data.x, &truth, name, "a chosen", &w, "")?;
@@ -87,6 +93,7 @@ fn add(
 ) -> Result<f64> {
     let least = measure::matched(w, truth).least;
     sheet.add(format!("{caption}: cosine {least:.4}"), cloud(&factor::multiply_transposed(x, w)));
-    lab.number(format!("{law}: {caption}, least cosine with the true axes"), least, published)?;
+    let quantity = format!("{law}: {caption}, least cosine with the true axes");
+    lab.beside(quantity, least, published, "other draws of the points")?;
     Ok(least)
 }

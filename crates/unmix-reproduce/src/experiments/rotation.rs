@@ -54,7 +54,13 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         }
     }
     lab.figure("rotation", &sheet)?;
-    lab.number("partners of a linear filter, mean", partners as f64 / K as f64, "1-4")?;
+    let mean = partners as f64 / K as f64;
+    lab.beside(
+        "partners of a linear filter, mean",
+        mean,
+        "1-4",
+        "a range for single filters, and this is their mean",
+    )?;
     let mean = distance / partners.max(1) as f64;
     lab.check(
         "distance of partners in the order of variances, mean",
@@ -87,7 +93,8 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
             PublishedPictures::Cifar10 => published::OUTPUTS[j].to_string(),
             _ => String::new(),
         };
-        lab.number(format!("code {j}: excess kurtosis"), ours[j].1, &published)?;
+        let quantity = format!("code {j}: excess kurtosis");
+        lab.beside(quantity, ours[j].1, &published, "other patches; the condition is about their signs")?;
         sheet.add(
             format!("code {j}: kurtosis {:.1}", ours[j].1),
             Content::Lines { lines, names: ("z".into(), String::new()), log_y: true, shaded: Vec::new() },
@@ -104,7 +111,13 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
     )?;
     let mut all: Vec<f64> = ours.iter().map(|m| m.1).collect();
     all.sort_by(f64::total_cmp);
-    lab.number("median of the excess kurtosis", (all[K / 2 - 1] + all[K / 2]) / 2.0, "6.1 (CIFAR-10)")?;
+    let median = (all[K / 2 - 1] + all[K / 2]) / 2.0;
+    lab.beside(
+        "median of the excess kurtosis",
+        median,
+        "6.1 (CIFAR-10)",
+        "of other patches, or other pictures",
+    )?;
     let mean = |m: &[(f64, f64)]| m.iter().map(|m| m.1).sum::<f64>() / m.len() as f64;
     let ratio = mean(&ours) / mean(&theirs);
     lab.check(

@@ -143,7 +143,12 @@ fn check_both(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f
     for (i, (name, ours)) in names.into_iter().zip([distinct, tied]).enumerate() {
         match i == at {
             true => lab.check(name, ours, published[i], condition, holds)?,
-            false => lab.number(name, ours, published[i])?,
+            false => lab.beside(
+                name,
+                ours,
+                published[i],
+                "not part of the claim, which is about the other variances",
+            )?,
         }
     }
     Ok(())

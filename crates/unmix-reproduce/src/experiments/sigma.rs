@@ -101,10 +101,15 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let (least, most) = (free.least(), free.most());
     let quantity = format!("{name}, no penalty: least ratio of learnt to true deviation at the end");
     lab.check(quantity, least, "7.6-9.6", "above 7", least > 7.0)?;
-    lab.number(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6")?;
+    lab.beside(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6", "other draws of the sources")?;
     let (least, most) = (held.least(), held.most());
     let holds = (least / 4.37 - 1.0).abs() <= 0.02 && (most / 4.37 - 1.0).abs() <= 0.02;
-    lab.number(format!("{name}, penalty 0.001: least ratio at the end"), least, "4.37")?;
+    lab.beside(
+        format!("{name}, penalty 0.001: least ratio at the end"),
+        least,
+        "4.37",
+        "see the condition of the largest ratio, which includes it",
+    )?;
     let quantity = format!("{name}, penalty 0.001: largest ratio");
     lab.check(quantity, most, "4.37", "both within 2 % of 4.37", holds)?;
     let truth = data.mixing.transposed().top_rows(5);
@@ -182,10 +187,19 @@ fn report_training(
     };
     let matched = measure::matched(&learnt.w, reference);
     let name = format!("{}, {epochs} epochs", name(l2, decay));
-    lab.number(format!("{name}: least ratio of learnt to true deviation"), learnt.least(), published[0])?;
-    lab.number(format!("{name}: largest ratio"), learnt.most(), published[1])?;
-    lab.number(format!("{name}: agreement with the converged filters"), matched.mean, published[2])?;
-    lab.number(format!("{name}: components with a cosine above .95"), matched.close as f64, published[3])?;
+    for (what, ours, published) in [
+        ("least ratio of learnt to true deviation", learnt.least(), published[0]),
+        ("largest ratio", learnt.most(), published[1]),
+        ("agreement with the converged filters", matched.mean, published[2]),
+        ("components with a cosine above .95", matched.close as f64, published[3]),
+    ] {
+        lab.beside(
+            format!("{name}: {what}"),
+            ours,
+            published,
+            "training by other batches, which are random",
+        )?;
+    }
     let (least, most) = (learnt.least(), learnt.most());
     let caption =
         format!("{name}: {least:.1} to {most:.1} times the deviation, agreement {:.2}", matched.mean);
@@ -203,10 +217,11 @@ fn check_both(
 ) -> Result<()> {
     // Not all of them: the deviation of a filter that turns towards smaller variance decreases with it.
     let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");
-    lab.number(quantity, late.0.growing as f64, "")?;
+    lab.number(quantity, late.0.growing as f64)?;
     let mean = &late.0.mean;
     let (first, last) = (mean[0], mean[mean.len() - 1]);
-    lab.number("no penalty: mean learnt deviation after the first epoch", first, "10")?;
+    let quantity = "no penalty: mean learnt deviation after the first epoch";
+    lab.beside(quantity, first, "10", "training by other batches, which are random")?;
     let rises = mean.windows(2).all(|pair| pair[1] > pair[0]);
     lab.check("no penalty: mean learnt deviation at the end", last, "90", "grows at every epoch", rises)?;
     let score_slope = middle(&late.0.ratio) / middle(&early.0.ratio);

@@ -138,7 +138,8 @@ fn shown(
     let (model, y) = codes(lab, method, settings, &data.x)?;
     let least = measure::correlations(&y, &data.sources)[0];
     sheet.add(format!("{caption}: least correlation {least:.4}"), as_courses(&y));
-    lab.number(format!("{name}: {caption}, least correlation with the sources"), least, published)?;
+    let quantity = format!("{name}: {caption}, least correlation with the sources");
+    lab.beside(quantity, least, published, "depends on the draw of the noise")?;
     Ok((filters(&model), y))
 }
 

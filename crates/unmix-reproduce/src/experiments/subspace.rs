@@ -128,7 +128,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
                 let condition = format!("within {}", known.within);
                 lab.check(quantity, *ours, &known.first[i].to_string(), &condition, holds)?;
             }
-            None => lab.number(quantity, *ours, "")?,
+            None => lab.number(quantity, *ours)?,
         }
     }
     interlaced(lab, &centred, &uncentred)
@@ -142,7 +142,7 @@ fn counts(lab: &mut Lab<'_>, name: &str, found: &Spectrum, known: Option<[usize;
             Some(counts) => {
                 lab.check(quantity, ours as f64, &counts[i].to_string(), "equal", ours == counts[i])?;
             }
-            None => lab.number(quantity, ours as f64, "")?,
+            None => lab.number(quantity, ours as f64)?,
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(super) fn tables(
                 );
                 // The iterations of the published FA are not given, those here end at the maximum of the likelihood.
                 match method.name {
-                    "FA" => lab.number(what, differing as f64, "")?,
+                    "FA" => lab.number(what, differing as f64)?,
                     _ => lab.check(what, differing as f64, "", "none", differing == 0)?,
                 }
             }
