@@ -8,6 +8,7 @@ pub mod dictionary;
 pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
+mod layer;
 pub mod linear_eigengan;
 pub mod lista;
 mod needs;

@@ -6,9 +6,9 @@
 //! ```
 
 use super::products::{SLICE, column_sums, least_parts, left_transposed};
-use super::weights::LayerWeights;
+use super::weights::{LARGEST_LOSS, LayerWeights, diverged};
 use crate::data::Batch;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
 use crate::num::{Real, kernel, tanh};
@@ -17,9 +17,6 @@ use rayon::prelude::*;
 /// Random streams of hidden and of visible units.
 const HIDDEN: u64 = 0x7262_6d31;
 const VISIBLE: u64 = 0x7262_6d32;
-
-/// A loss larger than this multiple of that of the mean counts as divergence.
-const BOUND: f64 = 1e6;
 
 /// Options of the training.
 #[derive(Clone, Debug)]
@@ -97,12 +94,6 @@ impl<T: Real> BoltzmannLearner<T> {
     /// The estimate, by contrastive divergence, of the gradient of the mean negative log-likelihood of the last batch.
     pub fn estimate(&self) -> &LayerWeights<T> {
         &self.gradient
-    }
-
-    /// The error of a training that diverged.
-    pub fn diverged(&self, epoch: u64, found: &str) -> Error {
-        let why = format!("{found} in epoch {}", epoch + 1);
-        Error::setting("learning_rate", self.how.learning_rate, why, "choose a lower one")
     }
 
     /// Runs the chains of a batch; returns the mean squared error of the means of their first step.
@@ -200,10 +191,11 @@ impl<T: Real> Learner<T> for BoltzmannLearner<T> {
         column_sums(&mut end.offset, &self.visible, p);
         column_sums(&mut sums[..p], batch.x, p);
         difference(&mut to.offset, &end.offset, &sums[..p], n);
-        if loss.is_finite() && loss <= BOUND * p as f64 {
+        if loss.is_finite() && loss <= LARGEST_LOSS * p as f64 {
             return Ok(Some(loss));
         }
-        Err(self.diverged(batch.position.epoch, &format!("the loss grew to {loss:.1e}")))
+        let found = format!("the loss grew to {loss:.1e}");
+        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
     }
 
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {

@@ -1,9 +1,9 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{SLICE, add, column_sums, least_parts, left_transposed};
-use super::weights::LayerWeights;
+use super::weights::{LARGEST_LOSS, LayerWeights, diverged};
 use crate::data::Batch;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
 use crate::num::{Real, kernel, widest};
@@ -74,9 +74,6 @@ pub struct DenoisingTraining {
     pub learning_rate: f64,
 }
 
-/// A loss larger than this multiple of that of the mean counts as divergence.
-const BOUND: f64 = 1e6;
-
 /// A denoising autoencoder in training, and buffers of one step. Rows have mean 0 and mean square 1 by columns, or altogether.
 pub struct DenoisingLearner<T: Real> {
     how: DenoisingTraining,
@@ -110,12 +107,6 @@ impl<T: Real> DenoisingLearner<T> {
     /// Half the gradient of the mean loss of the last batch.
     pub fn half_gradient(&self) -> &LayerWeights<T> {
         &self.gradient
-    }
-
-    /// The error of a training that diverged.
-    pub fn diverged(&self, epoch: u64, found: &str) -> Error {
-        let why = format!("{found} in epoch {}", epoch + 1);
-        Error::setting("learning_rate", self.how.learning_rate, why, "choose a lower one")
     }
 
     /// Codes of the corrupted rows, residuals divided by the number of rows, and gradients with respect to pre-activations; returns
@@ -208,10 +199,11 @@ impl<T: Real> Learner<T> for DenoisingLearner<T> {
         }
         column_sums(&mut to.bias, &self.back, m);
         column_sums(&mut to.offset, &self.residual, p);
-        if loss.is_finite() && loss <= BOUND * p as f64 {
+        if loss.is_finite() && loss <= LARGEST_LOSS * p as f64 {
             return Ok(Some(loss));
         }
-        Err(self.diverged(batch.position.epoch, &format!("the loss grew to {loss:.1e}")))
+        let found = format!("the loss grew to {loss:.1e}");
+        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
     }
 
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {

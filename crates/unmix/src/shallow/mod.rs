@@ -18,7 +18,7 @@ mod weights;
 
 pub use boltzmann::{BoltzmannLearner, BoltzmannTraining};
 pub use denoise::{Corruption, DenoisingLearner, DenoisingTraining, Noise};
-pub use weights::{Initial, LayerWeights};
+pub use weights::{Initial, LayerWeights, diverged};
 
 #[cfg(test)]
 mod tests;

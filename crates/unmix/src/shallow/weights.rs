@@ -1,5 +1,6 @@
 //! Weights of a hidden layer, and of the linear map from it to rows.
 
+use crate::error::Error;
 use crate::num::random::Stream;
 use crate::num::{Real, kernel};
 use serde::{Deserialize, Serialize};
@@ -94,4 +95,13 @@ impl<T: Real> LayerWeights<T> {
         let all = [&self.encoder, &self.bias, &self.decoder, &self.offset];
         all.into_iter().all(|v| v.iter().all(|x| x.finite()))
     }
+}
+
+/// A loss larger than this multiple of that of the mean counts as divergence.
+pub(super) const LARGEST_LOSS: f64 = 1e6;
+
+/// The error of a training that diverged in this epoch, which counts from 0; `found` says how.
+pub fn diverged(learning_rate: f64, epoch: u64, found: &str) -> Error {
+    let why = format!("{found} in epoch {}", epoch + 1);
+    Error::setting("learning_rate", learning_rate, why, "choose a lower one")
 }

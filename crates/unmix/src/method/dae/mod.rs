@@ -9,7 +9,7 @@
 //!  4. units are sorted by use, and parameters are returned to the units of the rows; codes have no unit, so rows of any scale have the
 //!     same codes.
 //!
-//! **Cost** `6 m p` multiplications per row and epoch; memory: four numbers for each parameter. **Equals**, without corruption and with codes
+//! **Cost** `5 m p` multiplications per row and epoch; memory: four numbers for each parameter. **Equals**, without corruption and with codes
 //! that are all positive, PCA's subspace. **Fails** to find the same units with other seeds, and with more units than columns and little
 //! corruption it may learn to copy the columns.
 //!
@@ -17,7 +17,6 @@
 
 mod fit;
 mod model;
-pub(super) mod scaling;
 mod settings;
 
 use super::{Fit, Method, Takes};

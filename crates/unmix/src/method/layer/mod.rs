@@ -1,0 +1,151 @@
+//! What methods of one dense hidden layer share: checks, training in standardised coordinates, and the model in the units of the rows.
+
+mod scaling;
+
+use super::sae::chosen;
+use crate::autoencoder::{Evaluation, evaluate};
+use crate::data::{Batches, Rows, check_n_rows, no_columns};
+use crate::error::Result;
+use crate::learn::{Learner, Trainer, TrainerState};
+use crate::machine::check_memory;
+use crate::model::{Code, Gate, LinearDecoder, Outcome, Report, Tensor, Tensors, map_of, require};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::shallow::{LayerWeights, diverged};
+use serde_json::{Map, Value};
+
+pub(super) use scaling::{RowScaling, by_use};
+
+/// Maximum number of rows on which use and residual of a fitted model are measured.
+const MEASURED: u64 = 1 << 15;
+
+/// Size of a fit: units, numbers kept for each parameter, numbers kept for each unit and column of a row of a batch.
+pub(super) struct LayerSize {
+    pub(super) n_units: usize,
+    pub(super) batch_size: usize,
+    pub(super) per_parameter: u64,
+    pub(super) per_row: u64,
+}
+
+/// Refuses rows that cannot be read in any order, too few rows, rows without columns, and layers that do not fit in memory; `what` names the
+/// network.
+///
+/// # Errors
+///
+/// Each of these.
+pub(super) fn check<T: Real>(key: &str, what: &str, rows: &mut Rows<'_, T>, size: &LayerSize) -> Result<()> {
+    rows.here("training by batches")?;
+    check_n_rows(key, rows.n_counted(), rows.origin(), "give more rows")?;
+    if rows.n_features() == 0 {
+        return Err(no_columns(key, rows.origin()));
+    }
+    let (m, p, bytes) = (size.n_units as u64, rows.n_features() as u64, T::DTYPE.size() as u64);
+    let tables = m.saturating_mul(p).saturating_mul(size.per_parameter * bytes);
+    let batch =
+        (size.batch_size as u64).saturating_mul(m.saturating_add(p)).saturating_mul(size.per_row * bytes);
+    check_memory(
+        &format!("{what} of {m} units of {p} numbers"),
+        tables.saturating_add(batch),
+        "choose fewer units (n_components), a smaller batch_size, or fewer columns",
+    )
+}
+
+/// Result of training.
+pub(super) struct Trained<T: Real> {
+    outcome: Outcome,
+    steps: u64,
+    /// Number of passes over the rows.
+    sweeps: u64,
+    history: Vec<f64>,
+    pub(super) weights: LayerWeights<T>,
+}
+
+/// Trains `learner` from `start`.
+///
+/// # Errors
+///
+/// Weights or a loss that diverge, interruption, errors of the source.
+pub(super) fn train<T: Real, L: Learner<T, State = LayerWeights<T>>>(
+    trainer: &Trainer,
+    batches: &Batches<'_, T>,
+    learner: &mut L,
+    start: LayerWeights<T>,
+    run: &Run<'_>,
+) -> Result<Trained<T>> {
+    let mut state = TrainerState::new(start);
+    run.stage("units")?;
+    let outcome = trainer.train(batches, learner, &mut state, run)?;
+    if !state.learner.finite() {
+        return Err(diverged(trainer.learning_rate, state.position.epoch, "parameters are not finite"));
+    }
+    let (weights, history, sweeps) = (state.learner, state.history, 1 + state.position.epoch);
+    Ok(Trained { outcome, steps: state.steps, sweeps, history, weights })
+}
+
+/// Constructs an encoder from the mean, the weights, `n_features x n_units`, and the biases of the units: [`Gate::new`] or [`Gate::logistic`].
+pub(super) type MakeGate = fn(Tensor, Matrix<f64>, Vec<f64>) -> Gate;
+
+/// The encoder with these parameters, its components and its mean.
+fn encoder(tensors: &Tensors, gate: MakeGate) -> Result<(Gate, Matrix<f64>, Tensor)> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (m, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let weight = require(tensors, "encoder_weight", &[Some(m), Some(p)])?.to_matrix().transposed();
+    let bias = require(tensors, "encoder_bias", &[Some(m)])?.f64s();
+    Ok((gate(mean.clone(), weight, bias), components.to_matrix(), mean))
+}
+
+/// Encoder and decoder from the parameters of a model.
+///
+/// # Errors
+///
+/// A parameter that is missing or has another shape.
+pub(super) fn code(tensors: &Tensors, gate: MakeGate) -> Result<Code> {
+    let (encoder, components, mean) = encoder(tensors, gate)?;
+    Code::new(encoder, LinearDecoder::new(mean, components))
+}
+
+/// Use and residual of the units on a sample of the rows, and that sample.
+///
+/// # Errors
+///
+/// Interruption, errors of the source.
+pub(super) fn measured<T: Real>(
+    rows: &Rows<'_, T>,
+    scaling: &RowScaling,
+    weights: &LayerWeights<T>,
+    gate: MakeGate,
+    run: &Run<'_>,
+) -> Result<(Evaluation, Vec<T>)> {
+    run.stage("use")?;
+    let kept: Vec<usize> = (0..weights.n_units()).collect();
+    let (encoder, components, mean) = encoder(&scaling.parameters(weights, &kept), gate)?;
+    let x = rows.picked(chosen(rows.n_rows().unwrap_or(0), MEASURED, run.seed), run)?;
+    let used = evaluate(&encoder, &*map_of::<T>(&encoder), &x, (&mean.f64s(), &components, &scaling.mean));
+    Ok((used, x))
+}
+
+/// The report of a training by `solver`, with a warning about columns that do not vary.
+pub(super) fn report<T: Real>(
+    solver: &str,
+    rows: &Rows<'_, T>,
+    scaling: &RowScaling,
+    found: &Trained<T>,
+    settings: &Map<String, Value>,
+    run: &Run<'_>,
+) -> Report {
+    let p = rows.n_features();
+    let mut report = Report::closed_form(solver, rows.n_samples(), p, T::DTYPE, run.seed);
+    (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, found.sweeps);
+    report.n_constant = scaling.varies.iter().filter(|varies| !**varies).count();
+    report.settings = settings.clone();
+    report.objective = found.history.clone();
+    if report.n_constant > 0 {
+        let do_not = if report.n_constant == 1 { "does" } else { "do" };
+        report.warnings.push(format!(
+            "{} of {p} columns {do_not} not vary; their entries in every component are 0",
+            report.n_constant
+        ));
+    }
+    report
+}
