@@ -116,8 +116,8 @@ fn keep_from_empty(model: &Model, to: &Path, place: &Destination, force: bool) -
     match place {
         Destination::File(path) if model.n_components() == 0 && path.is_file() && !force => {
             Err(Failure::Said(format!(
-                "the model has 0 components, and replacing {} by it is not possible: a file is there, which is kept; choose another \
-                 number of components or another -o, or add --force to replace it",
+                "the model has 0 components and does not replace the existing file {}; choose another number of components or \
+                 another -o, or add --force to replace it",
                 to.display()
             )))
         }
