@@ -5,20 +5,20 @@ use super::methods::{METHODS, Method, Rule};
 use super::published::{self, Cell};
 use super::{Job, Place, What};
 
-/// Mean and standard deviation.
-pub(super) fn summary(values: &[f64]) -> Option<(f64, f64)> {
+/// Mean, and standard deviation of more than one value.
+pub(super) fn summary(values: &[f64]) -> Option<(f64, Option<f64>)> {
     if values.is_empty() {
         return None;
     }
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    Some((mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }))
+    Some((mean, (n > 1.0).then(|| (squares / (n - 1.0)).sqrt())))
 }
 
 /// A criterion of a cell beside the published one.
 pub(super) struct Compared {
-    pub(super) ours: Option<(f64, f64)>,
+    pub(super) ours: Option<(f64, Option<f64>)>,
     pub(super) n: usize,
     pub(super) published: Option<(f64, f64)>,
     pub(super) rule: Rule,
@@ -47,10 +47,13 @@ impl Compared {
     }
 
     pub(super) fn line(&self, name: &str) -> String {
-        let pair = |v: Option<(f64, f64)>, digits: usize| {
-            v.map_or("-".into(), |(mean, sd)| format!("{mean:.digits$} ± {sd:.digits$}"))
+        let pair = |v: Option<(f64, Option<f64>)>, digits: usize| match v {
+            None => "-".into(),
+            Some((mean, None)) => format!("{mean:.digits$}"),
+            Some((mean, Some(sd))) => format!("{mean:.digits$} ± {sd:.digits$}"),
         };
-        format!("{name} {} ({})", pair(self.ours, 1), pair(self.published, 0))
+        let published = self.published.map(|(mean, sd)| (mean, Some(sd)));
+        format!("{name} {} ({})", pair(self.ours, 1), pair(published, 0))
     }
 }
 
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn the_rule_widens_with_the_published_deviation_and_narrows_with_instances() {
         let of = |ours: f64, n: usize| Compared {
-            ours: Some((ours, 0.0)),
+            ours: Some((ours, Some(0.0))),
             n,
             published: Some((58.0, 1.0)),
             rule: Rule::Within { absolute: 0.5, relative: 0.04 },
@@ -112,5 +115,11 @@ mod tests {
             [of(62.3, 4).holds(), of(62.4, 4).holds(), of(62.4, 1).holds()],
             [true, false, true].map(Some)
         );
+    }
+
+    #[test]
+    fn one_instance_has_no_standard_deviation() {
+        assert_eq!((summary(&[3.0]), summary(&[])), (Some((3.0, None)), None));
+        assert_eq!(summary(&[1.0, 3.0]), Some((2.0, Some(2f64.sqrt()))));
     }
 }

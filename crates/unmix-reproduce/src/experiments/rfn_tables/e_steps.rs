@@ -32,7 +32,8 @@ pub(super) fn e_steps(lab: &mut Lab<'_>, plan: &Plan, done: &[(Job, Outcome)]) -
             for (criterion, name) in ["SP", "ER", "CO", "objective"].iter().enumerate() {
                 let values: Vec<f64> = own.iter().filter_map(|o| o.as_ref().ok()?[criterion]).collect();
                 let Some((mean, sd)) = summary(&values) else { continue };
-                text.push(format!("{name} {} ± {}", shown(mean), shown(sd)));
+                let deviation = sd.map_or(String::new(), |sd| format!(" ± {}", shown(sd)));
+                text.push(format!("{name} {}{deviation}", shown(mean)));
                 lines.push(vec![
                     roman(place.set).into(),
                     place.units.to_string(),
@@ -40,7 +41,7 @@ pub(super) fn e_steps(lab: &mut Lab<'_>, plan: &Plan, done: &[(Job, Outcome)]) -
                     (*e_step).into(),
                     (*name).into(),
                     format!("{mean:.6}"),
-                    format!("{sd:.6}"),
+                    sd.map_or(String::new(), |sd| format!("{sd:.6}")),
                     values.len().to_string(),
                 ]);
             }

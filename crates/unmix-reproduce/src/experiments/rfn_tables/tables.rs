@@ -116,7 +116,7 @@ fn record(method: &str, place: Place, criterion: &str, c: &Compared, why: Option
         place.name().into(),
         criterion.into(),
         number(c.ours.map(|v| v.0)),
-        number(c.ours.map(|v| v.1)),
+        number(c.ours.and_then(|v| v.1)),
         c.n.to_string(),
         number(c.published.map(|v| v.0)),
         number(c.published.map(|v| v.1)),
