@@ -50,10 +50,10 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// Whether codes have exact zeros: those of sparse methods, and non-negative ones.
+/// Whether codes have exact zeros: those of sparse methods, and non-negative ones that are no probabilities.
 fn clamped(context: &Context<'_>) -> bool {
     let codes = context.model.code().codes();
-    codes.sparse || codes.non_negative
+    codes.sparse || (codes.non_negative && !codes.probabilities)
 }
 
 fn caption(sample: &Sample, most: u32) -> Markup {

@@ -60,6 +60,8 @@ pub struct Codes {
     pub sparse: bool,
     /// No entry is negative.
     pub non_negative: bool,
+    /// Each code is the probability that a binary unit is 1: no code is 0.
+    pub probabilities: bool,
     /// NaN in a row is a missing cell, and the row is encoded by its observed cells.
     pub missing: bool,
     /// Each code is the distance from a cluster; a row belongs to the nearest one unless there is a [mixture](Encoder::mixture).

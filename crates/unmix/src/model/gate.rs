@@ -44,8 +44,7 @@ impl Encoder for Gate {
     }
 
     fn codes(&self) -> Codes {
-        // A probability is no amount: a binary unit and its complement describe the same rows, with the opposite sign of the weights.
-        Codes { non_negative: !self.logistic, ..Codes::default() }
+        Codes { non_negative: true, probabilities: self.logistic, ..Codes::default() }
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
