@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use unmix::data::{Features, RawArray};
 use unmix::learn::Optimiser;
+use unmix::model::{Tensor, Tensors};
 use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Spec, Trained, Training, TrainingStart, train};
 use unmix::spectrum::{self, Request, auto_solver};
-use unmix::{AnyRows, Error, Event, Matrix, Model, Result, Rows, Run, Watch};
+use unmix::{AnyRows, Dtype, Error, Event, Matrix, Model, Result, Rows, Run, Start, Watch};
 use unmix_report::{Content, Sheet};
 
 /// Data, options and results of an experiment.
@@ -124,6 +125,26 @@ impl<'a> Lab<'a> {
     /// Fits rows of either precision.
     pub(crate) fn fit_rows(&self, method: &str, settings: Value, rows: &mut AnyRows<'_>) -> Result<Model> {
         unmix::fit(method, &map(settings), rows, self.run)
+    }
+
+    /// The run of one of several fits: with a seed, and the model from whose parameters the fit starts.
+    pub(crate) fn run_of<'r>(&'r self, seed: u64, init: Option<&'r Model>) -> Run<'r> {
+        let Run { threads, max_seconds, watch, started, .. } = *self.run;
+        let init = init.map(|model| model as &dyn Start);
+        Run { seed, threads, max_seconds, watch, started, init, ..Run::default() }
+    }
+
+    /// Fits rows of either precision with tables beside the settings, such as a dictionary.
+    pub(crate) fn fit_given(
+        method: &str,
+        settings: Value,
+        tables: &[(&str, &Matrix<f64>)],
+        rows: &mut AnyRows<'_>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let table = |(name, m): &(&str, &Matrix<f64>)| (name.to_string(), Tensor::matrix(m, Dtype::F64));
+        let given: Tensors = tables.iter().map(table).collect();
+        unmix::fit_given(method, &map(settings), given, rows, run)
     }
 
     /// Fits patches.

@@ -12,7 +12,15 @@ fn run(key: &str, folder: &Path) -> Results {
 }
 
 fn run_on(key: &str, pictures: Option<PathBuf>, folder: &Path) -> Results {
-    let options = Options { quick: true, pictures, instances: None, output: folder.into() };
+    run_with(key, Options { pictures, ..quick(folder) })
+}
+
+/// Options of the quick form without files.
+fn quick(folder: &Path) -> Options {
+    Options { quick: true, pictures: None, instances: None, output: folder.into() }
+}
+
+fn run_with(key: &str, options: Options) -> Results {
     let mut done = reproduce(&[key], &options, &Run::default(), |_| ()).unwrap();
     assert_eq!(done.len(), 1);
     done.remove(0).1
@@ -78,7 +86,7 @@ fn keys_differ_and_unknown_ones_are_refused() {
     keys.dedup();
     assert_eq!(keys.len(), EXPERIMENTS.len());
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { quick: true, pictures: None, instances: None, output: folder.path().into() };
+    let options = quick(folder.path());
     let none = |e: &Experiment| panic!("{} ran before the keys were read", e.key);
     let refused = reproduce(&["shapes", "singals"], &options, &Run::default(), none).unwrap_err().to_string();
     assert!(refused.contains("did you mean 'signals'"), "{refused}");
@@ -89,8 +97,7 @@ fn pictures_that_are_none_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data_batch_1.bin");
     std::fs::write(&file, [7u8; 100]).unwrap();
-    let options =
-        Options { quick: true, pictures: Some(file), instances: None, output: folder.path().join("out") };
+    let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
     let refused = reproduce(&["filters"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its 100 bytes are not a multiple of a record of 3073 bytes"), "{refused}");
 }
@@ -131,6 +138,11 @@ fn solvers_of_the_lasso_take_as_many_steps_as_published() {
 }
 
 #[test]
+fn one_step_of_lista_and_the_encoder_of_an_autoencoder() {
+    holds("sae-is-lista", 7);
+}
+
+#[test]
 fn tables_of_rectified_factor_networks() {
     if at_length("tables_of_rectified_factor_networks") {
         holds("rfn-tables", 5);
@@ -161,8 +173,7 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.csv");
     std::fs::write(&file, "1,2\n3,5\n4,4\n").unwrap();
-    let options =
-        Options { quick: true, pictures: Some(file), instances: None, output: folder.path().join("out") };
+    let options = Options { pictures: Some(file), ..quick(&folder.path().join("out")) };
     let refused = reproduce(&["subspace"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its rows have no shape"), "{refused}");
 }

@@ -12,6 +12,7 @@ mod rfn_tables;
 mod rica;
 mod rotation;
 mod rules;
+mod sae_is_lista;
 mod shapes;
 mod sigma;
 mod signals;
@@ -49,6 +50,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     sphere::EXPERIMENT,
     dictionaries::EXPERIMENT,
     solvers::EXPERIMENT,
+    sae_is_lista::EXPERIMENT,
     rfn_tables::EXPERIMENT,
 ];
 
