@@ -143,6 +143,11 @@ fn one_step_of_lista_and_the_encoder_of_an_autoencoder() {
 }
 
 #[test]
+fn trained_layers_beside_steps_of_ista_and_fista() {
+    holds("lista", 9);
+}
+
+#[test]
 fn tables_of_rectified_factor_networks() {
     if at_length("tables_of_rectified_factor_networks") {
         holds("rfn-tables", 5);

@@ -3,6 +3,7 @@
 mod dictionaries;
 mod filters;
 mod latent;
+mod lista;
 mod mask;
 mod panels;
 mod points;
@@ -51,6 +52,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     dictionaries::EXPERIMENT,
     solvers::EXPERIMENT,
     sae_is_lista::EXPERIMENT,
+    lista::EXPERIMENT,
     rfn_tables::EXPERIMENT,
 ];
 
