@@ -24,6 +24,10 @@ pub(crate) struct Reproduce {
     /// made by seeded code]
     #[arg(long, value_name = "PATH")]
     pub(crate) pictures: Option<PathBuf>,
+    /// Activations of a language model, a row for each token, for sae-activations: a .npy file or any other table [default: not run
+    /// on any]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) activations: Option<PathBuf>,
     /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4; 100 are published)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) instances: Option<u64>,
@@ -54,6 +58,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
     let options = Options {
         quick: args.quick,
         pictures: args.pictures.clone(),
+        activations: args.activations.clone(),
         instances: args.instances,
         output: args.output.clone(),
     };

@@ -46,6 +46,8 @@ pub struct Options {
     /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images. `None`:
     /// pictures generated from a seed.
     pub pictures: Option<PathBuf>,
+    /// Activations for sparse autoencoders, a row for each token: a `.npy` file or any other table. `None`: not run.
+    pub activations: Option<PathBuf>,
     /// Number of instances of synthetic data, for experiments that have instances. `None`: their own number.
     pub instances: Option<u64>,
     /// Output folder.

@@ -17,7 +17,7 @@ fn run_on(key: &str, pictures: Option<PathBuf>, folder: &Path) -> Results {
 
 /// Options of the quick form without files.
 fn quick(folder: &Path) -> Options {
-    Options { quick: true, pictures: None, instances: None, output: folder.into() }
+    Options { quick: true, pictures: None, activations: None, instances: None, output: folder.into() }
 }
 
 fn run_with(key: &str, options: Options) -> Results {
@@ -145,6 +145,45 @@ fn one_step_of_lista_and_the_encoder_of_an_autoencoder() {
 #[test]
 fn trained_layers_beside_steps_of_ista_and_fista() {
     holds("lista", 9);
+}
+
+#[test]
+fn units_of_autoencoders_beside_known_atoms() {
+    holds("sae-activations", 2);
+}
+
+#[test]
+fn activations_are_read_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("activations.npy");
+    let x: Vec<f32> = (0..600u32 * 12).map(|i| ((i * i * 7 + i / 12) % 101) as f32 / 50.0).collect();
+    unmix::data::write_npy(&file, &x, &[12]).unwrap();
+    let options = Options { activations: Some(file.clone()), ..quick(&folder.path().join("out")) };
+    let results = run_with("sae-activations", options);
+    let named = |part: &str| results.numbers.iter().filter(|n| n.quantity.contains(part)).count();
+    assert_eq!(named("FVU of rows held out"), 2);
+    assert!(results.notes.iter().any(|n| n.starts_with("Activations: 480 rows of 12 numbers")));
+    // Reference values are of other activations.
+    assert!(results.numbers.iter().all(|n| n.published.is_empty()));
+    let table = std::fs::read_to_string(folder.path().join("out/sae-activations/activations.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 4);
+    let options = Options { activations: Some(file), ..quick(&folder.path().join("again")) };
+    run_with("sae-activations", options);
+    for name in ["activations.csv", "toy.csv", "numbers.csv", "sae-activations.svg"] {
+        let of =
+            |out: &str| std::fs::read(folder.path().join(out).join("sae-activations").join(name)).unwrap();
+        assert_eq!(of("out"), of("again"), "{name}");
+    }
+}
+
+#[test]
+fn activations_that_are_too_few_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("activations.npy");
+    unmix::data::write_npy(&file, &[0.5f32; 24], &[12]).unwrap();
+    let options = Options { activations: Some(file), ..quick(&folder.path().join("out")) };
+    let refused = reproduce(&["sae-activations"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("it has 2 rows of 12 numbers"), "{refused}");
 }
 
 #[test]

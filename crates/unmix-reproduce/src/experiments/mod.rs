@@ -13,6 +13,7 @@ mod rfn_tables;
 mod rica;
 mod rotation;
 mod rules;
+mod sae_activations;
 mod sae_is_lista;
 mod shapes;
 mod sigma;
@@ -53,6 +54,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     solvers::EXPERIMENT,
     sae_is_lista::EXPERIMENT,
     lista::EXPERIMENT,
+    sae_activations::EXPERIMENT,
     rfn_tables::EXPERIMENT,
 ];
 

@@ -134,7 +134,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
          1/||A||². Both sides are computed by the library: by the encoder of SparseAutoencoder, and by LISTA and ISTA.",
         2.0 * ALPHA
     ))?;
-    let mut sheet = Sheet::new("One step of non-negative LISTA, and the encoder of a sparse autoencoder", 2);
+    let mut sheet = Sheet::new("One step of LISTA, and the encoder of an autoencoder", 2);
     identity(lab, &of, &mut sheet)?;
     which_biases(lab, &of, &mut sheet)?;
     general(lab, &mut sheet)?;
