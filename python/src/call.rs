@@ -1,8 +1,8 @@
 //! Running work for Python: without the interpreter lock, on a separate thread, with handling of Ctrl-C.
 
 use crate::error::{broken, raised};
-use crate::progress::Progress;
-use pyo3::exceptions::PyOSError;
+use crate::progress::{Observer, Progress};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -50,7 +50,25 @@ pub(crate) fn call<R: Send + 'static>(
     cost: Option<u64>,
     work: impl FnOnce(&Run<'_>) -> unmix::Result<R> + Send + 'static,
 ) -> PyResult<R> {
-    let progress = Arc::new(Progress::new(facts.verbose));
+    observed(py, facts, Observer::default(), dtype, cost, work)
+}
+
+/// The same, with an observer of the iterations.
+///
+/// # Errors
+///
+/// Those of [`call`]; exceptions of the observer's callback.
+pub(crate) fn observed<R: Send + 'static>(
+    py: Python<'_>,
+    facts: Facts,
+    observer: Observer,
+    dtype: Dtype,
+    cost: Option<u64>,
+    work: impl FnOnce(&Run<'_>) -> unmix::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    // A fit that keeps its result when it is interrupted needs this thread for signals, however short it is.
+    let cost = cost.filter(|_| !observer.keeps_interrupted);
+    let progress = Arc::new(Progress::new(facts.verbose, observer));
     let listener = progress.clone();
     let work = move || {
         let mut run = Run { seed: facts.seed, watch: &*listener, started: Instant::now(), ..Run::default() };
@@ -74,6 +92,9 @@ pub(crate) fn call<R: Send + 'static>(
         }
     };
     progress.show(py, true)?;
+    if let Some(exception) = progress.exception() {
+        return Err(exception);
+    }
     match result {
         Ok(result) => result.map_err(|e| raised(e, dtype)),
         Err(panic) => Err(broken(&*panic)),
@@ -99,6 +120,9 @@ fn wait<R: Send>(
         }
         // On other threads than the main thread this does nothing, by Python's rules.
         if let Err(stop) = py.check_signals().and_then(|()| progress.show(py, false)) {
+            if stop.is_instance_of::<PyKeyboardInterrupt>(py) && progress.end_early() {
+                continue;
+            }
             progress.interrupt();
             let _ = py.detach(|| next(PATIENCE));
             return Err(stop);

@@ -25,11 +25,11 @@ mod tools;
 #[path = "../../crates/unmix/tests/toys/mod.rs"]
 mod toys;
 
-use call::{FactsTuple, call};
+use call::{FactsTuple, call, observed};
 use error::{facts as facts_of, raised};
 use input::{Input, tell};
 use model::Model;
-use options::{CheckpointTuple, RunOptions};
+use options::{CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use unmix::select::{Criterion, SizeRequest, SizeRule, compare_sizes, select_components};
@@ -90,7 +90,7 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are the column names of an array, `weights`
 /// the sample weights.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
@@ -105,14 +105,16 @@ fn fit(
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
     given: Option<Given<'_>>,
+    observer: Option<ObserverTuple>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
+    let observer = options::observer(observer);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
-    let (fitted, told) = call(py, facts.into(), input.dtype(), cost, move |run| {
+    let (fitted, told) = observed(py, facts.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
             let (mut rows, told) = input.rows(names, run)?;
             if let Some(weights) = weights {

@@ -1,13 +1,23 @@
 //! Options of a fit that are not settings of its method, from Python.
 
 use crate::model::Model;
+use crate::progress::Observer;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use unmix::{Checkpoint, Outcome, Result, Run, Start};
+use unmix::{Checkpoint, Result, Run, Start};
 
 /// A checkpoint as Python passes it: the file, seconds between two writes, and whether to resume from it.
 pub(crate) type CheckpointTuple = (PathBuf, f64, bool);
+
+/// An observer as Python passes it: the callback, and whether an interrupted fit keeps its result.
+pub(crate) type ObserverTuple = (Option<Py<PyAny>>, bool);
+
+/// The observer of a fit.
+pub(crate) fn observer(given: Option<ObserverTuple>) -> Observer {
+    let (callback, keeps_interrupted) = given.unwrap_or_default();
+    Observer { callback, keeps_interrupted }
+}
 
 /// Options of a fit besides its rows and settings.
 pub(crate) struct RunOptions {
@@ -30,7 +40,7 @@ impl RunOptions {
         Self { max_seconds, checkpoint, init: init.map(|model| model.get().inner.clone()), invocation }
     }
 
-    /// Runs `fit` with these options. The checkpoint of a completed fit is removed; it is kept after the time limit.
+    /// Runs `fit` with these options. The checkpoint of a completed fit is removed; it is kept where the fit ended early.
     pub(crate) fn fit<T>(
         &self,
         run: &Run<'_>,
@@ -45,7 +55,7 @@ impl RunOptions {
             ..*run
         };
         let (model, told) = fit(&run)?;
-        if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| model.report().outcome != Outcome::Time)
+        if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| !model.report().outcome.is_early())
         {
             checkpoint.remove()?;
         }

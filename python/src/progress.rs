@@ -1,16 +1,31 @@
-//! Progress of a run on `sys.stderr`, so that notebooks and captured output show it, too.
+//! Progress of a run on `sys.stderr`, so that notebooks and captured output show it, too; and calls of the user's callback.
 
+use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use unmix::{Event, Watch};
 
+/// What observes the iterations of a fit.
+#[derive(Default)]
+pub(crate) struct Observer {
+    /// Called after every iteration with its number, residual, objective, maximum number and tolerance.
+    pub(crate) callback: Option<Py<PyAny>>,
+    /// Whether the first Ctrl-C ends the iterations and keeps their result.
+    pub(crate) keeps_interrupted: bool,
+}
+
 /// Receives events on the working threads; the waiting thread displays them.
 pub(crate) struct Progress {
     verbose: u8,
+    observer: Observer,
     began: Instant,
     interrupted: AtomicBool,
+    /// Whether the iterations are to end with their current result.
+    ends_early: AtomicBool,
+    /// The callback's exception.
+    exception: Mutex<Option<PyErr>>,
     state: Mutex<State>,
 }
 
@@ -33,8 +48,50 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 
 impl Progress {
     /// `verbose` 0 prints nothing, 1 shows the progress of a pass over the rows, 2 adds a line for each step and iteration.
-    pub(crate) fn new(verbose: u8) -> Self {
-        Self { verbose, began: Instant::now(), interrupted: AtomicBool::new(false), state: Mutex::default() }
+    pub(crate) fn new(verbose: u8, observer: Observer) -> Self {
+        Self {
+            verbose,
+            observer,
+            began: Instant::now(),
+            interrupted: AtomicBool::new(false),
+            ends_early: AtomicBool::new(false),
+            exception: Mutex::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Asks the iterations to end with their current result, where the user has requested that; whether this was the first time.
+    pub(crate) fn end_early(&self) -> bool {
+        self.observer.keeps_interrupted && !self.ends_early.swap(true, Ordering::Relaxed)
+    }
+
+    /// The exception that the callback raised, if any.
+    pub(crate) fn exception(&self) -> Option<PyErr> {
+        self.exception.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+
+    /// Calls the callback after an iteration, on the thread of the solver: the next iteration begins when it returns.
+    fn call_back(&self, event: &Event<'_>) {
+        let (Some(callback), Event::Iteration { n_iter, residual, objective, max_iter, tol }) =
+            (&self.observer.callback, event)
+        else {
+            return;
+        };
+        if self.interrupted() || self.ends_early() {
+            return;
+        }
+        let residual = Some(residual).filter(|r| r.is_finite());
+        Python::attach(|py| match callback.call1(py, (*n_iter, residual, *objective, *max_iter, *tol)) {
+            Ok(_) => {}
+            Err(stop) if stop.is_instance_of::<PyStopIteration>(py) => {
+                self.ends_early.store(true, Ordering::Relaxed);
+            }
+            Err(exception) => {
+                let mut kept = self.exception.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                kept.get_or_insert(exception);
+                self.interrupt();
+            }
+        });
     }
 
     /// Asks the run to stop.
@@ -116,6 +173,7 @@ impl State {
 
 impl Watch for Progress {
     fn event(&self, event: Event<'_>) {
+        self.call_back(&event);
         if self.verbose == 0 {
             return;
         }
@@ -161,5 +219,9 @@ impl Watch for Progress {
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn ends_early(&self) -> bool {
+        self.ends_early.load(Ordering::Relaxed)
     }
 }

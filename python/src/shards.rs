@@ -1,9 +1,9 @@
 //! Rows distributed to workers: jobs and results as bytes, and a fit to remote rows.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{FactsTuple, call, observed};
 use crate::input::{Input, tell};
 use crate::model::Model;
-use crate::options::{CheckpointTuple, RunOptions};
+use crate::options::{self, CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -46,7 +46,7 @@ pub(crate) fn gather_shards<'py>(
 /// Fits `method` with `settings` (JSON) to remote rows of `shape` (rows, columns, whether they are sparse) and `dtype`; `gather_all` sends
 /// a job to the workers and returns their results.
 #[pyfunction]
-#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None, invocation=None))]
+#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None, invocation=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
@@ -60,7 +60,9 @@ pub(crate) fn fit_shards(
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
+    observer: Option<ObserverTuple>,
 ) -> PyResult<Model> {
+    let observer = options::observer(observer);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dtype = Dtype::named(dtype)
@@ -79,7 +81,7 @@ pub(crate) fn fit_shards(
             Error::Interrupted
         })
     };
-    let fitted = call(py, facts.into(), dtype, None, move |run| {
+    let fitted = observed(py, facts.into(), observer, dtype, None, move |run| {
         let (n, p, sparse) = shape;
         let fit = |run: &unmix::Run<'_>| {
             let mut rows = match dtype {

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA as ReferencePCA
 import unmix
 
 #: Run options: parameters of every class, but no settings of a method.
-FACTS = {"random_state", "max_seconds", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
+FACTS = {"random_state", "max_seconds", "callback", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
 METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
 
 

@@ -25,6 +25,7 @@ from ._biclusters import Biclusters, biclusters
 from ._input import registry, tensor_names
 from ._html import Page
 from ._fastica import FastICA, fastica
+from ._options import Iteration, keep_interrupted
 from ._read import Files, open as open, read
 from ._report import Report
 from ._select import Comparison, Selection, select_components
@@ -67,6 +68,7 @@ __all__ = [
     "FastICA",
     "Files",
     "ICA",
+    "Iteration",
     "LISTA",
     "LinearEigenGAN",
     "MatrixCompletion",
@@ -90,6 +92,7 @@ __all__ = [
     "datasets",
     "fastica",
     "get_num_threads",
+    "keep_interrupted",
     "load",
     "methods",
     "metrics",

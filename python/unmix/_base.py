@@ -89,6 +89,13 @@ def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
 
 
+#: What continues a fit that ended early.
+ADVICE = {
+    "time": "increase max_seconds, or continue from this model with init=",
+    "interrupted": "continue from this model with init=, or from a checkpoint with resume=True",
+}
+
+
 class _Elsewhere:
     """Rows held by remote workers."""
 
@@ -327,7 +334,7 @@ class Estimator(RunOptions, Input, Base):
             report = self.report_
             compared = report.residual is not None and report.tol is not None
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
-            advice = "increase max_iter or tol"
+            advice = ADVICE.get(outcome, "increase max_iter or tol")
             # More iterations do not help if the report gives another remedy.
             doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
             if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):

@@ -155,10 +155,11 @@ class FastICA(FastICAParameters, Sources):
                 "fastica of rows with weights is not possible with a callable fun: its mean over the rows ignores the weights; choose one of "
                 "'logcosh', 'exp', 'cube' and 'skew', leave the weights out, or repeat rows"
             )
-        if self.checkpoint is not None or self.init is not None:
+        given = [name for name in ("checkpoint", "init", "callback", "max_seconds") if getattr(self, name) is not None]
+        if given:
             raise ValueError(
-                "fastica with a callable fun keeps no checkpoint and starts from no model; choose one of 'logcosh', 'exp', 'cube' and 'skew', "
-                "or leave checkpoint and init out"
+                "fastica with a callable fun keeps no checkpoint, starts from no model, calls no callback and has no time limit; choose one of "
+                f"'logcosh', 'exp', 'cube' and 'skew', or leave {' and '.join(given)} out"
             )
         with self._kept_on_error():
             try:

@@ -1,10 +1,13 @@
-"""Options of a fit that are not settings of its method: a time limit, a checkpoint, a model as a start."""
+"""Options of a fit that are not settings of its method: a time limit, a callback, a checkpoint, a model as a start."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +17,88 @@ from ._input import tensor_names
 
 if TYPE_CHECKING:
     from ._types import Path
+
+
+class Iteration(NamedTuple):
+    """An iteration of a fit, as a ``callback`` receives it.
+
+    A solver that runs inside another one, as for each of ``n_init`` starts, reports its own iterations, and counts them from 1.
+
+    Attributes
+    ----------
+    n_iter : int
+        Its number, from 1: of an iteration, or of an epoch of methods that are trained on batches.
+    residual : float or None
+        The quantity that ``tol`` bounds; None where there is none.
+    objective : float or None
+        The objective, where the solver computes one.
+    max_iter : int or None
+        The maximum number of iterations, where there is one.
+    tol : float or None
+        The tolerance that ends the iterations, where there is one.
+
+    See Also
+    --------
+    keep_interrupted : Keep the result of a fit that is interrupted by Ctrl-C.
+
+    Examples
+    --------
+    The residuals of a fit, which ends after five iterations at most:
+
+    >>> import numpy as np, unmix
+    >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
+    >>> residuals = []
+    >>> def look(iteration):
+    ...     residuals.append(iteration.residual)
+    ...     if iteration.n_iter == 5:
+    ...         raise StopIteration
+    >>> model = unmix.ICA(callback=look, random_state=0).fit(X)
+    >>> len(residuals) == model.n_iter_
+    True
+    """
+
+    n_iter: int
+    residual: float | None
+    objective: float | None
+    max_iter: int | None
+    tol: float | None
+
+
+_keeps_interrupted: ContextVar[bool] = ContextVar("keeps_interrupted", default=False)
+
+
+@contextlib.contextmanager
+def keep_interrupted() -> Iterator[None]:
+    """Keep the results of fits that are interrupted by Ctrl-C (in a notebook: by "interrupt the kernel").
+
+    By default KeyboardInterrupt is raised and the estimator stays as it was. Inside this context the first interruption of a fit ends its
+    iterations at the current result: the estimator is fitted, ``report_.outcome`` is ``"interrupted"``, a ConvergenceWarning is issued,
+    and a checkpoint is kept. A second interruption of the same fit raises KeyboardInterrupt, as does an interruption before the
+    iterations have a result.
+
+    Yields
+    ------
+    None
+        Nothing.
+
+    See Also
+    --------
+    Iteration : What a callback receives, which can end a fit, too.
+
+    Examples
+    --------
+    >>> import numpy as np, unmix
+    >>> X = np.random.RandomState(0).laplace(size=(500, 4))
+    >>> with unmix.keep_interrupted():
+    ...     model = unmix.ICA(random_state=0).fit(X)
+    >>> model.report_.outcome
+    'converged'
+    """
+    token = _keeps_interrupted.set(True)
+    try:
+        yield
+    finally:
+        _keeps_interrupted.reset(token)
 
 
 class ShareName(StrOptions):
@@ -40,6 +125,7 @@ class RunOptions:
 
     # For classes that have no parameters of these names.
     max_seconds: float | None = None
+    callback: Callable[[Iteration], Any] | None = None
     checkpoint: Path | None = None
     checkpoint_every: float = 60.0
     resume: bool = False
@@ -47,7 +133,8 @@ class RunOptions:
 
     def _run_options(self, call):
         """Options of the run for the extension; ``call`` is the call as written, which the model records."""
-        if self.max_seconds is self.checkpoint is self.init is None and not self.resume:
+        keeps = _keeps_interrupted.get()
+        if self.max_seconds is self.callback is self.checkpoint is self.init is None and not self.resume and not keeps:
             return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
         if self.resume and checkpoint is None:
@@ -57,7 +144,13 @@ class RunOptions:
             "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
             "init": self._start_model(),
             "invocation": call,
+            "observer": (self._called_back(), keeps),
         }
+
+    def _called_back(self):
+        """The callback, for the numbers of an iteration as the extension passes them."""
+        callback = self.callback
+        return None if callback is None else lambda *values: callback(Iteration(*values))
 
     def _starts_from_model(self):
         """Whether ``init`` is a model or its path, and not a choice of the setting."""
@@ -88,6 +181,7 @@ START = [RunOptions, str, os.PathLike, None]
 #: #: Allowed values of the run options.
 RUN_OPTIONS = {
     "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+    "callback": [callable, None],
     "checkpoint": [str, os.PathLike, None],
     "checkpoint_every": [Interval(Real, 0, None, closed="left")],
     "resume": ["boolean"],

@@ -20,7 +20,8 @@ class Report:
     ----------
     outcome : str
         ``"converged"``; ``"completed"`` (a closed form, or a fixed budget that was spent); ``"max_iter"``, ``"time"``,
-        ``"stalled"`` or ``"collapsed"`` (every feature is near 0), which warn.
+        ``"stalled"``, ``"collapsed"`` (every feature is near 0) or ``"interrupted"`` (by a callback, or inside
+        :func:`unmix.keep_interrupted`), which warn.
     n_iter : int
         Iterations; 1 for closed forms.
     sweeps : int

@@ -13,6 +13,7 @@ _Matrix: TypeAlias = NDArray[np.float64]
 _Facts: TypeAlias = tuple[int, int, int]
 #: File, seconds between two writes, whether to continue from it.
 _Checkpoint: TypeAlias = tuple[str, float, bool]
+_Observer: TypeAlias = tuple[Callable[..., object] | None, bool]
 
 __version__: str
 
@@ -109,6 +110,7 @@ def fit(
     init: Model | None = None,
     invocation: str | None = None,
     given: list[tuple[str, _Matrix]] | None = None,
+    observer: _Observer | None = None,
 ) -> Model: ...
 def partial_fit(
     method: str,
@@ -132,6 +134,7 @@ def fit_shards(
     checkpoint: _Checkpoint | None = None,
     init: Model | None = None,
     invocation: str | None = None,
+    observer: _Observer | None = None,
 ) -> Model: ...
 def gather_shards(
     job: bytes, x: Any, first_row: int, weights: list[float] | None, facts: _Facts

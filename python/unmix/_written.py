@@ -15,7 +15,7 @@ SIMPLE = frozenset((type(None), bool, int, float, str))
 def made(cls, values):
     """A class and the parameters that differ from their defaults, as source code."""
     defaults = inspect.signature(cls.__init__).parameters
-    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not _same(value, defaults[name].default)]
+    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if name != "callback" and not _same(value, defaults[name].default)]
     return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
 
 

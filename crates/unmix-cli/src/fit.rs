@@ -21,6 +21,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let path = args.input.named(&files);
     let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
     let place = destination(&to, &files, args.force)?;
+    if args.keep_interrupted {
+        interrupt::keep_result();
+    }
     let progress = Progress::new(&args.running);
     let init = args.init.as_deref().map(Model::load).transpose()?;
     let checkpoint =
@@ -96,13 +99,13 @@ fn listed(rows: &AnyRows<'_>) -> Result<AnyRows<'static>, Error> {
     }
 }
 
-/// Deletes the checkpoint after the model has been written, unless the fit ended at its time limit and can be continued.
+/// Deletes the checkpoint after the model has been written, unless the fit ended early and can be continued.
 fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
     if let Some(trouble) = checkpoint.trouble() {
         terminal::warning(&format!("the checkpoint could not be written: {trouble}"));
     }
     match outcome {
-        Outcome::Time if checkpoint.path().exists() => terminal::note(&format!(
+        early if early.is_early() && checkpoint.path().exists() => terminal::note(&format!(
             "the checkpoint {} is kept: the same command with --resume continues from it",
             checkpoint.path().display()
         )),

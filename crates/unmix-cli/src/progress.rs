@@ -175,6 +175,10 @@ impl Watch for Progress {
     fn interrupted(&self) -> bool {
         interrupt::pressed() > 0
     }
+
+    fn ends_early(&self) -> bool {
+        interrupt::ends_early()
+    }
 }
 
 impl Drop for Progress {

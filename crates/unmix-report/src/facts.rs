@@ -133,6 +133,7 @@ pub(crate) fn outcome(model: &Model) -> String {
         Outcome::Time => {
             format!("not converged: the time limit ended it after {}{left}", after(report.n_iter))
         }
+        Outcome::Interrupted => format!("not converged: interrupted after {}{left}", after(report.n_iter)),
         Outcome::Stalled => {
             format!("not converged: no step decreased the objective after {}{left}", after(report.n_iter))
         }

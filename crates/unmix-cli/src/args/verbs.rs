@@ -41,6 +41,9 @@ pub(crate) struct Fit {
     /// Stop iterating after S seconds and keep the model of the last iteration
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
+    /// On Ctrl-C end the iterations and keep their model (outcome 'interrupted'); a second Ctrl-C ends without a model
+    #[arg(long)]
+    pub(crate) keep_interrupted: bool,
     /// Write the state of the iterations to FILE, so that a killed fit can be resumed; removed once the model is written
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

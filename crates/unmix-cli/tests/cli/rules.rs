@@ -246,6 +246,41 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
     assert_eq!(b.files(), before);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_fit_keeps_its_model_on_request() {
+    let b = Bench::new();
+    write_npy(&b.path("d.npy"), &Bench::table(2000, 8), &[8]).unwrap();
+    let fit = "fit neural-pca d.npy -k 3 -o m.safetensors --set max_epochs=1000000 --checkpoint c --every 0.01";
+    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"))
+        .current_dir(b.path(""))
+        .args(fit.split(' '))
+        .arg("--keep-interrupted")
+        .stderr(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // The checkpoint is begun before the iterations; it grows with the first state of them.
+    let size = || std::fs::metadata(b.path("c")).map_or(0, |m| m.len());
+    let begun = std::time::Instant::now();
+    while size() < 1000 && begun.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = running.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let code = running.wait().unwrap().code();
+    let mut err = String::new();
+    std::io::Read::read_to_string(&mut running.stderr.take().unwrap(), &mut err).unwrap();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("it ended with 'interrupted'") && err.contains("c is kept"), "{err}");
+    let kept = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!(kept.report().outcome.name(), "interrupted");
+    // The same command, with a time limit instead, continues from there.
+    b.ok(&format!("{fit} --resume --max-seconds 0.5"));
+    let went_on = Model::load(&b.path("m.safetensors")).unwrap();
+    assert!(went_on.report().n_iter > kept.report().n_iter);
+}
+
 #[test]
 fn what_a_safetensors_file_holds_decides_how_it_is_shown() {
     let b = Bench::new();

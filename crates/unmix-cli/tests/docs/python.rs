@@ -28,6 +28,7 @@ from ._report import Report
 
 if TYPE_CHECKING:
     from ._base import Estimator
+    from ._options import Iteration
 "#;
 
 /// A parameter of an estimator, in Python.
@@ -43,7 +44,7 @@ struct Parameter {
 
 /// Run options that every estimator takes: name, annotation, type in words, default, sentences, and the constraint where the package's
 /// list of run options has none.
-const RUN_OPTIONS: [[&str; 6]; 7] = [
+const RUN_OPTIONS: [[&str; 6]; 8] = [
     [
         "random_state",
         "int | np.random.RandomState | None",
@@ -61,12 +62,21 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
         "",
     ],
     [
+        "callback",
+        "Callable[[Iteration], Any] | None",
+        "callable or None",
+        "None",
+        "Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current result, \
+         and ``report_.outcome`` is ``\"interrupted\"``. Another exception ends the fit without a result.",
+        "",
+    ],
+    [
         "checkpoint",
         "str | PathLike[str] | None",
         "path or None",
         "None",
         "A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed when \
-         the fit is complete, kept if ``max_seconds`` ended it.",
+         the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.",
         "",
     ],
     ["checkpoint_every", "float", "float", "60.0", "Seconds between two writes of the checkpoint.", ""],

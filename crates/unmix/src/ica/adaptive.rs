@@ -51,7 +51,7 @@ pub(super) fn refine<T: Real>(
         // Warnings about the sources are computed with the fixed contrast.
         let SolverResult { n_iter, sweeps, value, sums, .. } = at;
         at = SolverResult { n_iter, sweeps, value, sums, ..next };
-        if matches!(at.outcome, Outcome::Time | Outcome::MaxIter) {
+        if at.outcome.is_early() || at.outcome == Outcome::MaxIter {
             break;
         }
     }

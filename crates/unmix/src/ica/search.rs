@@ -146,7 +146,7 @@ impl Search<'_> {
             if best.as_ref().is_none_or(|b| found.value < b.value) {
                 best = Some(found);
             }
-            if run.out_of_time() {
+            if run.ends_early() {
                 break;
             }
         }

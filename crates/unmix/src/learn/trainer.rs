@@ -186,7 +186,7 @@ const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {
     /// Trains `learner` starting from `state`, until the last epoch has ended or time is up: [`Outcome::Completed`] or
-    /// [`Outcome::Time`]. At least one step is taken if one is left. The result is in `state`. A run that resumes from a checkpoint
+    /// [`Outcome::Time`] or [`Outcome::Interrupted`]. At least one step is taken if one is left. The result is in `state`. A run that resumes from a checkpoint
     /// takes the state from it.
     ///
     /// # Errors
@@ -223,8 +223,8 @@ impl Trainer {
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }
             let done = learner.done(&state.learner);
-            if run.out_of_time() && state.position.epoch < self.max_epochs && !done {
-                outcome = Outcome::Time;
+            if run.ends_early() && state.position.epoch < self.max_epochs && !done {
+                outcome = run.early_outcome();
             }
             Ok(outcome == Outcome::Completed && !done)
         })?;

@@ -126,8 +126,8 @@ impl GpmOptions {
         seen: &mut impl FnMut(u64, &Matrix<f64>),
     ) -> Result<NextStep> {
         let sweep = at.n_iter;
-        let out_of_time = run.out_of_time() && sweep > 0;
-        let last = sweep + 1 >= self.max_iter || out_of_time;
+        let ends_early = run.ends_early() && sweep > 0;
+        let last = sweep + 1 >= self.max_iter || ends_early;
         let with_separations = at.resting || last || checks_after(sweep, at.settled || !self.auto);
         let means = rows.pass_means(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
         at.n_iter += 1;
@@ -149,9 +149,9 @@ impl GpmOptions {
             return Ok(at.on());
         }
         if last || (done && with_separations) {
-            let outcome = match (done, out_of_time) {
+            let outcome = match (done, ends_early) {
                 (true, _) => Outcome::Converged,
-                (false, true) => Outcome::Time,
+                (false, true) => run.early_outcome(),
                 (false, false) => Outcome::MaxIter,
             };
             return Ok(at.solved(means, &step, outcome).into());

@@ -212,7 +212,7 @@ impl State {
         let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
         let (early, late) = self.history.split_at(n.saturating_sub(PATIENCE / 2));
         match () {
-            () if run.out_of_time() => Some(Outcome::Time),
+            () if run.ends_early() => Some(run.early_outcome()),
             () if self.n_iter >= how.max_iter => Some(Outcome::MaxIter),
             () if n > PATIENCE && least(late) >= least(early) => Some(Outcome::Stalled),
             () => None,

@@ -192,7 +192,7 @@ impl Checkpoint {
         let depth = journal.active.len();
         let key = journal.key_of(number);
         journal.active.push(Level { number, n_iter: 0, begun: 0 });
-        let (in_time, packed) = (!run.out_of_time(), Instant::now());
+        let (in_time, packed) = (!run.ends_early(), Instant::now());
         let place = LoopPosition { checkpoint: self, key, depth, name: name.into(), in_time, packed };
         let kept = journal.records.get(&place.key).cloned();
         // Abandoning the position clears the journal, too.
@@ -297,7 +297,7 @@ pub(crate) struct LoopPosition<'c> {
     key: Key,
     depth: usize,
     name: String,
-    /// Whether no loop so far was truncated by the time limit.
+    /// Whether no loop so far was truncated by the time limit or the observer.
     in_time: bool,
     /// Time at which its state was last serialised.
     packed: Instant,
@@ -316,7 +316,7 @@ impl LoopPosition<'_> {
         let Some(own) = journal.active.last_mut() else { return };
         let alone = std::mem::take(&mut own.begun) == 0;
         own.n_iter = n_iter;
-        let late = run.out_of_time();
+        let late = run.ends_early();
         // An iteration in which a loop may have been truncated is not one that an uninterrupted fit would have taken.
         self.in_time &= alone || !late;
         let due = late || run.watch.interrupted() || self.packed.elapsed() >= self.checkpoint.every;

@@ -51,8 +51,12 @@ pub trait Watch: Sync {
     fn event(&self, event: Event<'_>) {
         let _ = event;
     }
-    /// Whether the user requested a stop.
+    /// Whether the user requested a stop: the run then fails, and its result is lost.
     fn interrupted(&self) -> bool {
+        false
+    }
+    /// Whether iterations should end with their current result, as at the time limit. Once true, it stays true.
+    fn ends_early(&self) -> bool {
         false
     }
 }
@@ -126,9 +130,15 @@ impl Run<'_> {
         self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
     }
 
-    /// Whether `max_seconds` have passed: iterations then end with their current result.
-    pub(crate) fn out_of_time(&self) -> bool {
-        self.max_seconds.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
+    /// Whether iterations should end with their current result: `max_seconds` have passed, or the observer asks for it.
+    pub(crate) fn ends_early(&self) -> bool {
+        let late = |limit| self.started.elapsed().as_secs_f64() >= limit;
+        self.watch.ends_early() || self.max_seconds.is_some_and(late)
+    }
+
+    /// The outcome of iterations that ended early.
+    pub(crate) fn early_outcome(&self) -> Outcome {
+        if self.watch.ends_early() { Outcome::Interrupted } else { Outcome::Time }
     }
 
     /// An error when the user requested a stop.

@@ -19,6 +19,8 @@ pub enum Outcome {
     Stalled,
     /// Every feature is near 0.
     Collapsed,
+    /// The observer of the run ended it, and its result was kept ([`Watch::ends_early`](super::Watch::ends_early)).
+    Interrupted,
 }
 
 impl Outcome {
@@ -31,11 +33,17 @@ impl Outcome {
             Outcome::Time => "time",
             Outcome::Stalled => "stalled",
             Outcome::Collapsed => "collapsed",
+            Outcome::Interrupted => "interrupted",
         }
     }
 
     /// Whether the fit succeeded, rather than ended early.
     pub fn is_success(self) -> bool {
         matches!(self, Outcome::Converged | Outcome::Completed)
+    }
+
+    /// Whether the fit ended early, by its time limit or its observer: its checkpoint continues it.
+    pub fn is_early(self) -> bool {
+        matches!(self, Outcome::Time | Outcome::Interrupted)
     }
 }

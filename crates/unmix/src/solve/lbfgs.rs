@@ -132,7 +132,7 @@ impl Lbfgs {
             }
             // At least one iteration is taken, whatever the time limit: the initial point is not a result.
             match steps.spent() {
-                Some(Outcome::Time) if steps.n_iter() == 0 => {}
+                Some(outcome) if outcome.is_early() && steps.n_iter() == 0 => {}
                 Some(outcome) => break outcome,
                 None => {}
             }

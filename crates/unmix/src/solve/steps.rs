@@ -74,7 +74,7 @@ impl<'r> Steps<'r> {
     pub(crate) fn spent(&self) -> Option<Outcome> {
         match () {
             () if self.n_iter >= self.limits.max_iter => Some(Outcome::MaxIter),
-            () if self.run.out_of_time() => Some(Outcome::Time),
+            () if self.run.ends_early() => Some(self.run.early_outcome()),
             () => None,
         }
     }

@@ -216,8 +216,8 @@ impl Online {
                 batch.done,
                 Some(batches.n_rows()),
             )?;
-            if run.out_of_time() && batch.next.epoch < epochs {
-                outcome = Outcome::Time;
+            if run.ends_early() && batch.next.epoch < epochs {
+                outcome = run.early_outcome();
             }
             Ok(outcome == Outcome::Completed)
         };

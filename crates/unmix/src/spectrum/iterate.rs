@@ -255,8 +255,8 @@ fn find<T: Real>(
             // covariance this often when it ends.
             let rounds = 1 + request.rounds.unwrap_or(if few { 7 } else { 4 });
             let found = subspace(operator, run, begin(size), k, rounds, 0.0)?;
-            let cut = found.steps <= rounds && run.out_of_time();
-            let outcome = if cut { Outcome::Time } else { Outcome::Completed };
+            let cut = found.steps <= rounds && run.ends_early();
+            let outcome = if cut { run.early_outcome() } else { Outcome::Completed };
             let ending = Ending { outcome, ..Ending::from(&found, None, run) };
             Ok((found, ending))
         }

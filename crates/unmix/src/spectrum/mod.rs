@@ -161,7 +161,7 @@ impl Ending {
     fn from(found: &Pairs, tol: Option<f64>, run: &Run<'_>) -> Self {
         let outcome = match tol.is_none_or(|t| found.residual <= t) {
             true => Outcome::Converged,
-            false if run.out_of_time() => Outcome::Time,
+            false if run.ends_early() => run.early_outcome(),
             false => Outcome::MaxIter,
         };
         Self { outcome, n_iter: found.steps, residual: Some(found.residual), tol }

@@ -65,7 +65,7 @@ impl CompleteDictionary {
         run: &Run<'_>,
     ) -> Result<Chosen> {
         let tries = self.algorithm != Algorithm::L1 && self.refine != Refine::Always(false);
-        let refined = match tries && !run.out_of_time() && found.residual.is_finite() {
+        let refined = match tries && !run.ends_early() && found.residual.is_finite() {
             true => self.refined(view, task, &found.w, run)?,
             false => Vec::new(),
         };
@@ -129,7 +129,7 @@ impl CompleteDictionary {
         let (mut steps, mut out) = Steps::begin(run, "refinement", all, || Ok(Vec::new()))?;
         let limits = Limits { tol: SETTLED, max_iter: MOST };
         for i in out.len()..w.rows() {
-            let time_is_up = run.out_of_time();
+            let time_is_up = run.ends_early();
             let ended = (!time_is_up).then(|| descent.from(w.row(i).to_vec(), None, &limits)).transpose()?;
             out.push(ended.filter(|e| e.outcome != Outcome::Stalled).map(|e| e.q));
             steps.counted(&out)?;

@@ -59,7 +59,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             if best.as_ref().is_none_or(|b| found.value > b.value) {
                 best = Some(found);
             }
-            if self.run.out_of_time() {
+            if self.run.ends_early() {
                 break;
             }
         }
@@ -131,7 +131,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             }
             at.position = batch.next;
             steps.counted(&at)?;
-            Ok(!run.out_of_time())
+            Ok(!run.ends_early())
         })?;
         Ok(at.w)
     }
@@ -154,7 +154,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     /// Minimises `Σ E log cosh` of the codes, starting from the filters found.
     fn polished(&self, found: SearchResult, limits: &Limits) -> Result<SearchResult> {
         let left = limits.max_iter.saturating_sub(found.n_iter);
-        if self.run.out_of_time() || left == 0 || !found.residual.is_finite() {
+        if self.run.ends_early() || left == 0 || !found.residual.is_finite() {
             return Ok(found);
         }
         let limits = Limits { max_iter: left, ..*limits };

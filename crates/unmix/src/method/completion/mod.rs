@@ -176,7 +176,7 @@ impl MatrixCompletion {
                 || cells.supported(&ended.state).len() < k
                 || k + 1 >= most
                 || run.init.is_some()
-                || run.out_of_time();
+                || run.ends_early();
             if enough {
                 return Ok((ended, sweeps));
             }

@@ -351,7 +351,7 @@ impl<'c> Problem<'c> {
         let mut found = self.descended(alpha, &columns)?;
         let mut sweeps = found.n_iter;
         for _ in 0..ROUNDS {
-            if self.run.out_of_time() {
+            if self.run.ends_early() {
                 break;
             }
             let Some(wider) = self.widened(alpha, &found.columns, &found.rows)? else { break };
@@ -384,7 +384,7 @@ impl<'c> Problem<'c> {
         let mut path = vec![OnPath { alpha: top * unit, rank: 0, held_out: error(&at) * unit }];
         let mut best = (path[0].held_out, (top, at.columns.clone()), 0);
         for t in 1..=VALUES {
-            if top <= 0.0 || self.most == 0 || self.run.out_of_time() || best.2 + PATIENCE < path.len() {
+            if top <= 0.0 || self.most == 0 || self.run.ends_early() || best.2 + PATIENCE < path.len() {
                 break;
             }
             let alpha = top * RATIO.powf(-f64::from(t) / f64::from(VALUES));

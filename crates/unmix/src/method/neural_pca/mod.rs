@@ -213,12 +213,12 @@ impl NeuralPca {
             ..Training::default()
         };
         let trained = train(rows, &spec, &begin, &how, run)?;
-        let out_of_time = trained.epochs < self.max_epochs;
+        let ends_early = trained.epochs < self.max_epochs;
         let flowed = FlowResult {
             w: factor::multiply(&axes.axes, &trained.w),
             n_iter: trained.steps,
             residual: f64::NAN,
-            outcome: if out_of_time { Outcome::Time } else { Outcome::Completed },
+            outcome: if ends_early { run.early_outcome() } else { Outcome::Completed },
         };
         Ok((flowed, trained.w))
     }

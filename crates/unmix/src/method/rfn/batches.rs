@@ -72,8 +72,8 @@ impl Task<'_> {
         let mut work = Workspace::default();
         if search.position.epoch < epochs && search.at.rest() > 0.0 {
             Batches::new(rows, size, run.seed)?.each(search.position, epochs, run.threads, |batch| {
-                if run.out_of_time() {
-                    outcome = Outcome::Time;
+                if run.ends_early() {
+                    outcome = run.early_outcome();
                     return Ok(false);
                 }
                 in_iteration(self.batch(&mut search, batch, run, &mut work), batch.position.epoch + 1)?;

@@ -260,7 +260,7 @@ impl Rfn {
             if best.as_ref().is_none_or(|best| found.value > best.value) {
                 best = Some(found);
             }
-            if run.out_of_time() {
+            if run.ends_early() {
                 break;
             }
         }

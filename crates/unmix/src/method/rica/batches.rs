@@ -45,8 +45,8 @@ impl ByBatches {
         })?;
         let mut outcome = Outcome::Completed;
         let mut ended = |search: &mut Search, cost: &Cost<'_, '_, T>, next: Position| {
-            if run.out_of_time() {
-                outcome = Outcome::Time;
+            if run.ends_early() {
+                outcome = run.early_outcome();
                 return Ok(false);
             }
             if next.epoch > search.position.epoch {

@@ -161,7 +161,7 @@ impl RobustPca {
             trial,
         };
         let found = pursuit(trial).solve(basis.clone(), run)?;
-        if found.exact || found.outcome == Outcome::Time || stable.first_guess() == 0.0 {
+        if found.exact || found.outcome.is_early() || stable.first_guess() == 0.0 {
             return Ok(exact(found, self.tol));
         }
         let before = found.n_iter;

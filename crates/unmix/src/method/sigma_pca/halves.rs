@@ -45,7 +45,7 @@ impl SigmaPca {
         if rows.weights().is_some() || !self.halves.unwrap_or_else(cheap) {
             return Ok(None);
         }
-        if n / 2 < (k as u64).max(2) || run.out_of_time() {
+        if n / 2 < (k as u64).max(2) || run.ends_early() {
             return Ok(None);
         }
         run.stage("halves")?;

@@ -315,7 +315,7 @@ fn at_rest<T: Real>(
         own,
         candidates,
         better: None,
-        outcome: if trained.epochs < how.max_epochs { Outcome::Time } else { Outcome::Completed },
+        outcome: if trained.epochs < how.max_epochs { run.early_outcome() } else { Outcome::Completed },
         n_iter: trained.steps,
         residual: None,
         column_residual: f64::NAN,

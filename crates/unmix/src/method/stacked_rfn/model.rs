@@ -57,7 +57,7 @@ impl StackedRfn {
 /// The outcome of two layers: that of the one that did not converge, if there is one.
 fn worse(a: Outcome, b: Outcome) -> Outcome {
     let rank = |o: Outcome| match o {
-        Outcome::Time => 3,
+        Outcome::Time | Outcome::Interrupted => 3,
         Outcome::MaxIter => 2,
         Outcome::Completed => 1,
         _ => 0,

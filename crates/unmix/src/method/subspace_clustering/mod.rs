@@ -259,7 +259,7 @@ impl SubspaceClustering {
             n_iter += refined.n_iter;
             let members = Table::members(&refined.found.labels, dimensions.len());
             let next = dimensions::of_clusters(table, &members, None)?;
-            if next == dimensions || round == ROUNDS || run.out_of_time() {
+            if next == dimensions || round == ROUNDS || run.ends_early() {
                 refined.n_iter = n_iter;
                 return Ok(refined);
             }

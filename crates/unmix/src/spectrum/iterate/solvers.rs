@@ -27,7 +27,7 @@ pub(super) fn krylov<T: Real>(
         Steps::begin(run, "krylov", limits, || Ok(Lanczos::begin(width, goal, start)))?;
     while let Some(blocks) = &mut search {
         let image = operator.apply(blocks.block())?;
-        match blocks.add(image, goal, run.out_of_time())? {
+        match blocks.add(image, goal, run.ends_early())? {
             BlockResult::More(residual) => {
                 if let Some(residual) = residual {
                     run.iteration(steps.n_iter() + 1, residual, None);

@@ -1,0 +1,145 @@
+"""Callbacks of fits, and interrupted fits that keep their result."""
+
+import math
+import pickle
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from test_checkpoint import METHODS, made, same
+
+import unmix
+
+#: Fits that have no iterations, or only those of a solver for a few vectors that reports none.
+SILENT = {"PCA", "PPCA", "LinearEigenGAN", "SparseCoder"}
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.RandomState(0)
+    return draw.laplace(size=(2000, 4)) @ draw.randn(4, 4) + 3
+
+
+@METHODS
+def test_a_callback_sees_iterations_and_changes_no_bit(cls, rows):
+    seen = []
+    plain = made(cls).fit(rows)
+    watched = made(cls, callback=seen.append).fit(rows)
+    assert same(plain, watched)
+    assert seen or cls.__name__ in SILENT
+    for iteration in seen:
+        assert isinstance(iteration, unmix.Iteration)
+        assert iteration.n_iter >= 1
+        assert iteration.residual is None or math.isfinite(iteration.residual)
+        assert iteration.max_iter is None or iteration.n_iter <= iteration.max_iter
+
+
+@METHODS
+def test_stop_iteration_ends_a_fit_and_keeps_it(cls, rows):
+    calls = []
+
+    def stop(iteration):
+        calls.append(iteration)
+        raise StopIteration
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = made(cls, callback=stop).fit(rows)
+    # Once: after it no other iteration is reported.
+    assert len(calls) <= 1
+    if model.report_.outcome == "interrupted":
+        assert any(issubclass(w.category, ConvergenceWarning) and "interrupted" in str(w.message) for w in caught)
+        assert all(np.isfinite(value).all() for value in model._model.tensors.values() if np.asarray(value).dtype.kind == "f")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        unmix.ICA(random_state=0),
+        unmix.RICA(6, random_state=0, tol=1e-12),
+        unmix.NeuralPCA(2, max_epochs=50, random_state=0),
+        unmix.FastICA(random_state=0, tol=1e-12),
+        unmix.RFN(6, random_state=0),
+        unmix.SparseAutoencoder(8, max_epochs=50, random_state=0),
+        unmix.DictionaryLearning(6, max_epochs=50, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_that_a_callback_ends_is_the_same_fit_with_fewer_iterations(model, rows, tmp_path):
+    calls = []
+
+    def stop(iteration):
+        calls.append(iteration.n_iter)
+        if len(calls) == 3:
+            raise StopIteration
+
+    path = tmp_path / "fit.checkpoint"
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        cut = clone(model).set_params(callback=stop, checkpoint=path, checkpoint_every=0.0).fit(rows)
+    assert cut.report_.outcome == "interrupted"
+    assert len(calls) == 3
+    assert path.exists()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = clone(model).fit(rows)
+        assert same(whole, clone(model).set_params(checkpoint=path, resume=True).fit(rows))
+
+
+def test_another_exception_is_raised_and_the_estimator_stays_as_it_was(rows):
+    def fail(iteration):
+        raise RuntimeError(f"at {iteration.n_iter}")
+
+    model = unmix.ICA(random_state=0).fit(rows)
+    before = model.components_
+    with pytest.raises(RuntimeError, match="at 1"):
+        model.set_params(callback=fail).fit(rows)
+    assert model.components_ is before
+
+
+def test_a_callback_is_a_parameter_like_others(rows):
+    seen = []
+    model = clone(unmix.ICA(callback=seen.append, random_state=0))
+    model.fit(rows)
+    assert seen
+    with pytest.raises(ValueError, match="callback"):
+        unmix.ICA(callback=3).fit(rows)
+    again = pickle.loads(pickle.dumps(unmix.ICA(callback=print, random_state=0).set_params(max_iter=1)))
+    assert again.callback is print
+    with pytest.raises(ValueError, match="leave callback out"):
+        unmix.FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1)), callback=print).fit(rows)
+
+
+KEPT = """
+    import os, signal, warnings
+    import numpy as np
+    import unmix
+
+    X = np.random.default_rng(0).laplace(size=(4000, 6))
+
+    def press(iteration):
+        if iteration.n_iter == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = unmix.NeuralPCA(3, max_epochs=1_000_000, random_state=0, callback=press)
+    with warnings.catch_warnings(record=True) as caught, unmix.keep_interrupted():
+        warnings.simplefilter("always")
+        model.fit(X)
+    print(model.report_.outcome, len(caught), model.components_.shape)
+    try:
+        model.fit(X)
+    except KeyboardInterrupt:
+        print("interrupted", model.report_.outcome)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_keeps_the_result_inside_the_context():
+    command = [sys.executable, "-c", textwrap.dedent(KEPT)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["interrupted 1 (3, 6)", "interrupted interrupted"], result.stdout
