@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// `State`.
 pub trait Learner<T: Real> {
     /// Parameters, and statistics of the batches so far. Together with the settings it determines the learner.
-    type State: Serialize + DeserializeOwned;
+    type State: Clone + Serialize + DeserializeOwned;
 
     /// Factor that converts the numbers passed by [`parameters`](Self::parameters) to gradients: 2 for half-gradients.
     const TIMES: f64 = 1.0;
@@ -44,6 +44,16 @@ pub trait Learner<T: Real> {
     fn done(&self, state: &Self::State) -> bool {
         let _ = state;
         false
+    }
+
+    /// The loss on a validation part, if there is one; called at the end of an epoch if the trainer has [`Trainer::patience`].
+    ///
+    /// # Errors
+    ///
+    /// A failure of the computation.
+    fn validate(&mut self, state: &Self::State) -> Result<Option<f64>> {
+        let _ = state;
+        Ok(None)
     }
 
     /// Called after the last step of an epoch.
@@ -148,6 +158,10 @@ pub struct TrainerState<S, T: Real> {
     pub learner: S,
     /// Mean loss of the rows in every completed epoch, if the learner has a loss.
     pub history: Vec<f64>,
+    /// Loss on the validation part after every completed epoch, if the trainer has a patience and the learner a validation part.
+    pub validation: Vec<f64>,
+    /// The state of the learner at the smallest of these losses, the first if several are equal, and the number of epochs up to it.
+    pub best: Option<(u64, S)>,
     memory: OptimiserStates<T>,
     /// Sum of the losses of the rows of this epoch so far, and the sum of their weights.
     loss: (f64, f64),
@@ -162,8 +176,17 @@ impl<S, T: Real> TrainerState<S, T> {
             steps: 0,
             learner,
             history: Vec::new(),
+            validation: Vec::new(),
+            best: None,
             memory,
             loss: (0.0, 0.0),
+        }
+    }
+
+    /// The learner as it was at the smallest loss on the validation part, if there is one.
+    fn choose_best(&mut self) {
+        if let Some((_, best)) = self.best.take() {
+            self.learner = best;
         }
     }
 }
@@ -179,6 +202,9 @@ pub struct Trainer {
     pub schedule: Schedule,
     /// Maximum number of epochs.
     pub max_epochs: u64,
+    /// Training ends after so many epochs without a smaller loss on the validation part, and its result is the state at the smallest
+    /// one; `None`: the last epoch is the result.
+    pub patience: Option<u64>,
 }
 
 /// Minimum time between progress reports within an epoch.
@@ -205,7 +231,8 @@ impl Trainer {
         if let Some(kept) = kept {
             *state = kept;
         }
-        if learner.done(&state.learner) {
+        if learner.done(&state.learner) || self.is_over(state) {
+            state.choose_best();
             return Ok(Outcome::Completed);
         }
         let (mut reported, mut outcome) = (Instant::now(), Outcome::Completed);
@@ -213,6 +240,9 @@ impl Trainer {
             let number = batch.position.epoch * batches.per_epoch() + batch.position.batch;
             let rate = self.learning_rate * self.schedule.share(number, total);
             self.step(learner, state, batch, rate)?;
+            if batch.ends_epoch() {
+                self.validate(learner, state)?;
+            }
             if let Some(loss) = state.history.last().filter(|_| batch.ends_epoch()) {
                 run.iteration(state.position.epoch, f64::INFINITY, Some(*loss));
             }
@@ -222,13 +252,37 @@ impl Trainer {
                 let stage = format!("epoch {}", batch.position.epoch + 1);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }
-            let done = learner.done(&state.learner);
+            let done = learner.done(&state.learner) || self.is_over(state);
             if run.ends_early() && state.position.epoch < self.max_epochs && !done {
                 outcome = run.early_outcome();
             }
             Ok(outcome == Outcome::Completed && !done)
         })?;
+        state.choose_best();
         Ok(outcome)
+    }
+
+    /// Evaluates the validation part after an epoch, and keeps the state if it is the best so far.
+    fn validate<T: Real, L: Learner<T>>(
+        &self,
+        learner: &mut L,
+        state: &mut TrainerState<L::State, T>,
+    ) -> Result<()> {
+        let Some(loss) = self.patience.map_or(Ok(None), |_| learner.validate(&state.learner))? else {
+            return Ok(());
+        };
+        let least = state.validation.iter().copied().fold(f64::INFINITY, f64::min);
+        state.validation.push(loss);
+        if state.best.is_none() || loss < least {
+            state.best = Some((state.position.epoch, state.learner.clone()));
+        }
+        Ok(())
+    }
+
+    /// Whether the last epochs, as many as the patience, had no smaller loss on the validation part.
+    fn is_over<S, T: Real>(&self, state: &TrainerState<S, T>) -> bool {
+        let since = |best: &(u64, S)| state.position.epoch.saturating_sub(best.0);
+        self.patience.is_some_and(|patience| state.best.as_ref().is_some_and(|best| since(best) >= patience))
     }
 
     /// One step on one batch, and the work at the end of an epoch; a batch without rows makes no step.

@@ -175,6 +175,7 @@ pub(crate) fn train_by_widths<T: Real>(
         learning_rate: how.learning_rate,
         schedule: if how.decay { Schedule::Linear } else { Schedule::Constant },
         max_epochs: how.max_epochs,
+        patience: None,
     };
     trainer.train(&batches, &mut rule, &mut state, run)?;
     let learnt = &mut state.learner;

@@ -41,7 +41,7 @@ const CORRUPTED: u64 = 0x6461_6531;
 impl Corruption {
     /// Overwrites `out` by the corrupted row `x`, which has number `row`, in epoch `epoch`. Entries that are 0 stay 0 if their column
     /// does not vary.
-    fn apply<T: Real>(&self, epoch: u64, row: u64, x: &[T], varies: &[bool], out: &mut [T]) {
+    pub(super) fn apply<T: Real>(&self, epoch: u64, row: u64, x: &[T], varies: &[bool], out: &mut [T]) {
         if self.size == 0.0 {
             return out.copy_from_slice(x);
         }

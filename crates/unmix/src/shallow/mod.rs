@@ -1,4 +1,4 @@
-//! Networks of one dense hidden layer: denoising autoencoders, and restricted Boltzmann machines with normal visible units.
+//! Networks of one dense hidden layer: denoising autoencoders, restricted Boltzmann machines with normal visible units, and classifiers.
 //!
 //! ```text
 //! h = max(0, W x~ + b)         codes of a corrupted row
@@ -6,19 +6,28 @@
 //!
 //! P(h = 1 | x) = s(W x + b)    binary units of a Boltzmann machine, s(t) = 1 / (1 + exp(-t))
 //! x | h ~ N(W' h + c, I)
+//!
+//! h = max(0, W x + b)
+//! P(class | x) = softmax(V' h + c)      a classifier, trained from a layer that was learnt without labels
 //! ```
 //!
 //! Every unit takes part in every row, so gradients are products of matrices. Work is divided into slices of rows, and into parts of
 //! the gradient, whose lengths do not depend on the number of threads, so the bits do not, either.
 
 mod boltzmann;
+mod classify;
 mod denoise;
+mod fine_tuning;
 mod products;
 mod weights;
 
 pub use boltzmann::{BoltzmannLearner, BoltzmannTraining};
+pub use classify::{ClassifierLearner, ClassifierTraining, ClassifierWeights};
 pub use denoise::{Corruption, DenoisingLearner, DenoisingTraining, Noise};
+pub use fine_tuning::{FineTuned, FineTuning, Labelled};
 pub use weights::{Initial, LayerWeights, diverged};
 
+#[cfg(test)]
+mod classifier_tests;
 #[cfg(test)]
 mod tests;

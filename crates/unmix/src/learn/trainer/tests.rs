@@ -12,6 +12,8 @@ struct Line {
     /// Batches seen, for tests that stop.
     seen: usize,
     stops_after: usize,
+    /// Rows of a validation part.
+    held: Vec<f32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +25,7 @@ struct Fitted {
 
 impl Line {
     fn new() -> Self {
-        Self { gradient: vec![0.0; 3], of_bias: 0.0, seen: 0, stops_after: usize::MAX }
+        Self { gradient: vec![0.0; 3], of_bias: 0.0, seen: 0, stops_after: usize::MAX, held: Vec::new() }
     }
 }
 
@@ -55,6 +57,14 @@ impl Learner<f32> for Line {
         updates.take_wide(std::slice::from_mut(&mut state.bias), &[self.of_bias]);
     }
 
+    fn validate(&mut self, state: &Fitted) -> Result<Option<f64>> {
+        let error = |x: &[f32]| {
+            let predicted: f64 = (0..3).map(|j| f64::from(state.w[j] * x[j])).sum();
+            (predicted + state.bias - f64::from(x[3])).powi(2)
+        };
+        Ok((!self.held.is_empty()).then(|| self.held.chunks_exact(4).map(error).sum()))
+    }
+
     fn epoch_ended(&mut self, state: &mut Fitted) -> Result<()> {
         state.epochs += 1;
         Ok(())
@@ -79,7 +89,7 @@ fn numbers(n: usize) -> Vec<f32> {
 }
 
 fn trainer(optimiser: Optimiser) -> Trainer {
-    Trainer { optimiser, learning_rate: 0.05, schedule: Schedule::Linear, max_epochs: 20 }
+    Trainer { optimiser, learning_rate: 0.05, schedule: Schedule::Linear, max_epochs: 20, patience: None }
 }
 
 fn run() -> Run<'static> {
@@ -216,4 +226,35 @@ fn interruption_is_heard() {
         &Run { watch: &watch, ..run() },
     );
     assert!(matches!(stopped, Err(Error::Interrupted)) && state.position.epoch < 4);
+}
+
+#[test]
+fn patience_ends_training_at_the_best_state_of_the_validation_part() {
+    let x = numbers(60);
+    let rows = Rows::from_slice(&x, 4).unwrap();
+    let batches = Batches::new(&rows, 17, 3).unwrap();
+    // A validation part of another line, which the fit passes on its way.
+    let held: Vec<f32> = x.chunks_exact(4).flat_map(|x| [x[0], x[1], x[2], x[3] / 2.0]).collect();
+    let line = || Line { held: held.clone(), ..Line::new() };
+    let patient = Trainer { patience: Some(4), max_epochs: 400, ..trainer(Optimiser::Adam) };
+    let mut want = begin();
+    assert_eq!(patient.train(&batches, &mut line(), &mut want, &run()).unwrap(), Outcome::Completed);
+    let best = (0..want.validation.len()).reduce(|a, b| if want.validation[b] < want.validation[a] { b } else { a });
+    let best = best.unwrap();
+    assert!(best > 0 && want.validation.len() == best + 1 + 4, "{:?}", want.validation);
+    assert_eq!(want.learner.epochs, best as u64 + 1, "the state at the best epoch");
+    assert_eq!(line().validate(&want.learner).unwrap(), Some(want.validation[best]));
+    // Without patience the validation part is not looked at.
+    let mut plain = begin();
+    trainer(Optimiser::Adam).train(&batches, &mut line(), &mut plain, &run()).unwrap();
+    assert!(plain.validation.is_empty() && plain.learner.epochs == 20);
+    // Stopped anywhere, it ends with the same bits.
+    for stops_after in (0..4 * want.validation.len()).step_by(3) {
+        let mut state = begin();
+        let stopped = patient.train(&batches, &mut Line { stops_after, ..line() }, &mut state, &run());
+        assert!(matches!(stopped, Err(Error::Interrupted)));
+        let mut again: State = serde_json::from_str(&text(&state)).unwrap();
+        patient.train(&batches, &mut line(), &mut again, &run()).unwrap();
+        assert_eq!(text(&again), text(&want), "after {stops_after}");
+    }
 }

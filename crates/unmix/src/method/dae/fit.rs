@@ -59,6 +59,7 @@ impl DenoisingAutoencoder {
             learning_rate: self.learning_rate,
             schedule: Schedule::Constant,
             max_epochs: self.max_epochs,
+            patience: None,
         };
         layer::train(&trainer, &batches, &mut DenoisingLearner::new(training, &start), start, run)
     }

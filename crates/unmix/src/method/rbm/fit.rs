@@ -62,6 +62,7 @@ impl GaussianRbm {
             learning_rate: self.learning_rate,
             schedule: Schedule::Constant,
             max_epochs: self.max_epochs,
+            patience: None,
         };
         layer::train(&trainer, &batches, &mut BoltzmannLearner::new(training, &start), start, run)
     }

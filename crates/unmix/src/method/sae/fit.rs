@@ -117,6 +117,7 @@ impl SparseAutoencoder {
             learning_rate: resolved.rate,
             schedule: Schedule::Plateau { rise: part(RISE), fall: part(FALL) },
             max_epochs: self.max_epochs,
+            patience: None,
         };
         let mut learner = AutoencoderLearner::new(training, &start);
         let mut state = TrainerState::new(AutoencoderState::new(start, alpha));

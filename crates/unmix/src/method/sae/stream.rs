@@ -353,6 +353,7 @@ impl SparseAutoencoder {
             learning_rate: rate,
             schedule: Schedule::Constant,
             max_epochs: u64::MAX,
+            patience: None,
         };
         let rate = rate * ((begun.state.steps + 1) as f64 / RISE).min(1.0);
         let x = scaled(batch, &begun.scaling);

@@ -1,0 +1,229 @@
+//! A classifier of one hidden layer as a learner, for the fine-tuning of a layer that was learnt without labels.
+//!
+//! ```text
+//! h = max(0, W x + b),    P(class | x) = softmax(V' h + c),    loss = -log P(label | x)
+//! ```
+
+use super::denoise::Corruption;
+use super::products::{SLICE, column_sums, least_parts, left_transposed};
+use super::weights::{LARGEST_LOSS, diverged};
+use crate::data::Batch;
+use crate::error::Result;
+use crate::learn::{Learner, Updates};
+use crate::num::random::Stream;
+use crate::num::{Real, kernel};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Random stream of initial weights.
+const WEIGHTS: u64 = 0x636c_6173;
+
+/// Parameters of a classifier of one hidden layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct ClassifierWeights<T: Real> {
+    /// `W'`, `n_features x n_units`.
+    pub encoder: Vec<T>,
+    /// `b`.
+    pub bias: Vec<T>,
+    /// `V`, `n_units x n_classes`.
+    pub output: Vec<T>,
+    /// `c`.
+    pub offset: Vec<T>,
+}
+
+impl<T: Real> ClassifierWeights<T> {
+    /// A hidden layer of the units `encoder`, by rows, with their biases, and an output layer of zeros: every class is equally likely.
+    ///
+    /// # Panics
+    ///
+    /// An encoder whose length is no multiple of the number of units.
+    pub fn of(encoder: &[f64], bias: &[f64], n_classes: usize) -> Self {
+        let m = bias.len();
+        assert_eq!(encoder.len() % m, 0, "a weight for each unit and column");
+        let p = encoder.len() / m;
+        let across = (0..p).flat_map(|c| (0..m).map(move |j| T::from_f64(encoder[j * p + c]))).collect();
+        Self {
+            encoder: across,
+            bias: bias.iter().map(|b| T::from_f64(*b)).collect(),
+            output: vec![T::default(); m * n_classes],
+            offset: vec![T::default(); n_classes],
+        }
+    }
+
+    /// Random units for rows of `p` numbers: normal weights of variance `2 / p` and biases of 0 (He et al. 2015, equation 10).
+    pub fn at_random(m: usize, p: usize, n_classes: usize, seed: u64) -> Self {
+        let (draws, deviation) = (Stream::new(seed, WEIGHTS), (2.0 / p as f64).sqrt());
+        let encoder: Vec<f64> = (0..m * p).map(|i| deviation * draws.normal(i as u64)).collect();
+        Self::of(&encoder, &vec![0.0; m], n_classes)
+    }
+
+    /// Number of units.
+    pub fn n_units(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Number of columns of the rows.
+    pub fn n_features(&self) -> usize {
+        self.encoder.len() / self.bias.len()
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// Number of rows whose most likely class, the first if several are equally likely, is not their label.
+    ///
+    /// # Panics
+    ///
+    /// Rows whose number is not that of the labels.
+    pub fn n_errors(&self, x: &[T], labels: &[u32]) -> u64 {
+        let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
+        assert_eq!(x.len(), labels.len() * p, "a label for each row");
+        let slices = x.par_chunks(SLICE * p).zip(labels.par_chunks(SLICE));
+        let wrong = slices.map(|(x, labels)| {
+            let (mut codes, mut scores) = (vec![T::default(); labels.len() * m], vec![T::default(); labels.len() * c]);
+            self.scores(x, &mut codes, &mut scores);
+            let found = scores.chunks_exact(c).map(first_largest);
+            found.zip(labels).filter(|(found, label)| *found != **label as usize).count() as u64
+        });
+        wrong.sum()
+    }
+
+    /// Codes of the rows, and the logarithms of the probabilities of the classes up to a number for each row.
+    fn scores(&self, x: &[T], codes: &mut [T], scores: &mut [T]) {
+        let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
+        let n = x.len() / p;
+        kernel::product(codes, x, &self.encoder, n, p, m);
+        for row in codes.chunks_exact_mut(m) {
+            for (u, b) in row.iter_mut().zip(&self.bias) {
+                let sum = *u + *b;
+                *u = if sum > T::default() { sum } else { T::default() };
+            }
+        }
+        kernel::product(scores, codes, &self.output, n, m, c);
+        for row in scores.chunks_exact_mut(c) {
+            row.iter_mut().zip(&self.offset).for_each(|(s, o)| *s += *o);
+        }
+    }
+}
+
+/// The index of the largest number, the first if several are equal.
+fn first_largest<T: Real>(of: &[T]) -> usize {
+    let better = |best: usize, at: usize| if of[at] > of[best] { at } else { best };
+    (1..of.len()).fold(0, better)
+}
+
+/// Overwrites the scores of a row by the gradient of its loss with respect to them, times `share`, and returns the loss.
+fn softmax<T: Real>(scores: &mut [T], label: usize, share: f64) -> f64 {
+    let most = scores.iter().map(|s| s.to_f64()).fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = scores.iter().map(|s| (s.to_f64() - most).exp()).sum();
+    let loss = total.ln() + most - scores[label].to_f64();
+    for (class, score) in scores.iter_mut().enumerate() {
+        let probability = (score.to_f64() - most).exp() / total;
+        *score = T::from_f64(share * (probability - f64::from(class == label)));
+    }
+    loss
+}
+
+/// Options of the training.
+#[derive(Clone, Debug)]
+pub struct ClassifierTraining<'v, T> {
+    /// The corruption of the rows.
+    pub corruption: Corruption,
+    /// The label of every row of the data, by its number, below the number of classes.
+    pub labels: &'v [u32],
+    /// Rows of the validation part, and their labels.
+    pub validation: (&'v [T], &'v [u32]),
+    /// The learning rate, for messages.
+    pub learning_rate: f64,
+}
+
+/// A classifier in training, and buffers of one step.
+pub struct ClassifierLearner<'v, T: Real> {
+    how: ClassifierTraining<'v, T>,
+    gradient: ClassifierWeights<T>,
+    varies: Vec<bool>,
+    /// Corrupted rows, codes, gradients with respect to scores and to pre-activations.
+    noisy: Vec<T>,
+    codes: Vec<T>,
+    scores: Vec<T>,
+    back: Vec<T>,
+    losses: Vec<f64>,
+}
+
+impl<'v, T: Real> ClassifierLearner<'v, T> {
+    /// For weights of the same sizes as `like`.
+    pub fn new(how: ClassifierTraining<'v, T>, like: &ClassifierWeights<T>) -> Self {
+        let varies = vec![true; like.n_features()];
+        let (noisy, codes, scores, back) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { how, gradient: like.clone(), varies, noisy, codes, scores, back, losses: Vec::new() }
+    }
+
+    /// The gradient of the mean loss of the last batch.
+    pub fn last_gradient(&self) -> &ClassifierWeights<T> {
+        &self.gradient
+    }
+
+    /// Fills the buffers for a batch; returns the mean loss.
+    fn pass(&mut self, weights: &ClassifierWeights<T>, batch: &Batch<'_, T>) -> f64 {
+        let (m, p, c, n) = (weights.n_units(), weights.n_features(), weights.n_classes(), batch.rows.len());
+        for (buffer, width) in
+            [(&mut self.noisy, p), (&mut self.codes, m), (&mut self.scores, c), (&mut self.back, m)]
+        {
+            buffer.resize(n * width, T::default());
+        }
+        self.losses.resize(n.div_ceil(SLICE), 0.0);
+        let (how, varies, share) = (&self.how, &self.varies, 1.0 / n as f64);
+        let rows = self.noisy.par_chunks_mut(SLICE * p).zip(self.scores.par_chunks_mut(SLICE * c));
+        let units = self.codes.par_chunks_mut(SLICE * m).zip(self.back.par_chunks_mut(SLICE * m));
+        let given = batch.x.par_chunks(SLICE * p).zip(batch.rows.par_chunks(SLICE));
+        let slices = rows.zip(units).zip(given).zip(self.losses.par_iter_mut());
+        let least = least_parts(n * m * (p + 2 * c));
+        slices.with_min_len(least).for_each(|((((noisy, scores), (codes, back)), (x, numbers)), loss)| {
+            let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);
+            each.for_each(|((out, x), row)| how.corruption.apply(batch.position.epoch, *row, x, varies, out));
+            weights.scores(noisy, codes, scores);
+            let each = scores.chunks_exact_mut(c).zip(numbers);
+            *loss = each.map(|(scores, row)| softmax(scores, how.labels[*row as usize] as usize, share)).sum();
+            kernel::product_by_rows(back, scores, &weights.output, numbers.len(), m, c);
+            let inactive = back.iter_mut().zip(&*codes).filter(|(_, h)| **h == T::default());
+            inactive.for_each(|(g, _)| *g = T::default());
+        });
+        self.losses.iter().sum::<f64>() / n as f64
+    }
+}
+
+impl<T: Real> Learner<T> for ClassifierLearner<'_, T> {
+    type State = ClassifierWeights<T>;
+
+    fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+        let (m, p, c, n) = (state.n_units(), state.n_features(), state.n_classes(), batch.rows.len());
+        let loss = self.pass(state, batch);
+        let to = &mut self.gradient;
+        left_transposed(&mut to.encoder, &self.noisy, &self.back, n, p, m);
+        left_transposed(&mut to.output, &self.codes, &self.scores, n, m, c);
+        column_sums(&mut to.bias, &self.back, m);
+        column_sums(&mut to.offset, &self.scores, c);
+        if loss.is_finite() && loss <= LARGEST_LOSS {
+            return Ok(Some(loss));
+        }
+        let found = format!("the loss grew to {loss:.1e}");
+        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
+    }
+
+    fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {
+        let by = &self.gradient;
+        updates.descend(&mut state.encoder, &by.encoder);
+        updates.descend(&mut state.bias, &by.bias);
+        updates.descend(&mut state.output, &by.output);
+        updates.descend(&mut state.offset, &by.offset);
+    }
+
+    /// The share of the validation rows that are classified wrongly.
+    fn validate(&mut self, state: &Self::State) -> Result<Option<f64>> {
+        let (x, labels) = self.how.validation;
+        Ok((!labels.is_empty()).then(|| state.n_errors(x, labels) as f64 / labels.len() as f64))
+    }
+}
