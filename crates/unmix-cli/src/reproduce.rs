@@ -28,7 +28,7 @@ pub(crate) struct Reproduce {
     /// on any]
     #[arg(long, value_name = "FILE")]
     pub(crate) activations: Option<PathBuf>,
-    /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4; 100 are published)
+    /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4; 100 are published), or of seeds (rfn-pretraining: 3)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) instances: Option<u64>,
     /// Folder for figures and tables

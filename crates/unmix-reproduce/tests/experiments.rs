@@ -193,6 +193,23 @@ fn tables_of_rectified_factor_networks() {
     }
 }
 
+#[test]
+fn classifiers_from_layers_learnt_without_labels() {
+    holds("rfn-pretraining", 0);
+    // Three initial layers on two sets, since there are no digits: errors, intervals, epochs; and the same bytes on any number of threads.
+    let folder = tempfile::tempdir().unwrap();
+    let files = |threads: usize| {
+        let output = folder.path().join(threads.to_string());
+        let options = Options { quick: true, pictures: None, instances: Some(2), output: output.clone() };
+        let run = Run { threads, ..Run::default() };
+        let results = reproduce(&["rfn-pretraining"], &options, &run, |_| ()).unwrap().remove(0).1;
+        assert!(results.numbers.len() >= 2 * 3 * 4, "{}", results.numbers.len());
+        let of = |name: &str| std::fs::read(output.join("rfn-pretraining").join(name)).unwrap();
+        ["numbers.csv", "runs.csv", "table_2.csv", "table_s11.csv", "rfn-pretraining.svg"].map(of)
+    };
+    assert_eq!(files(1), files(2));
+}
+
 /// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
 #[test]
 fn synthetic_pictures_span_few_dimensions() {

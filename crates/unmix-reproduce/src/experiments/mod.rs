@@ -9,6 +9,7 @@ mod panels;
 mod points;
 mod projection;
 pub(crate) mod published;
+mod rfn_pretraining;
 mod rfn_tables;
 mod rica;
 mod rotation;
@@ -56,6 +57,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     lista::EXPERIMENT,
     sae_activations::EXPERIMENT,
     rfn_tables::EXPERIMENT,
+    rfn_pretraining::EXPERIMENT,
 ];
 
 /// The book chapter on linear structure.

@@ -91,6 +91,29 @@ impl<T: Real> ClassifierWeights<T> {
         wrong.sum()
     }
 
+    /// The mean over rows of the squared length of their codes.
+    ///
+    /// # Panics
+    ///
+    /// Numbers that are no rows of the columns of the weights.
+    pub fn mean_squared_code(&self, x: &[T]) -> f64 {
+        let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
+        assert_eq!(x.len() % p, 0, "whole rows");
+        let (mut codes, mut scores) = (vec![T::default(); SLICE * m], vec![T::default(); SLICE * c]);
+        let squares = x.chunks(SLICE * p).map(|x| {
+            let n = x.len() / p;
+            self.scores(x, &mut codes[..n * m], &mut scores[..n * c]);
+            kernel::sum_of_squares(&codes[..n * m])
+        });
+        squares.sum::<f64>() / (x.len() / p) as f64
+    }
+
+    /// Multiplies the codes by a positive number.
+    pub fn scale_units(&mut self, by: f64) {
+        let by = T::from_f64(by);
+        self.encoder.iter_mut().chain(&mut self.bias).for_each(|w| *w *= by);
+    }
+
     /// Codes of the rows, and the logarithms of the probabilities of the classes up to a number for each row.
     fn scores(&self, x: &[T], codes: &mut [T], scores: &mut [T]) {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
