@@ -197,8 +197,23 @@ def test_patterns_are_drawn_and_filters_on_request(fitted):
     assert_allclose(curve, ica.components_[0])
     with pytest.raises(ValueError, match="which must be 'patterns' or 'filters', got"):
         plot.components(ica, which="both")
-    with pytest.raises(ValueError, match="the scree of ICA is not possible"):
-        plot.scree(ica)
+
+
+def test_sources_have_shares_of_the_variance_that_add_up():
+    X = np.random.RandomState(0).laplace(size=(3000, 5)) @ np.random.RandomState(1).randn(5, 5)
+    total = X.var(axis=0).sum()
+    ica = ICA(random_state=0).fit(X)
+    S = ica.transform(X)
+    parts = [(np.outer(S[:, i], ica.mixing_[:, i])).var(axis=0).sum() / total for i in range(5)]
+    assert_allclose(ica.explained_variance_ratio_, parts, rtol=1e-9)
+    assert_allclose(ica.explained_variance_ratio_.sum(), 1, rtol=1e-9)
+    few = ICA(3, random_state=0).fit(X)
+    assert_allclose(few.explained_variance_ratio_.sum(), PCA(3).fit(X).explained_variance_ratio_.sum(), rtol=1e-6)
+    heights = [bar.get_height() for bar in plot.scree(ica).patches]
+    assert_allclose(heights, 100 * ica.explained_variance_ratio_)
+    assert not hasattr(ICA(ortho=False, random_state=0).fit(X), "explained_variance_ratio_")
+    with pytest.raises(ValueError, match="the scree of RICA is not possible"):
+        plot.scree(RICA(random_state=0).fit(X))
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,8 @@ class FastICA(FastICAParameters, Sources):
         Whitening matrix, up to ``sqrt(n_samples)``; not with ``whiten=False``.
     rotation_, scale_, second_rotation_ : ndarray
         ``components_.T = rotation_ @ diag(1 / scale_) @ second_rotation_``, the first two those of PCA; not with ``whiten=False``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        ``component_variance_`` as a share of the variance of all columns.
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each source; sources are in this order.
     n_iter_, n_components_, n_samples_, n_features_in_ : int

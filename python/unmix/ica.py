@@ -103,6 +103,9 @@ class ICA(ICAParameters, Sources):
         Encoder: ``transform(x) = (x - mean_) @ components_.T``.
     mixing_ : ndarray of shape (n_features, n_components)
         Mixing matrix (decoder); its columns are the loadings of the sources; the entry of largest magnitude of each is positive.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        ``component_variance_`` as a share of the variance of all columns: sources are uncorrelated, so shares add up. Not with
+        ``ortho=False`` or ``standardize=True``, nor after ``partial_fit``.
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each source, summed over columns. With ``ortho=False`` these do not add up to the total.
     mean_ : ndarray of shape (n_features,)

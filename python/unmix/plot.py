@@ -54,7 +54,7 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted estimator with ``explained_variance_ratio_``
-        As ``PCA``.
+        As ``PCA`` and ``ICA``.
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
 
@@ -80,7 +80,7 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
     if not hasattr(model, "explained_variance_ratio_"):
         raise ValueError(
             f"the scree of {type(model).__name__} is not possible: its components have no shares of the variance that add up; "
-            "draw PCA, NeuralPCA or SigmaPCA"
+            "draw PCA, NeuralPCA, SigmaPCA or ICA"
         )
     ax = axes_or_new(ax)
     share = 100 * np.asarray(model.explained_variance_ratio_)

@@ -96,9 +96,15 @@ pub(crate) fn model<T: Real>(
         noise_scale: coordinates.noise_scale.as_deref(),
         second_rotation: Some(&unmixing.transposed()),
     };
-    let variance = Tensor::vector(&arranged.values(&component_variance), dtype);
+    let variance = arranged.values(&component_variance);
+    let mut own = vec![("component_variance", Tensor::vector(&variance, dtype))];
+    // Variances of correlated sources do not add up.
+    if let Some(total) = coordinates.total.filter(|total| *total > 0.0 && search.rotates_only()) {
+        let share: Vec<f64> = variance.iter().map(|v| v / total).collect();
+        own.push(("explained_variance_ratio", Tensor::vector(&share, dtype)));
+    }
     report.end(run);
-    let tensors = described.tensors(dtype, [("component_variance", variance)]);
+    let tensors = described.tensors(dtype, own);
     Model::fitted(method, settings, rows.features().clone(), 0, tensors, report)
 }
 

@@ -113,6 +113,7 @@ impl Preparation {
             (own + about) / unit(i) / unit(j)
         });
         let mean = if self.center { scatter.mean } else { vec![0.0; p] };
+        let total = noise_scale.is_none().then(|| (0..p).map(|j| moments[(j, j)]).sum());
         Ok(Coordinates {
             n,
             mean,
@@ -122,6 +123,7 @@ impl Preparation {
             deviation: Vec::new(),
             white: false,
             moments: Some(moments),
+            total,
             rank: None,
             n_constant,
             sweeps: 1,

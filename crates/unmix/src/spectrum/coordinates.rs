@@ -101,6 +101,8 @@ pub(crate) struct Coordinates {
     pub(crate) white: bool,
     /// Second moments of the coordinates (divisor `n`), if they are not white and if requested.
     pub(crate) moments: Option<Matrix<f64>>,
+    /// Total variance of the columns (divisor `n`), unless they are divided by their own deviations.
+    pub(crate) total: Option<f64>,
     /// Number of directions along which the rows vary, if known.
     pub(crate) rank: Option<usize>,
     /// Number of constant columns.
@@ -119,6 +121,7 @@ impl Coordinates {
         let PrincipalAxes { found, solver, sweeps } = seen;
         let share = (found.n - 1.0) / found.n;
         let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
+        let total = found.noise_scale.is_none().then_some(found.total * share);
         let mut axes = found.axes.top_rows(k);
         for i in 0..k {
             // So that the start of a search does not depend on the solver.
@@ -134,6 +137,7 @@ impl Coordinates {
             deviation: found.values[..k].iter().map(|v| (v * share).sqrt() / size).collect(),
             white,
             moments: None,
+            total,
             rank,
             n_constant: found.n_constant,
             sweeps,

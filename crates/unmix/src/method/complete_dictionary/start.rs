@@ -114,6 +114,7 @@ impl CompleteDictionary {
             deviation: Vec::new(),
             white: false,
             moments: Some(moments),
+            total: None,
             rank: Some(rank),
             n_constant: 0,
             sweeps: 1,
