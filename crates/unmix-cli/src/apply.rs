@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{reference, sound, terminal};
+use crate::{picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -47,7 +47,10 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     if let Some(folder) = sound::folder(&args.apply) {
         let (model, files) = (Model::load(&args.apply.model)?, args.apply.input.files()?);
         let without = model.choose("exclude", &args.exclude)?;
-        return sound::reconstruct(&model, &files, &args.apply, &folder, without);
+        return match picture::is_picture(&files) {
+            true => picture::reconstruct(&model, &files, &args.apply, &folder, &without),
+            false => sound::reconstruct(&model, &files, &args.apply, &folder, without),
+        };
     }
     let job = Job::new(&args.apply)?;
     let without = job.model.choose("exclude", &args.exclude)?;

@@ -21,6 +21,7 @@ mod names;
 mod output;
 mod panics;
 mod positions;
+mod picture;
 mod progress;
 mod reference;
 mod report;

@@ -113,7 +113,7 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
     Ok(0)
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 

@@ -74,6 +74,35 @@ pub(crate) fn open(
     Ok(Input { stored: kinds.join(", "), shape: shape.into_iter().map(Some).collect(), ..input })
 }
 
+/// Writes pixels from 0 to 1 as an image of 8 bits, grey or in three colours by its `shape`, (height, width) or (height, width, 3); pixels outside
+/// that range are clipped.
+///
+/// # Errors
+///
+/// Pixels that are not those of an image of this shape; a file that cannot be written.
+pub fn write_png(path: &Path, pixels: &[f64], shape: &[usize]) -> Result<()> {
+    let refused = || {
+        let found = format!("{} pixels are no image of shape {shape:?}", pixels.len());
+        Error::format(path, found, "give (height, width) or (height, width, 3)")
+    };
+    let (height, width, colours) = match *shape {
+        [height, width] => (height, width, image::ExtendedColorType::L8),
+        [height, width, 3] => (height, width, image::ExtendedColorType::Rgb8),
+        _ => return Err(refused()),
+    };
+    if shape.iter().product::<usize>() != pixels.len() || pixels.is_empty() {
+        return Err(refused());
+    }
+    let values: Vec<u8> = pixels.iter().map(|x| (255.0 * x.clamp(0.0, 1.0)).round() as u8).collect();
+    let mut bytes = Vec::new();
+    let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
+    image::ImageEncoder::write_image(encoder, &values, width as u32, height as u32, colours)
+        .map_err(|e| Error::io("cannot write", path, std::io::Error::other(e.to_string())))?;
+    let mut file = unmix::data::NewFile::create(path)?;
+    file.put(&bytes)?;
+    file.finish()
+}
+
 /// The error of an image whose colours are not those of the `first` file.
 fn other_colours(path: &Path, first: &Path, (own, others): (Pixels, Pixels), options: &Options) -> Error {
     let found = format!("it is {}, but {} is {}", own.name(), first.display(), others.name());

@@ -74,6 +74,9 @@ pub use guard::panic_is_caught;
 pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use sparse_writer::SparseWriter;
+#[cfg(feature = "images")]
+pub use image::write_png;
+pub use paths::is_image;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 

@@ -43,14 +43,20 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Whether a file is an image by the ending of its name.
+pub fn is_image(path: &Path) -> bool {
+    let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+    Kind::by_ending(&name) == Some(Kind::Image)
+}
+
 /// The images in a folder; not those in folders within.
 fn images(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e| Error::io("cannot read", folder, e);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let name = file.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if Kind::by_ending(&name) == Some(Kind::Image) && !name.starts_with('.') {
+        let hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if is_image(&file) && !hidden {
             files.push(file);
         }
     }

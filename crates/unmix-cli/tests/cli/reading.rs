@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, read_npy};
 use unmix::Model;
-use unmix_io::write_wav;
+use unmix_io::{write_png, write_wav};
 
 #[test]
 fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
@@ -75,6 +75,39 @@ fn recordings_in_another_order_give_the_same_codes() {
     assert_eq!(Model::load(&b.path("n.safetensors")).unwrap().features().names.as_ref().unwrap()[0], "Fz");
     let sound = b.run("encode m.safetensors mix1.wav mix2.wav mix3.wav -o src.wav");
     assert!(sound.code == 2 && sound.err.contains("give a folder, as in -o src/"), "{}", sound.err);
+}
+
+#[test]
+fn cleaned_pictures_are_written_under_their_own_names() {
+    let b = Bench::new();
+    std::fs::create_dir(b.path("photos")).unwrap();
+    // Stripes of four levels, and one pixel that differs.
+    let picture = |i: usize| -> Vec<f64> {
+        let level = [0.2, 0.4, 0.6, 0.8][i % 4];
+        (0..48).map(|at| if at == i { 1.0 } else if at % 8 < 4 { level } else { 0.1 }).collect()
+    };
+    for i in 0..12 {
+        write_png(&b.path(&format!("photos/p{i:02}.png")), &picture(i), &[6, 8]).unwrap();
+    }
+    b.ok("fit pca photos -k 11 -o m.safetensors");
+    let whole = b.ok("reconstruct m.safetensors photos -o same/");
+    assert!(whole.err.contains("12 pictures in"), "{}", whole.err);
+    // All components: the pictures themselves, to a level of grey.
+    b.ok("encode m.safetensors photos -o a.npy");
+    b.ok("encode m.safetensors same -o b.npy");
+    let both = ["a.npy", "b.npy"].map(|name| read_npy(&b.path(name)).0);
+    assert!(both[0].iter().zip(&both[1]).all(|(a, b)| (a - b).abs() < 0.02));
+    b.ok("reconstruct m.safetensors photos --exclude 0 -o clean/");
+    b.ok("encode m.safetensors clean -o c.npy");
+    let (codes, _) = read_npy(&b.path("c.npy"));
+    assert!(codes.iter().step_by(11).all(|x| x.abs() < 0.05));
+    let refused = b.run("reconstruct m.safetensors photos -o photos/");
+    assert!(refused.code == 1 && refused.err.contains("is read by the same command"), "{}", refused.err);
+    let (before, after) = (b.read("photos/p03.png"), b.read("same/p03.png"));
+    assert_eq!(before.len(), after.len());
+    b.ok("fit pca photos --patches 3x3 -k 2 -o patches.safetensors");
+    let patches = b.run("reconstruct patches.safetensors photos --patches 3x3 -o out/");
+    assert!(patches.code == 1 && patches.err.contains("which are patches of them"), "{}", patches.err);
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Cleaned pictures: rows that are whole images, reconstructed without some of the components, as a file for each.
+
+use crate::args::Apply;
+use crate::failure::{Done, Failure};
+use crate::input;
+use crate::interrupt::WritingGuard;
+use crate::progress::Progress;
+use crate::sound::same_file;
+use crate::terminal;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use unmix::data::VecSink;
+use unmix::{Error, Model, with_rows};
+
+/// Whether the input is images.
+pub(crate) fn is_picture(files: &[PathBuf]) -> bool {
+    files.first().is_some_and(|file| unmix_io::is_image(file))
+}
+
+/// Writes every picture, reconstructed without some of the components, into `folder` as a `.png` file under its own name. Pixels outside the
+/// range of an image are clipped, and counted.
+pub(crate) fn reconstruct(
+    model: &Model,
+    files: &[PathBuf],
+    args: &Apply,
+    folder: &Path,
+    without: &[usize],
+) -> Done {
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
+    let said = |found: String, remedy: &str| {
+        Err(Failure::Said(format!("a folder of pictures is not possible: {found}; {remedy}")))
+    };
+    let array = "give the name of a file for the numbers, such as out.npy";
+    let Some(shape @ ([_, _] | [_, _, 3])) = model.features().shape.as_deref() else {
+        return said("the model was not fitted to whole pictures of one size".into(), array);
+    };
+    let (numbers, n) = with_rows!(&input.rows, rows => {
+        let mut sink = VecSink(Vec::new());
+        let encoded = model.reconstruct_without(without, rows, &run, &mut sink)?;
+        crate::apply::warn_unsolved(&encoded);
+        let numbers: Vec<f64> = sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect();
+        let n = numbers.len() / model.n_features().max(1);
+        (numbers, n)
+    });
+    if n != files.len() {
+        return said(format!("{} images gave {n} rows, which are patches of them", files.len()), array);
+    }
+    let targets = names(files, folder);
+    if let Some(path) = targets.iter().find(|path| files.iter().any(|file| same_file(file, path))) {
+        let found = format!("{} is read by the same command", path.display());
+        return said(found, "choose another folder");
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
+    progress.clear();
+    let _guard = WritingGuard::new();
+    for (pixels, path) in numbers.chunks_exact(model.n_features()).zip(&targets) {
+        unmix_io::write_png(path, pixels, shape)?;
+    }
+    let clipped = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
+    let pictures = if n == 1 { "picture" } else { "pictures" };
+    terminal::note(&format!(
+        "{n} {pictures} in {}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
+        folder.display(),
+        100.0 * clipped as f64 / numbers.len().max(1) as f64
+    ));
+    Ok(0)
+}
+
+/// A file for each picture, named as its own; a number is added to a name that another picture has.
+fn names(files: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
+    let mut taken = HashSet::new();
+    let mut name = |file: &PathBuf| {
+        let stem = file.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
+        let each = std::iter::once(stem.clone()).chain((2..).map(|i| format!("{stem}-{i}")));
+        let free = each.into_iter().find(|name| taken.insert(name.clone()));
+        folder.join(format!("{}.png", free.unwrap_or(stem)))
+    };
+    files.iter().map(&mut name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_pictures_of_one_name_have_two_files() {
+        let files = ["a/x.png", "b/x.jpg", "b/y.bmp"].map(PathBuf::from);
+        let wanted = ["out/x.png", "out/x-2.png", "out/y.png"].map(PathBuf::from);
+        assert_eq!(names(&files, Path::new("out")), wanted);
+    }
+}
