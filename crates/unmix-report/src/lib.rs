@@ -28,6 +28,7 @@ mod moments;
 mod number;
 mod page;
 mod picture;
+mod playback;
 mod sample;
 mod sheet;
 mod summary;

@@ -108,7 +108,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
 }
 
 /// Nothing may be fetched or executed, whatever the data contain.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+const POLICY: &str = "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'";
 
 fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
     Ok(html! {

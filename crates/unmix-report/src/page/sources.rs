@@ -6,6 +6,7 @@ use crate::facts;
 use crate::figure::{self, TimeCourse};
 use crate::number::{count, number, number_in};
 use crate::picture::{Scale, data_uri};
+use crate::playback::player;
 use crate::svg::pt;
 use crate::window::{MOST, Window};
 use crate::{Options, picture::Layout};
@@ -50,6 +51,10 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let Some(window) = context.window.as_ref().filter(|w| !w.drawn.is_empty()) else { return html! {} };
     let (k, p) = (context.spectrum.k, context.model.n_features());
     let decoder = facts::decoder(context.model);
+    let played = |values: &[f64], i: usize| {
+        let of = window.drawn.len();
+        player(values, window.rate, of, &format!("Component {i} as sound"))
+    };
     let spectra = window.spectra.iter().any(|s| !s.is_empty());
     let unit = if unit_variance(window) { "std. dev." } else { "code" };
     let names = context.options.row_names.as_deref().filter(|_| window.rate.is_none()).unwrap_or_default();
@@ -81,6 +86,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                         @if let Some(v) = &context.spectrum.variance { span { "variance " (number_in(v, v[i])) } }
                         @if let Some(kurtosis) = window.moments[i].excess_kurtosis() { span { "excess kurtosis " (number(kurtosis)) } }
                         (chip(context, i))
+                        @if let Ok(sound) = played(course, i) { (sound) }
                     }
                     div class=(if spectra { "source" } else { "source two" }) {
                         div { (mixing(context, decoder.row(i), i)) }
