@@ -33,6 +33,7 @@ mod sample;
 mod sheet;
 mod summary;
 mod svg;
+mod units;
 mod window;
 
 pub use page::page;

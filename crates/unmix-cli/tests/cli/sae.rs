@@ -32,6 +32,22 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     assert!(Model::load(&b.path("back.safetensors")).unwrap().report().run.invocation.is_some());
     b.ok("show back.safetensors");
     b.ok("report back.safetensors x.npy -o page.html");
+    // Cards of units: the strongest rows by their labels, with those of the rows around them.
+    b.write("words.txt", (0..500).map(|i| format!("w{i}x\n")).collect::<String>());
+    b.ok("report m.safetensors x.npy --color words.txt -o words.html");
+    let page = String::from_utf8(b.read("words.html")).unwrap();
+    let units = page.split("<section id=\"units\">").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(units.contains("density of each unit") && units.contains("most used"));
+    let card = units.split("<ol>").nth(1).unwrap();
+    let row: usize = card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    assert!(card.contains(&format!(">w{row}x</b>")), "{card}");
+    let beside = if row > 0 { row - 1 } else { row + 1 };
+    assert!(card.contains(&format!("w{beside}x ")), "{card}");
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    let codes = model.encode_to_vec(&unmix::Rows::from_slice(made.x.as_slice(), 8).unwrap(), &unmix::Run::default());
+    let codes = codes.unwrap();
+    let largest = |j: usize| codes.iter().skip(j).step_by(16).fold(0.0f64, |m, x| m.max(*x));
+    assert!((0..16).any(|j| codes[row * 16 + j] > 0.0 && codes[row * 16 + j] == largest(j)));
     let again = b.run("export m.safetensors -o folder --to saelens");
     assert!(again.code == 1 && again.err.contains("already exists"), "{}", again.err);
     b.ok("export m.safetensors -o folder --to saelens --dtype bfloat16 --force");

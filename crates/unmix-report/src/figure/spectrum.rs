@@ -116,6 +116,37 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
     )
 }
 
+/// How many units there are of each density, the share of `n` rows in which a unit is active, by powers of ten.
+pub(crate) fn densities(uses: &[u64], n: u64) -> Markup {
+    /// Bars of a power of ten.
+    const FINE: f64 = 4.0;
+    let exponent = |uses: u64| (uses as f64 / n.max(1) as f64).log10();
+    let place = |uses: u64| (FINE * exponent(uses)).floor().min(-1.0);
+    let active = || uses.iter().copied().filter(|uses| *uses > 0);
+    let low = active().map(place).fold(-1.0, f64::min);
+    let mut counts = vec![0u64; -low as usize];
+    active().for_each(|uses| counts[(place(uses) - low) as usize] += 1);
+    let top = counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.06;
+    let start = |i: usize| (low + i as f64) / FINE;
+    let frame = Frame::new(WIDTH, 250.0, (start(0), start(counts.len())), (0.0, top));
+    let label = format!("Histogram of the densities of {} units, in powers of ten", active().count());
+    let bar = |i: usize| {
+        let (x, end, y) =
+            (frame.px(start(i)) + 0.5, frame.px(start(i + 1)) - 0.5, frame.py(counts[i] as f64));
+        format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(end), pt(frame.bottom()), pt(x))
+    };
+    let name = |i: usize| format!("{} to {}", percent(10f64.powf(start(i))), percent(10f64.powf(start(i + 1))));
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes("log10 of the density", "units", &Ticks::round(frame.x, 7), &Ticks::round(frame.y, 4)))
+            @for (i, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+                path.bar d=(bar(i)) { title { (name(i)) ": " (count(*n)) " units" } }
+            }
+        },
+    )
+}
+
 /// Bars over whole numbers: how often each occurs; neighbours together, where there are many.
 pub(crate) fn histogram(values: &[u32], x_name: &str, y_name: &str) -> Markup {
     const MOST: usize = 60;

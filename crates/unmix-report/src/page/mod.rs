@@ -16,12 +16,14 @@ mod sources;
 mod stability;
 mod stack;
 mod truth;
+mod units;
 mod variance;
 
 use crate::Options;
 use crate::facts::Spectrum;
 use crate::modules::{self as found, Shown};
 use crate::sample::Sample;
+use crate::units::Units;
 use crate::window::Window;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unmix::{AnyRows, Error, Model, Result, Run, with_rows};
@@ -35,6 +37,8 @@ struct Context<'a> {
     sample: Option<Sample>,
     /// Consecutive rows, where these are informative.
     window: Option<Window>,
+    /// Units of an overcomplete code, of models that state how often each is active.
+    units: Option<Units>,
     /// Modules, of models whose units are modules.
     modules: Option<Shown>,
     /// What the input is called.
@@ -96,6 +100,10 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
             remedy: "give one name for each row".into(),
         });
     }
+    let units = match rows {
+        Some(rows) => crate::units::of(model, rows, run)?,
+        None => None,
+    };
     let modules = match (rows, &sample) {
         (Some(rows), Some(sample)) => {
             found::shown(model, rows, options.modules.as_ref(), &sample.spread, run)?
@@ -103,7 +111,8 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
         _ => None,
     };
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
-    let context = Context { model, options, spectrum: Spectrum::of(model), sample, window, modules, input };
+    let spectrum = Spectrum::of(model);
+    let context = Context { model, options, spectrum, sample, window, units, modules, input };
     Ok(document(&context, run)?.into_string())
 }
 
@@ -136,6 +145,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (layers::of_network(context))
                     (stack::of_layers(context)?)
                     (codes::of_sparse(context)?)
+                    (units::of_code(context)?)
                     (modules::of_units(context)?)
                     (gaps::map(context)?)
                     (rows::scores(context))

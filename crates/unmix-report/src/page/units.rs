@@ -1,0 +1,125 @@
+//! Units of an overcomplete code: their densities, cards with their strongest rows, and atoms that are nearly the same.
+
+use super::components::VectorStyle;
+use super::{Context, section};
+use crate::facts;
+use crate::figure;
+use crate::number::{count, fixed, number, percent};
+use crate::picture::{Scale, data_uri};
+use crate::units::{ALIKE, Kind, Unit, Units};
+use maud::{Markup, html};
+use unmix::Result;
+
+/// Rows before and after a strongest row whose labels are shown with it.
+const AROUND: u64 = 5;
+/// Cards that are shown before the others are unfolded.
+const OPEN: usize = 12;
+/// Bytes that the picture of an atom may have before it is compressed.
+const PICTURE: usize = 4000;
+
+/// The section; empty without units.
+pub(super) fn of_code(context: &Context<'_>) -> Result<Markup> {
+    let Some(units) = context.units.as_ref().filter(|units| !units.cards.is_empty()) else {
+        return Ok(html! {});
+    };
+    let cards: Vec<Markup> =
+        units.cards.iter().map(|(kind, j)| card(context, units, *kind, *j)).collect::<Result<_>>()?;
+    let (open, more) = cards.split_at(cards.len().min(OPEN));
+    let uses: Vec<u64> = units.all.iter().map(|unit| unit.uses).collect();
+    Ok(section(
+        "units",
+        "Units",
+        html! {
+            p.caption { (caption(units)) }
+            div.panels { figure {
+                figcaption { b { "density of each unit" } }
+                (figure::densities(&uses, units.n_rows))
+            } }
+            (pairs(context, units)?)
+            p.caption {
+                "The most used units, the rarest, and those of the largest codes: how often each is active, and its strongest rows"
+                @if context.options.labels.is_some() { ", each with the labels of the rows around it" } "."
+            }
+            div.units { @for card in open { (card) } }
+            @if !more.is_empty() {
+                details { summary { (count(more.len() as u64)) " more units" } div.units { @for card in more { (card) } } }
+            }
+        },
+    ))
+}
+
+fn caption(units: &Units) -> Markup {
+    let never = units.all.iter().filter(|unit| unit.uses == 0).count();
+    html! {
+        @if units.all_rows { "Over all " (count(units.n_rows)) " rows, " } @else { "Over the first " (count(units.n_rows)) " rows, " }
+        (count((units.all.len() - never) as u64)) " of " (count(units.all.len() as u64)) " units are active in at least one. "
+        "The density of a unit is the share of the rows in which it is active."
+    }
+}
+
+/// One unit: why it is shown, its density, its atom where that is a picture, and its strongest rows.
+fn card(context: &Context<'_>, units: &Units, kind: Kind, j: usize) -> Result<Markup> {
+    let unit = &units.all[j];
+    Ok(html! {
+        figure {
+            figcaption {
+                b { "unit " (j) } span { (kind.name()) }
+                span { "active in " (percent(unit.uses as f64 / units.n_rows as f64)) }
+                span { "mean code " (number(unit.sum / unit.uses as f64)) }
+            }
+            (picture(context, j)?)
+            ol { @for (code, row) in &unit.top { li { span.value { (number(*code)) } " " (named(context, *row)) } } }
+            (rest(unit))
+        }
+    })
+}
+
+fn rest(unit: &Unit) -> Markup {
+    let shown = unit.top.len() as u64;
+    html! { @if unit.uses <= shown { p.caption { "It is active in no other row." } } }
+}
+
+/// The atom of a unit, where rows are pictures.
+fn picture(context: &Context<'_>, j: usize) -> Result<Markup> {
+    let VectorStyle::Pictures(layout) = VectorStyle::of(context) else { return Ok(html! {}) };
+    let atoms = facts::decoder(context.model);
+    let atom = atoms.row(j);
+    let address = data_uri(atom, layout, Scale::signed(atom), layout.shrink_for(1, PICTURE))?;
+    Ok(html! { img src=(address) alt=(format!("Atom of unit {j}")); })
+}
+
+/// A row by its name, or its label among those of the rows around it, or its number.
+fn named(context: &Context<'_>, row: u64) -> Markup {
+    let Some((_, labels)) = &context.options.labels else {
+        return html! { (context.row_called(row)) };
+    };
+    let label = |i: u64| labels.get(i as usize).map_or("", String::as_str);
+    let end = (row + 1 + AROUND).min(labels.len() as u64);
+    html! {
+        span.soft { @for i in row.saturating_sub(AROUND)..row { (label(i)) " " } }
+        b title=(context.row_called(row)) { (label(row)) }
+        span.soft { @for i in row + 1..end { " " (label(i)) } }
+    }
+}
+
+/// Pairs of atoms that are nearly the same, side by side.
+fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
+    let Some((pairs, n)) = &units.alike else {
+        return Ok(html! { p.caption { "There are too many atoms to compare each with each." } });
+    };
+    if *n == 0 {
+        return Ok(html! { p.caption { "No two atoms have a cosine of " (fixed(ALIKE, 1)) " or more." } });
+    }
+    let mut shown = Vec::new();
+    for (i, j, cosine) in pairs {
+        let both = html! { (picture(context, *i)?) (picture(context, *j)?) };
+        shown.push(html! { li { "units " (i) " and " (j) ": " (fixed(*cosine, 3)) " " (both) } });
+    }
+    Ok(html! {
+        p.caption {
+            (count(*n as u64)) @if *n == 1 { " pair of atoms has" } @else { " pairs of atoms have" } " a cosine of " (fixed(ALIKE, 1)) " or more"
+            @if pairs.len() < *n { "; the most similar" } ":"
+        }
+        ul.pairs-alike { @for line in &shown { (line) } }
+    })
+}

@@ -1,0 +1,201 @@
+//! Units of an overcomplete code: how often each is active, the sizes of its codes, its strongest rows, and atoms that are nearly the same.
+
+use crate::facts;
+use crate::sample::Quiet;
+use std::ops::Range;
+use unmix::data::RawArray;
+use unmix::{AnyRows, Error, Event, Matrix, Model, Real, Result, Rows, Run};
+
+/// Strongest rows of a unit.
+pub(crate) const STRONGEST: usize = 8;
+/// Units with a card, of each of three kinds.
+const CARDS: usize = 34;
+/// Most multiplications that are spent on codes, and on cosines of atoms.
+const MOST_WORK: u64 = 60_000_000_000;
+/// Cosine from which two atoms count as nearly the same.
+pub(crate) const ALIKE: f64 = 0.9;
+/// Pairs of such atoms that are shown.
+const PAIRS: usize = 6;
+
+/// Why a unit has a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    MostUsed,
+    Rarest,
+    Strongest,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::MostUsed => "most used",
+            Kind::Rarest => "rarest",
+            Kind::Strongest => "strongest",
+        }
+    }
+}
+
+/// Codes of one unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Unit {
+    /// Rows in which it is active, and the sum of its codes.
+    pub(crate) uses: u64,
+    pub(crate) sum: f64,
+    /// Largest codes and their rows, in descending order; of equal codes the first row.
+    pub(crate) top: Vec<(f64, u64)>,
+}
+
+impl Unit {
+    fn add(&mut self, row: u64, code: f64) {
+        self.uses += 1;
+        self.sum += code;
+        if self.top.len() == STRONGEST && self.top[STRONGEST - 1].0 >= code {
+            return;
+        }
+        let place = self.top.partition_point(|(other, _)| *other >= code);
+        self.top.insert(place, (code, row));
+        self.top.truncate(STRONGEST);
+    }
+
+    fn largest(&self) -> f64 {
+        self.top.first().map_or(0.0, |(code, _)| *code)
+    }
+}
+
+/// What the page shows of the units.
+pub(crate) struct Units {
+    pub(crate) all: Vec<Unit>,
+    /// Rows that were encoded, all of them or the first.
+    pub(crate) n_rows: u64,
+    pub(crate) all_rows: bool,
+    /// Units with a card, in the order of the page.
+    pub(crate) cards: Vec<(Kind, usize)>,
+    /// Pairs of atoms that are nearly the same, the most similar first, with their cosines, and how many there are; none for models with too
+    /// many atoms to compare.
+    pub(crate) alike: Option<(Vec<(usize, usize, f64)>, usize)>,
+}
+
+/// The units of a model that states how often each is active; `None` for others, and for rows that cannot be read by number.
+pub(crate) fn of(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Option<Units>> {
+    let known = model.tensor("density").is_some_and(|density| density.shape() == [model.n_codes()]);
+    if !known || model.n_codes() == 0 {
+        return Ok(None);
+    }
+    let Some((all, n_rows, all_rows)) = unmix::with_rows!(rows, rows => read(model, rows, run))? else {
+        return Ok(None);
+    };
+    let cards = chosen(&all);
+    Ok(Some(Units { all, n_rows, all_rows, cards, alike: alike(&facts::decoder(model)) }))
+}
+
+/// Encodes the rows, a block at a time.
+fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Option<(Vec<Unit>, u64, bool)>> {
+    let (p, k) = (model.n_features(), model.n_codes());
+    let Some(n) = rows.source().random().map(|source| source.n_rows()) else { return Ok(None) };
+    let most = (MOST_WORK / (2 * p as u64 * k as u64).max(1)).max(200);
+    let end = n.min(most);
+    let mut all = vec![Unit::default(); k];
+    let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+    let step = (rows.plan().block_rows as u64).max(1);
+    let mut at = 0;
+    while at < end {
+        let part: Range<u64> = at..(at + step).min(end);
+        let block = rows.some(part.clone())?;
+        let lent: Rows<'_, T> = Rows::new(RawArray::lent(&block, p)?, rows.features().clone(), rows.origin());
+        let codes = model.encode_to_vec(&lent, &quiet)?;
+        for (row, codes) in part.clone().zip(codes.chunks_exact(k)) {
+            let active = codes.iter().enumerate().filter(|(_, y)| **y != T::default());
+            active.for_each(|(j, y)| all[j].add(row, y.to_f64()));
+        }
+        run.watch.event(Event::Sweep { stage: "units", done: part.end, total: Some(end) });
+        if run.watch.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        at = part.end;
+    }
+    Ok(Some((all, end, end == n)))
+}
+
+/// The most used units, the rarest, and those of the largest codes, each once.
+fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
+    let mut active: Vec<usize> = (0..all.len()).filter(|j| all[*j].uses > 0).collect();
+    let mut out: Vec<(Kind, usize)> = Vec::new();
+    for kind in [Kind::MostUsed, Kind::Rarest, Kind::Strongest] {
+        match kind {
+            Kind::MostUsed => active.sort_by(|a, b| all[*b].uses.cmp(&all[*a].uses).then(a.cmp(b))),
+            Kind::Rarest => active.sort_by(|a, b| all[*a].uses.cmp(&all[*b].uses).then(a.cmp(b))),
+            Kind::Strongest => {
+                active.sort_by(|a, b| all[*b].largest().total_cmp(&all[*a].largest()).then(a.cmp(b)));
+            }
+        }
+        let new: Vec<usize> =
+            active.iter().copied().filter(|j| !out.iter().any(|(_, other)| other == j)).take(CARDS).collect();
+        out.extend(new.into_iter().map(|j| (kind, j)));
+    }
+    out
+}
+
+/// Pairs of rows with a cosine of at least [`ALIKE`].
+fn alike(atoms: &Matrix<f64>) -> Option<(Vec<(usize, usize, f64)>, usize)> {
+    let (k, p) = (atoms.rows(), atoms.cols());
+    if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
+        return None;
+    }
+    let unit: Vec<Vec<f64>> = (0..k)
+        .map(|j| {
+            let norm = atoms.row(j).iter().map(|x| x * x).sum::<f64>().sqrt();
+            atoms.row(j).iter().map(|x| if norm > 0.0 { x / norm } else { 0.0 }).collect()
+        })
+        .collect();
+    let mut pairs = Vec::new();
+    for i in 0..k {
+        for j in i + 1..k {
+            let cosine: f64 = unit[i].iter().zip(&unit[j]).map(|(a, b)| a * b).sum();
+            if cosine >= ALIKE {
+                pairs.push((i, j, cosine));
+            }
+        }
+    }
+    pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
+    let n = pairs.len();
+    pairs.truncate(PAIRS);
+    Some((pairs, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strongest_rows_are_in_order_and_of_equal_codes_the_first_counts() {
+        let mut unit = Unit::default();
+        for (row, code) in [3.0, 1.0, 3.0, 0.5, 2.0, 9.0, 1.0, 1.0, 1.0, 1.0, 0.1].into_iter().enumerate() {
+            unit.add(row as u64, code);
+        }
+        let rows: Vec<u64> = unit.top.iter().map(|(_, row)| *row).collect();
+        assert_eq!(rows, [5, 0, 2, 4, 1, 6, 7, 8]);
+        assert_eq!((unit.uses, unit.largest()), (11, 9.0));
+    }
+
+    #[test]
+    fn cards_are_of_three_kinds_and_each_unit_has_one() {
+        let unit = |uses: u64, code: f64| Unit { uses, sum: code, top: vec![(code, 0)] };
+        let mut all: Vec<Unit> = (0..300).map(|j| unit(1 + j, (300 - j % 97) as f64)).collect();
+        all.push(Unit::default());
+        let cards = chosen(&all);
+        assert_eq!(cards.len(), 3 * CARDS);
+        assert_eq!((cards[0], cards[CARDS]), ((Kind::MostUsed, 299), (Kind::Rarest, 0)));
+        let mut units: Vec<usize> = cards.iter().map(|(_, j)| *j).collect();
+        units.sort_unstable();
+        units.dedup();
+        assert_eq!((units.len(), units.contains(&300)), (3 * CARDS, false));
+    }
+
+    #[test]
+    fn atoms_that_are_nearly_the_same_are_pairs() {
+        let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 2.0, 0.1, 0.0, 1.0, -1.0, 0.0]);
+        let (pairs, n) = alike(&atoms).unwrap();
+        assert_eq!((n, pairs[0].0, pairs[0].1), (1, 0, 1));
+        assert!((pairs[0].2 - 2.0 / (4.01f64).sqrt()).abs() < 1e-12);
+    }
+}
