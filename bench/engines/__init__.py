@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 FILES = (
-    "ours", "solvers", "scikit", "own_numpy", "rectified", "coders", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "pursuits", "frames", "programs", "crates",
+    "ours", "solvers", "scikit", "own_numpy", "rectified", "coders", "intelex", "pytorch", "networks", "jaxed", "dask_ml", "picards", "pursuits", "frames", "programs", "crates",
 )  # fmt: skip
 
 ENGINES = {}

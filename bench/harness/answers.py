@@ -428,7 +428,19 @@ def check_dictionary(row, answer, path):
     return _judge(row, {"held": objective(answer["atoms"]) / float(np.load(kept)) - 1, "norm": float(norms.max() - 1)})
 
 
+def check_rebuilt(row, answer, path):
+    """The share of the variance of the first rows that the reconstruction loses."""
+    rebuilt = np.asarray(answer["rebuilt"], np.float64)
+    X = np.load(path, mmap_mode="r")[: len(rebuilt)].astype(np.float64)
+    if rebuilt.shape != X.shape or not np.isfinite(rebuilt).all():
+        raise Wrong(f"a reconstruction of shape {rebuilt.shape}, or not finite")
+    return _judge(row, {"lost": float(((X - rebuilt) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())})
+
+
 CHECKS = {
+    "dae": check_rebuilt,
+    "rbm": check_rebuilt,
+    "sae": check_rebuilt,
     "lasso": check_lasso,
     "lasso wide": check_lasso_wide,
     "omp": check_omp,

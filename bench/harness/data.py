@@ -216,6 +216,18 @@ def sparse_codes(path, n, p, share, dtype):
         np.save(file, np.asarray(codes @ atoms, dtype=dtype))
 
 
+def overcomplete(path, n, p, atoms, active, dtype):
+    """Sums of ``active`` atoms of length 1 out of more than there are columns, at random, with positive codes, and a little noise."""
+    generator = np.random.default_rng(zlib.crc32(f"overcomplete {n} {p} {atoms} {active}".encode()))
+    directions = generator.standard_normal((atoms, p))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    X = 0.05 * generator.standard_normal((n, p))
+    for _ in range(active):
+        X += (1 + generator.exponential(size=(n, 1))) * directions[generator.integers(0, atoms, n)]
+    with path.open("wb") as file:
+        np.save(file, np.asarray(X, dtype=dtype))
+
+
 #: #: Weight of the penalty in rows of the tasks "lasso" and "dictionary".
 ALPHA = 0.15
 
@@ -271,7 +283,7 @@ def rotation(k):
 MAKERS = {
     "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
     "some_cells": some_cells,
-    "corrupted": corrupted, "sparse_codes": sparse_codes, "unit_patches": unit_patches, "neighbours": neighbours,
+    "corrupted": corrupted, "sparse_codes": sparse_codes, "overcomplete": overcomplete, "unit_patches": unit_patches, "neighbours": neighbours,
 }
 
 
