@@ -225,7 +225,7 @@ fn select_sizes(
     let refused = |e| raised(e, input.dtype());
     let method = unmix::method::find(method).map_err(refused)?;
     let (settings, rules, most) = wanted;
-    let rules = SizeRule::parse(&rules).map_err(refused)?;
+    let rules = SizeRule::parse(method, &rules).map_err(refused)?;
     let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let (table, told) = call(py, facts.into(), input.dtype(), None, move |run| {
         let (mut rows, told) = input.rows(names, run)?;

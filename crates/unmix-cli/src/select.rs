@@ -57,7 +57,7 @@ fn of_variances(args: &Select) -> Done {
 /// A table over the number of components.
 fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let usage = |e: unmix::Error| Failure::Usage(e.to_string());
-    let rules = SizeRule::parse(&args.rules).map_err(usage)?;
+    let rules = SizeRule::parse(method, &args.rules).map_err(usage)?;
     let settings = typed_settings(&args.set)?;
     let request = SizeRequest { settings: &settings, rules: &rules, most: args.max_components };
     check_sizes(method, &request).map_err(usage)?;
@@ -105,9 +105,10 @@ fn sizes(origin: &str, table: &Sizes) -> String {
         out += &format!("{}\n", text.trim_end());
     }
     out += "\n";
+    let width = table.rules.iter().map(|rule| rule.to_string().len()).max().unwrap_or(0).max(5);
     for rule in &table.rules {
         let k = table.get(*rule).map_or(String::new(), |k| k.to_string());
-        out += &format!("  {:5}  {k:>4}  {}\n", rule.to_string(), rule.estimates());
+        out += &format!("  {:width$}  {k:>4}  {}\n", rule.to_string(), rule.estimates());
     }
     if !cells.is_empty() {
         out += &paint(FAINT, "  held-out cells: mean log density of a cell (its standard error)\n");

@@ -245,8 +245,31 @@ fn what_cannot_be_compared_is_refused() {
     assert!(e.contains("max_components"), "{e}");
     let e = refused("ppca", json!({"tol": -1}), &SizeRule::ALL).to_string();
     assert!(e.contains("tol"), "{e}");
-    let slip = SizeRule::parse(&["cels"]).unwrap_err().to_string();
+    let slip = SizeRule::parse(unmix::method::find("ppca").unwrap(), &["cels"]).unwrap_err().to_string();
     assert!(slip.contains("did you mean 'cells'?"), "{slip}");
-    assert_eq!(SizeRule::parse::<&str>(&[]).unwrap(), SizeRule::ALL);
-    assert_eq!(SizeRule::parse(&["bic", "bic", " aic"]).unwrap(), [SizeRule::Bic, SizeRule::Aic]);
+    assert_eq!(SizeRule::parse::<&str>(unmix::method::find("ppca").unwrap(), &[]).unwrap(), SizeRule::ALL);
+    assert_eq!(SizeRule::parse(unmix::method::find("ppca").unwrap(), &["bic", "bic", " aic"]).unwrap(), [SizeRule::Bic, SizeRule::Aic]);
+}
+
+/// One set of names: what the table prints for a rule is what a fit with the rule's name has.
+#[test]
+fn n_components_takes_the_rules_of_the_table_and_gives_their_numbers() {
+    let made = low_rank_plus_noise(250, 9, 2, 3.0, 4);
+    let x = made.x.as_slice();
+    for key in ["ppca", "linear-eigengan", "factor-analysis"] {
+        let method = unmix::method::find(key).unwrap();
+        let rules = SizeRule::of(method);
+        let names: Vec<String> = rules.iter().map(ToString::to_string).collect();
+        let parallel = key == "factor-analysis";
+        assert_eq!(names, ["aic", "bic", "cells", "parallel"][..if parallel { 4 } else { 3 }], "{key}");
+        let table = compared(key, json!({}), x, 9, None, &rules);
+        for rule in rules {
+            let given = json!({"n_components": rule.to_string()});
+            let mut rows = AnyRows::from(Rows::from_slice(x, 9).unwrap());
+            let model = unmix::fit(key, given.as_object().unwrap(), &mut rows, &Run::default()).unwrap();
+            assert_eq!(Some(model.n_components()), table.get(rule), "{key} {rule}");
+        }
+        let slip = SizeRule::parse(method, &["paralel"]).unwrap_err().to_string();
+        assert_eq!(slip.contains("did you mean 'parallel'"), parallel, "{slip}");
+    }
 }

@@ -17,6 +17,8 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
+use crate::select::size_by;
+use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,7 +27,7 @@ use serde_json::{Map, Value};
 #[serde(default, deny_unknown_fields)]
 pub struct LinearEigenGan {
     /// Number of components; by default chosen by the Bayesian information criterion, at least 1.
-    pub n_components: Option<usize>,
+    pub n_components: Components,
     /// Components that share one scale.
     pub groups: Option<Blocks>,
     /// The least noise variance, as a fraction of the mean variance of a column.
@@ -61,7 +63,7 @@ pub enum BlockRule {
 impl Default for LinearEigenGan {
     fn default() -> Self {
         Self {
-            n_components: None,
+            n_components: Components::All,
             groups: None,
             noise_floor: 0.0,
             tol: 1e-8,
@@ -122,6 +124,10 @@ impl LinearEigenGan {
     ///
     /// Those of [`Ppca::fit`](super::Ppca::fit); blocks of more components than there are; missing cells with `groups`.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        if let Components::Rule(rule) = self.n_components {
+            let k = size_by(&METHOD, rule, self, rows, &|s, rows, run| Self::from_settings(s)?.fit(rows, run), run)?;
+            return Self { n_components: k.into(), ..self.clone() }.fit(rows, run);
+        }
         self.problem().fit(self, rows, run)
     }
 
@@ -132,7 +138,7 @@ impl LinearEigenGan {
         });
         Problem {
             method: &METHOD,
-            n_components: self.n_components,
+            n_components: ppca::count(&self.n_components),
             groups,
             blocks: true,
             algorithm: Algorithm::Auto,
@@ -152,6 +158,7 @@ impl Fit for LinearEigenGan {
         self.fit(rows, run)
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        ppca::needs_no_rows(&self.n_components)?;
         self.problem().fit_sums(self, sums, features, run)
     }
 }

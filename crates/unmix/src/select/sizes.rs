@@ -1,10 +1,12 @@
 //! One table over the number of components, for methods that have a likelihood: log-likelihood, AIC, BIC, held-out cells.
 
 use super::cells::{CellMask, HeldOut, ITERATIONS, PATIENCE};
-use crate::data::AnyRows;
+use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Method, fit};
+use crate::model::{Method, Model, Setting};
+use crate::num::Real;
 use crate::run::Run;
+use crate::spectrum::Rule;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
@@ -18,25 +20,39 @@ pub enum SizeRule {
     Bic,
     /// The largest mean log density of held-out cells.
     Cells,
+    /// Parallel analysis of the columns; for factor analysis.
+    Parallel,
 }
 
 impl SizeRule {
-    /// All criteria, in the order of the table.
+    /// The criteria that a table over the number of components has, in its order.
     pub const ALL: [SizeRule; 3] = [SizeRule::Aic, SizeRule::Bic, SizeRule::Cells];
 
-    /// From a list of names; an empty list means all.
+    /// The rules that `n_components` of the method takes by name, and its table.
+    pub fn of(method: &Method) -> Vec<SizeRule> {
+        let taken = method.settings.iter().find(|s| s.name == "n_components").map(Setting::choices);
+        let taken = taken.unwrap_or_default();
+        let all = Self::ALL.into_iter().chain([SizeRule::Parallel]);
+        all.filter(|rule| taken.iter().any(|name| rule.to_string() == *name)).collect()
+    }
+
+    /// From a list of names; an empty list means [`ALL`](Self::ALL).
     ///
     /// # Errors
     ///
-    /// An unknown name, with the nearest known one.
-    pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<SizeRule>> {
+    /// A name that the method does not take, with the nearest one that it takes.
+    pub fn parse<S: AsRef<str>>(method: &Method, names: &[S]) -> Result<Vec<SizeRule>> {
+        let known = match Self::of(method) {
+            none if none.is_empty() => Self::ALL.to_vec(),
+            known => known,
+        };
         let mut out = Vec::new();
         for name in names.iter().map(|name| name.as_ref().trim()) {
-            let rule = Self::ALL.into_iter().find(|rule| rule.to_string() == name);
-            let known = ["aic", "bic", "cells"];
-            let rule = rule.ok_or_else(|| Error::unknown("rule", name, known))?;
-            if !out.contains(&rule) {
-                out.push(rule);
+            let rule = known.iter().find(|rule| rule.to_string() == name);
+            let words: Vec<String> = known.iter().map(ToString::to_string).collect();
+            let rule = rule.ok_or_else(|| Error::unknown("rule", name, words.iter().map(String::as_str)))?;
+            if !out.contains(rule) {
+                out.push(*rule);
             }
         }
         Ok(if out.is_empty() { Self::ALL.to_vec() } else { out })
@@ -48,6 +64,7 @@ impl SizeRule {
             SizeRule::Aic => "least expected deviance of new rows, for large n",
             SizeRule::Bic => "number of components of the model, for large n",
             SizeRule::Cells => "best prediction of cells that were held out",
+            SizeRule::Parallel => "number of factors above those of permuted columns",
         }
     }
 }
@@ -58,6 +75,7 @@ impl fmt::Display for SizeRule {
             SizeRule::Aic => "aic",
             SizeRule::Bic => "bic",
             SizeRule::Cells => "cells",
+            SizeRule::Parallel => "parallel",
         })
     }
 }
@@ -104,6 +122,8 @@ pub struct Sizes {
     pub lines: Vec<Size>,
     /// The criteria, in the order requested.
     pub rules: Vec<SizeRule>,
+    /// The number of components by parallel analysis, if requested.
+    pub parallel: Option<usize>,
     /// Notes for the user on how to interpret the table.
     pub warnings: Vec<String>,
     /// Seed of the folds of cells.
@@ -116,6 +136,9 @@ impl Sizes {
         if !self.rules.contains(&rule) {
             return None;
         }
+        if rule == SizeRule::Parallel {
+            return self.parallel;
+        }
         if rule == SizeRule::Cells {
             let each = self.lines.iter().filter_map(|line| Some((line.cells?, line.k)));
             let best = each.reduce(|best, line| if line.0.improves_on(&best.0) { line } else { best });
@@ -124,7 +147,7 @@ impl Sizes {
         let cost = |line: &Size| match rule {
             SizeRule::Aic => Some(line.aic),
             SizeRule::Bic => Some(line.bic),
-            SizeRule::Cells => None,
+            SizeRule::Cells | SizeRule::Parallel => None,
         };
         let each = self.lines.iter().filter_map(|line| Some((cost(line)?, line.k)));
         each.fold(None, |best: Option<(f64, usize)>, (cost, k)| match best {
@@ -178,14 +201,53 @@ pub fn compare_sizes(
     request: &SizeRequest<'_>,
     run: &Run<'_>,
 ) -> Result<Sizes> {
+    match rows {
+        AnyRows::F32(rows) => table_of(method, rows, request, &|settings, rows, run| (method.spec)(settings)?.fit_f32(rows, run), run),
+        AnyRows::F64(rows) => table_of(method, rows, request, &|settings, rows, run| (method.spec)(settings)?.fit_f64(rows, run), run),
+    }
+}
+
+/// A fit of a method with these settings.
+type FitBy<'f, T> = dyn Fn(&Map<String, Value>, &mut Rows<'_, T>, &Run<'_>) -> Result<Model> + 'f;
+
+/// The number of components by `rule`, for a typed fit whose settings, `n_components` among them, are `settings`.
+///
+/// # Errors
+///
+/// Those of [`compare_sizes`].
+pub(crate) fn size_by<T: Real>(
+    method: &'static Method,
+    rule: Rule,
+    settings: &impl serde::Serialize,
+    rows: &mut Rows<'_, T>,
+    fit: &FitBy<'_, T>,
+    run: &Run<'_>,
+) -> Result<usize> {
+    let Ok(Value::Object(mut settings)) = serde_json::to_value(settings) else {
+        unreachable!("settings are a table of names and values")
+    };
+    settings.remove("n_components");
+    let rules = SizeRule::parse(method, &[rule.name()])?;
+    // These fits must not use the checkpoint or the initial values of the fit itself.
+    let run = Run { checkpoint: None, init: None, ..*run };
+    let table = table_of(method, rows, &SizeRequest { settings: &settings, rules: &rules, most: None }, fit, &run)?;
+    Ok(table.suggested().unwrap_or(method.least_components()))
+}
+
+fn table_of<T: Real>(
+    method: &'static Method,
+    rows: &mut Rows<'_, T>,
+    request: &SizeRequest<'_>,
+    fit: &FitBy<'_, T>,
+    run: &Run<'_>,
+) -> Result<Sizes> {
     check_sizes(method, request)?;
-    crate::with_rows!(&mut *rows, rows => method.admit(rows, run))?;
+    method.admit(rows, run)?;
     let hidden = match request.rules.contains(&SizeRule::Cells) {
-        true => Some(crate::with_rows!(&*rows, rows => CellMask::new(rows, run))?),
+        true => Some(CellMask::new(rows, run)?),
         false => None,
     };
-    let counted = crate::with_rows!(&*rows, rows => rows.n_counted());
-    let all = counted.min(rows.n_features() as u64) as usize;
+    let all = rows.n_counted().min(rows.n_features() as u64) as usize;
     let most = request.most.map_or(all, |most| most.min(all));
     let mut table = Sizes {
         method: method.key,
@@ -193,12 +255,18 @@ pub fn compare_sizes(
         p: rows.n_features(),
         lines: Vec::new(),
         rules: request.rules.to_vec(),
+        parallel: None,
         warnings: Vec::new(),
         seed: run.seed,
     };
+    if request.rules.contains(&SizeRule::Parallel) {
+        let mut settings = request.settings.clone();
+        settings.insert("n_components".into(), SizeRule::Parallel.to_string().into());
+        table.parallel = Some(fit(&settings, rows, run)?.n_components());
+    }
     let (mut best, mut worse) = ([f64::INFINITY; 2], 0);
     for k in method.least_components()..=most {
-        let size = match line(method, k, rows, request, hidden.as_ref(), run) {
+        let size = match line(method, k, rows, request, hidden.as_ref(), fit, run) {
             Ok((size, n)) => {
                 table.n = n;
                 size
@@ -252,18 +320,19 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
 }
 
 /// The line of the fit with `k` components, and the number of rows in its likelihood.
-fn line(
+fn line<T: Real>(
     method: &'static Method,
     k: usize,
-    rows: &mut AnyRows<'_>,
+    rows: &mut Rows<'_, T>,
     request: &SizeRequest<'_>,
     hidden: Option<&CellMask>,
+    fit: &FitBy<'_, T>,
     run: &Run<'_>,
 ) -> Result<(Size, f64)> {
     run.stage(&format!("{k} components"))?;
     let mut settings = request.settings.clone();
     settings.insert("n_components".into(), k.into());
-    let model = fit(method.key, &settings, rows, run)?;
+    let model = fit(&settings, rows, run)?;
     let fact = |name: &str| {
         let value = model.report().fit.as_ref().and_then(|fit| fit.get(name)).and_then(Value::as_f64);
         value.ok_or_else(|| no_likelihood(method))
@@ -275,9 +344,7 @@ fn line(
     }
     let cells = match hidden {
         None => None,
-        Some(hidden) => Some(crate::with_rows!(&*rows, rows => hidden.judge(rows, run, |left, run| {
-            fit(method.key, &settings, &mut AnyRows::from(left), run)
-        }))?),
+        Some(hidden) => Some(hidden.judge(rows, run, |mut left, run| fit(&settings, &mut left, run))?),
     };
     Ok((Size { k, log_likelihood, aic, bic, cells }, model.report().n_samples))
 }

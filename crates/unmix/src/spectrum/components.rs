@@ -48,8 +48,10 @@ pub enum Rule {
     GapDifference,
     /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
     Cv,
-    /// Prediction of held-out cells; for factor analysis.
+    /// Prediction of held-out cells; for methods with a likelihood that take missing cells.
     Cells,
+    /// The Akaike information criterion; for methods with a likelihood.
+    Aic,
 }
 
 /// Rules of variances and rows, by name: those that a fit takes and those of the table of all rules are made from it.
@@ -78,7 +80,8 @@ pub(crate) const RULE_NAMES: [&str; RULES.len()] = {
 impl Rule {
     /// Its name.
     pub fn name(self) -> &'static str {
-        RULES.iter().find(|(_, rule)| *rule == self).map_or("cells", |(name, _)| name)
+        let known = RULES.iter().find(|(_, rule)| *rule == self);
+        known.map_or(if self == Rule::Aic { "aic" } else { "cells" }, |(name, _)| name)
     }
 }
 
@@ -228,7 +231,7 @@ mod tests {
 
     #[test]
     fn rules_and_shares_are_written_as_they_are_named() {
-        for (name, rule) in RULES.into_iter().chain([("cells", Rule::Cells)]) {
+        for (name, rule) in RULES.into_iter().chain([("cells", Rule::Cells), ("aic", Rule::Aic)]) {
             assert_eq!((rule.name(), serde_json::to_value(rule).unwrap()), (name, name.into()));
         }
         let read = |text: &str| serde_json::from_str::<Components>(text).unwrap();

@@ -127,6 +127,13 @@ impl FactorAnalysis {
     /// `min(n, p)`, uniquenesses to start from that are not one for each column, what the source reports. Constant columns and more factors
     /// than the covariance determines are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        if let Components::Rule(rule @ Rule::Aic) = self.n_components {
+            let fit = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
+                Self::from_settings(settings)?.fit(rows, run)
+            };
+            let q = select::size_by(&METHOD, rule, self, rows, &fit, run)?;
+            return Self { n_components: q.into(), ..self.clone() }.fit(rows, run);
+        }
         METHOD.begin(self, rows, run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
         let numbers = rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64);
@@ -205,7 +212,7 @@ impl FactorAnalysis {
             check_total_weight(n, "the sums")?;
         }
         self.check(n as u64, p, "the sums")?;
-        if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells)) = self.n_components {
+        if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells | Rule::Aic)) = self.n_components {
             let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
             let rule = format!("'{}'", rule.name());
             return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));

@@ -145,11 +145,11 @@ pub enum Scores {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
-        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["bic", "parallel", "cells"]), Kind::Null]),
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["aic", "bic", "cells", "parallel"]), Kind::Null]),
         "null",
-        "How many factors: a number; null for `min(n_samples, n_features)`, which leaves the model saturated; 'bic', the number of least BIC; \
-         'parallel', parallel analysis of the correlations, which holds the rows in memory; or 'cells', the number that predicts held-out \
-         cells best.",
+        "How many factors: a number; null for `min(n_samples, n_features)`, which leaves the model saturated; 'aic' and 'bic', the number of the \
+         smallest of these criteria; 'cells', the number that predicts held-out cells best; 'parallel', parallel analysis of the \
+         correlations, which holds the rows in memory.",
     )
     .by_rows(),
     Setting::new(

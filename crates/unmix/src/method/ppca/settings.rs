@@ -1,14 +1,15 @@
 //! PPCA's settings: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
+use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 
-/// Settings of [PPCA](super): `Ppca { n_components: Some(5), ..Default::default() }.fit(&mut rows, &run)`.
+/// Settings of [PPCA](super): `Ppca { n_components: 5.into(), ..Default::default() }.fit(&mut rows, &run)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ppca {
-    /// How many components; by the Bayesian information criterion, at least 1, when not told.
-    pub n_components: Option<usize>,
+    /// How many components; by the Bayesian information criterion, at least 1, unless given.
+    pub n_components: Components,
     /// Closed form or iterations.
     pub algorithm: Algorithm,
     /// The least noise variance, as a fraction of the mean variance of a column.
@@ -24,7 +25,7 @@ pub struct Ppca {
 impl Default for Ppca {
     fn default() -> Self {
         Self {
-            n_components: None,
+            n_components: Components::All,
             algorithm: Algorithm::Auto,
             noise_floor: 0.0,
             tol: 1e-8,
@@ -50,11 +51,11 @@ pub enum Algorithm {
 
 pub(crate) const N_COMPONENTS: Setting = Setting::new(
     "n_components",
-    Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
+    Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["aic", "bic", "cells"]), Kind::Null]),
     "null",
     "Number of components, at most one fewer than columns and than rows; 0 for noise alone; null for the number with the largest \
      Bayesian \
-     information criterion, at least 1.",
+     information criterion, at least 1; or the number that `unmix select` gives by this rule.",
 )
 .by_rows();
 

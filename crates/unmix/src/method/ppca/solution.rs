@@ -9,7 +9,7 @@ use crate::model::{Method, Model, Report, Sums, Tensor};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::Spectrum;
-use crate::spectrum::{self, Covariance, Decomposition, Request, Solver, auto_solver, check_total};
+use crate::spectrum::{self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,22 @@ pub(crate) struct Problem {
     pub(crate) tol: f64,
     pub(crate) max_iter: u64,
     pub(crate) standardize: bool,
+}
+
+/// The number of components, if it is given as a number.
+pub(crate) fn count(asked: &Components) -> Option<usize> {
+    match asked {
+        Components::Count(k) => Some(*k),
+        _ => None,
+    }
+}
+
+/// Refuses rules that need the rows, for models of sums.
+pub(crate) fn needs_no_rows(asked: &Components) -> Result<()> {
+    let Components::Rule(rule) = asked else { return Ok(()) };
+    let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
+    let rule = format!("'{}'", rule.name());
+    Err(Error::setting("n_components", rule, why, "choose a number, or leave it out for that of the Bayesian information criterion"))
 }
 
 /// How many rows and columns, and of what.
