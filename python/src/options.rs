@@ -55,8 +55,7 @@ impl RunOptions {
             ..*run
         };
         let (model, told) = fit(&run)?;
-        if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| !model.report().outcome.is_early())
-        {
+        if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| !model.report().outcome.is_early()) {
             checkpoint.remove()?;
         }
         Ok((model, told))

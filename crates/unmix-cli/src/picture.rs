@@ -72,7 +72,8 @@ pub(crate) fn reconstruct(
 fn names(files: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let mut taken = HashSet::new();
     let mut name = |file: &PathBuf| {
-        let stem = file.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
+        let stem =
+            file.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
         let each = std::iter::once(stem.clone()).chain((2..).map(|i| format!("{stem}-{i}")));
         let free = each.into_iter().find(|name| taken.insert(name.clone()));
         folder.join(format!("{}.png", free.unwrap_or(stem)))

@@ -71,12 +71,12 @@ pub use describe::{Column, Description, describe};
 pub use files::{About, Files};
 pub use format::ENDINGS;
 pub use guard::panic_is_caught;
-pub use options::{Missing, Options, Patches, Pixels};
-pub use paths::expand;
-pub use sparse_writer::SparseWriter;
 #[cfg(feature = "images")]
 pub use image::write_png;
+pub use options::{Missing, Options, Patches, Pixels};
+pub use paths::expand;
 pub use paths::is_image;
+pub use sparse_writer::SparseWriter;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 

@@ -27,7 +27,8 @@ pub(crate) fn player(values: &[f64], rate: Option<f64>, count: usize, said: &str
     let seconds = BYTES / (2.0 * count.max(1) as f64 * rate / every as f64);
     let values = &values[..values.len().min((seconds * rate) as usize)];
     let bytes = wav(&averaged(values, every), (rate / every as f64).round() as u32)?;
-    let address = format!("data:audio/wav;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes));
+    let address =
+        format!("data:audio/wav;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes));
     Ok(html! { audio controls preload="none" aria-label=(said) src=(address) {} })
 }
 
@@ -71,7 +72,9 @@ mod tests {
     #[test]
     fn a_tone_is_played_at_its_pitch_and_without_its_mean() {
         let tone = |rate: f64| -> Vec<f64> {
-            (0..rate as usize).map(|i| 5.0 + 0.01 * (std::f64::consts::TAU * 440.0 * i as f64 / rate).sin()).collect()
+            (0..rate as usize)
+                .map(|i| 5.0 + 0.01 * (std::f64::consts::TAU * 440.0 * i as f64 / rate).sin())
+                .collect()
         };
         for (rate, played) in [(8000.0, 8000), (44_100.0, 14_700)] {
             let page = player(&tone(rate), Some(rate), 4, "source 0").unwrap().into_string();

@@ -248,7 +248,10 @@ fn what_cannot_be_compared_is_refused() {
     let slip = SizeRule::parse(unmix::method::find("ppca").unwrap(), &["cels"]).unwrap_err().to_string();
     assert!(slip.contains("did you mean 'cells'?"), "{slip}");
     assert_eq!(SizeRule::parse::<&str>(unmix::method::find("ppca").unwrap(), &[]).unwrap(), SizeRule::ALL);
-    assert_eq!(SizeRule::parse(unmix::method::find("ppca").unwrap(), &["bic", "bic", " aic"]).unwrap(), [SizeRule::Bic, SizeRule::Aic]);
+    assert_eq!(
+        SizeRule::parse(unmix::method::find("ppca").unwrap(), &["bic", "bic", " aic"]).unwrap(),
+        [SizeRule::Bic, SizeRule::Aic]
+    );
 }
 
 /// One set of names: what the table prints for a rule is what a fit with the rule's name has.

@@ -84,7 +84,17 @@ fn cleaned_pictures_are_written_under_their_own_names() {
     // Stripes of four levels, and one pixel that differs.
     let picture = |i: usize| -> Vec<f64> {
         let level = [0.2, 0.4, 0.6, 0.8][i % 4];
-        (0..48).map(|at| if at == i { 1.0 } else if at % 8 < 4 { level } else { 0.1 }).collect()
+        (0..48)
+            .map(|at| {
+                if at == i {
+                    1.0
+                } else if at % 8 < 4 {
+                    level
+                } else {
+                    0.1
+                }
+            })
+            .collect()
     };
     for i in 0..12 {
         write_png(&b.path(&format!("photos/p{i:02}.png")), &picture(i), &[6, 8]).unwrap();

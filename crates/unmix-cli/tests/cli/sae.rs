@@ -39,12 +39,14 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     let units = page.split("<section id=\"units\">").nth(1).unwrap().split("</section>").next().unwrap();
     assert!(units.contains("density of each unit") && units.contains("most used"));
     let card = units.split("<ol>").nth(1).unwrap();
-    let row: usize = card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let row: usize =
+        card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
     assert!(card.contains(&format!(">w{row}x</b>")), "{card}");
     let beside = if row > 0 { row - 1 } else { row + 1 };
     assert!(card.contains(&format!("w{beside}x ")), "{card}");
     let model = Model::load(&b.path("m.safetensors")).unwrap();
-    let codes = model.encode_to_vec(&unmix::Rows::from_slice(made.x.as_slice(), 8).unwrap(), &unmix::Run::default());
+    let codes =
+        model.encode_to_vec(&unmix::Rows::from_slice(made.x.as_slice(), 8).unwrap(), &unmix::Run::default());
     let codes = codes.unwrap();
     let largest = |j: usize| codes.iter().skip(j).step_by(16).fold(0.0f64, |m, x| m.max(*x));
     assert!((0..16).any(|j| codes[row * 16 + j] > 0.0 && codes[row * 16 + j] == largest(j)));

@@ -135,7 +135,8 @@ pub(crate) fn densities(uses: &[u64], n: u64) -> Markup {
             (frame.px(start(i)) + 0.5, frame.px(start(i + 1)) - 0.5, frame.py(counts[i] as f64));
         format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(end), pt(frame.bottom()), pt(x))
     };
-    let name = |i: usize| format!("{} to {}", percent(10f64.powf(start(i))), percent(10f64.powf(start(i + 1))));
+    let name =
+        |i: usize| format!("{} to {}", percent(10f64.powf(start(i))), percent(10f64.powf(start(i + 1))));
     frame.draw(
         &label,
         html! {

@@ -151,7 +151,9 @@ fn promise(model: &Model) -> String {
     let report = model.report();
     if report.outcome.is_early() {
         let by = if report.outcome == Outcome::Time { "The time limit" } else { "An interruption" };
-        return format!("{by} ended the fit: another fit of the same rows may end after fewer or more iterations, with other numbers.");
+        return format!(
+            "{by} ended the fit: another fit of the same rows may end after fewer or more iterations, with other numbers."
+        );
     }
     if model.sums().is_some() {
         return "The model was computed from sums over the rows. Where these were added batch by batch or merged from parts, a fit of all rows \

@@ -202,8 +202,20 @@ pub fn compare_sizes(
     run: &Run<'_>,
 ) -> Result<Sizes> {
     match rows {
-        AnyRows::F32(rows) => table_of(method, rows, request, &|settings, rows, run| (method.spec)(settings)?.fit_f32(rows, run), run),
-        AnyRows::F64(rows) => table_of(method, rows, request, &|settings, rows, run| (method.spec)(settings)?.fit_f64(rows, run), run),
+        AnyRows::F32(rows) => table_of(
+            method,
+            rows,
+            request,
+            &|settings, rows, run| (method.spec)(settings)?.fit_f32(rows, run),
+            run,
+        ),
+        AnyRows::F64(rows) => table_of(
+            method,
+            rows,
+            request,
+            &|settings, rows, run| (method.spec)(settings)?.fit_f64(rows, run),
+            run,
+        ),
     }
 }
 
@@ -230,7 +242,8 @@ pub(crate) fn size_by<T: Real>(
     let rules = SizeRule::parse(method, &[rule.name()])?;
     // These fits must not use the checkpoint or the initial values of the fit itself.
     let run = Run { checkpoint: None, init: None, ..*run };
-    let table = table_of(method, rows, &SizeRequest { settings: &settings, rules: &rules, most: None }, fit, &run)?;
+    let table =
+        table_of(method, rows, &SizeRequest { settings: &settings, rules: &rules, most: None }, fit, &run)?;
     Ok(table.suggested().unwrap_or(method.least_components()))
 }
 

@@ -94,7 +94,7 @@ impl Criterion {
             Rule::GapDifference => Criterion::GapDifference,
             Rule::Parallel => Criterion::Parallel,
             Rule::Cv => Criterion::Cv,
-            Rule::Cells => return None,
+            Rule::Cells | Rule::Aic => return None,
         })
     }
 

@@ -83,7 +83,8 @@ impl<T: Real> ClassifierWeights<T> {
         assert_eq!(x.len(), labels.len() * p, "a label for each row");
         let slices = x.par_chunks(SLICE * p).zip(labels.par_chunks(SLICE));
         let wrong = slices.map(|(x, labels)| {
-            let (mut codes, mut scores) = (vec![T::default(); labels.len() * m], vec![T::default(); labels.len() * c]);
+            let (mut codes, mut scores) =
+                (vec![T::default(); labels.len() * m], vec![T::default(); labels.len() * c]);
             self.scores(x, &mut codes, &mut scores);
             let found = scores.chunks_exact(c).map(first_largest);
             found.zip(labels).filter(|(found, label)| *found != **label as usize).count() as u64
@@ -209,7 +210,8 @@ impl<'v, T: Real> ClassifierLearner<'v, T> {
             each.for_each(|((out, x), row)| how.corruption.apply(batch.position.epoch, *row, x, varies, out));
             weights.scores(noisy, codes, scores);
             let each = scores.chunks_exact_mut(c).zip(numbers);
-            *loss = each.map(|(scores, row)| softmax(scores, how.labels[*row as usize] as usize, share)).sum();
+            *loss =
+                each.map(|(scores, row)| softmax(scores, how.labels[*row as usize] as usize, share)).sum();
             kernel::product_by_rows(back, scores, &weights.output, numbers.len(), m, c);
             let inactive = back.iter_mut().zip(&*codes).filter(|(_, h)| **h == T::default());
             inactive.for_each(|(g, _)| *g = T::default());

@@ -106,7 +106,11 @@ impl FineTuning {
 /// Refuses rows and labels that do not belong together, or to a classifier of rows of `p` numbers and so many classes.
 fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Result<()> {
     let refused = |found: String, remedy: &str| {
-        Err(Error::Unsupported { asked: format!("fine-tuning with labels of the {what} rows"), found, remedy: remedy.into() })
+        Err(Error::Unsupported {
+            asked: format!("fine-tuning with labels of the {what} rows"),
+            found,
+            remedy: remedy.into(),
+        })
     };
     let (rows, rest) = (part.x.len() / p, part.x.len() % p);
     if rest != 0 {
@@ -116,7 +120,10 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
         );
     }
     if part.labels.len() != rows {
-        return refused(format!("{rows} rows and {} labels", part.labels.len()), "give one label for each row");
+        return refused(
+            format!("{rows} rows and {} labels", part.labels.len()),
+            "give one label for each row",
+        );
     }
     match part.labels.iter().position(|label| *label as usize >= classes) {
         Some(row) => refused(

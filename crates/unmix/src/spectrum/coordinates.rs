@@ -261,6 +261,7 @@ mod tests {
             deviation: vec![3.0, 0.25, 2.0],
             white,
             moments: None,
+            total: None,
             rank: None,
             n_constant: 0,
             sweeps: 0,

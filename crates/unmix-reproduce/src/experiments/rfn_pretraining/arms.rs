@@ -48,7 +48,13 @@ impl Arm {
     /// # Errors
     ///
     /// Errors of the fit.
-    pub(super) fn layer(self, set: &Parts, units: usize, quick: bool, run: &Run<'_>) -> Result<ClassifierWeights<f32>> {
+    pub(super) fn layer(
+        self,
+        set: &Parts,
+        units: usize,
+        quick: bool,
+        run: &Run<'_>,
+    ) -> Result<ClassifierWeights<f32>> {
         let (train, classes) = (&set.parts[0], set.spec.classes);
         let random = ClassifierWeights::at_random(units, PIXELS, classes, run.seed);
         let Some((key, settings)) = self.method(units, quick) else { return Ok(random) };

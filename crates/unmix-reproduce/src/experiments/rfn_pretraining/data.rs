@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use unmix::datasets::digit_variations;
 use unmix::shallow::Labelled;
-use unmix::{Error, Matrix, Result, Run};
+use unmix::{Error, Matrix, Real, Result, Run};
 
 /// Numbers of a picture.
 pub(super) const PIXELS: usize = 784;
@@ -49,7 +49,12 @@ impl Parts {
     /// # Errors
     ///
     /// Files that cannot be read, fewer digits than asked for.
-    pub(super) fn new(spec: SetSpec, sizes: [usize; 3], options: &Options, run: &Run<'_>) -> Result<Option<Self>> {
+    pub(super) fn new(
+        spec: SetSpec,
+        sizes: [usize; 3],
+        options: &Options,
+        run: &Run<'_>,
+    ) -> Result<Option<Self>> {
         let n: usize = sizes.iter().sum();
         let (x, labels) = match spec.name {
             "basic" => match options.pictures.as_deref().filter(|path| label_file(path).is_some()) {
@@ -70,7 +75,9 @@ impl Parts {
         });
         let medians = medians(&parts[0].x);
         for part in &mut parts {
-            part.x.chunks_exact_mut(PIXELS).for_each(|row| row.iter_mut().zip(&medians).for_each(|(v, m)| *v -= m));
+            part.x
+                .chunks_exact_mut(PIXELS)
+                .for_each(|row| row.iter_mut().zip(&medians).for_each(|(v, m)| *v -= m));
         }
         Ok(Some(Self { spec, parts }))
     }
@@ -139,7 +146,9 @@ fn read_labels(path: &Path) -> Result<Vec<u32>> {
         (true, Some(count)) if bytes.len() - HEAD == count as usize => {
             Ok(bytes[HEAD..].iter().map(|label| u32::from(*label)).collect())
         }
-        _ => Err(Error::format(path, "it is no list of labels in the idx format", "give the labels of MNIST")),
+        _ => {
+            Err(Error::format(path, "it is no list of labels in the idx format", "give the labels of MNIST"))
+        }
     }
 }
 

@@ -67,7 +67,9 @@ mod tests {
         let mut wrong = Vec::new();
         for line in &lines {
             let n = 1000.0 * line.n_test.trim_end_matches('k').parse::<f64>().unwrap();
-            for (method, (error, printed)) in METHODS.iter().zip(line.errors).filter_map(|(m, e)| e.map(|e| (m, e))) {
+            for (method, (error, printed)) in
+                METHODS.iter().zip(line.errors).filter_map(|(m, e)| e.map(|e| (m, e)))
+            {
                 let half = 100.0 * half_interval(error / 100.0, n);
                 if (half - printed).abs() > 0.02 {
                     wrong.push(format!("{} {method}: {half:.3}, printed {printed}", line.set));

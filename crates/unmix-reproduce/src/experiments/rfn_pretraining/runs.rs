@@ -35,7 +35,8 @@ pub(super) struct Errors {
 
 /// Every fine-tuning of a set.
 pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<Tuned>> {
-    let begins: Vec<(Arm, u64)> = ARMS.iter().flat_map(|arm| (0..plan.seeds).map(|seed| (*arm, seed))).collect();
+    let begins: Vec<(Arm, u64)> =
+        ARMS.iter().flat_map(|arm| (0..plan.seeds).map(|seed| (*arm, seed))).collect();
     lab.run.watch.event(Event::Stage(&format!("{}: initial layers", set.spec.name)));
     let layers = side_by_side(lab.run, begins.len(), |at, run| {
         let (arm, seed) = begins[at];
@@ -61,7 +62,12 @@ fn seeded<'r>(run: &Run<'r>, seed: u64) -> Run<'r> {
 }
 
 /// `None` where the loss diverges.
-fn tuned(how: &FineTuning, set: &Parts, start: ClassifierWeights<f32>, run: &Run<'_>) -> Result<Option<Errors>> {
+fn tuned(
+    how: &FineTuning,
+    set: &Parts,
+    start: ClassifierWeights<f32>,
+    run: &Run<'_>,
+) -> Result<Option<Errors>> {
     let [train, valid, test] = &set.parts;
     let found = match how.fit(train.labelled(), valid.labelled(), start, run) {
         Ok(found) => found,

@@ -65,9 +65,15 @@ fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
                 true => lab.check(what, percent, "", "from 2.5 to 5", (2.5..=5.0).contains(&percent))?,
                 false => lab.beside(what, percent, &printed, OTHER)?,
             }
-            lab.number(format!("{name}, {}: half of the 95 % interval, percent", arm.name()), 100.0 * of.half)?;
+            lab.number(
+                format!("{name}, {}: half of the 95 % interval, percent", arm.name()),
+                100.0 * of.half,
+            )?;
             if let Some(spread) = of.spread {
-                lab.number(format!("{name}, {}: standard deviation over seeds, percent", arm.name()), 100.0 * spread)?;
+                lab.number(
+                    format!("{name}, {}: standard deviation over seeds, percent", arm.name()),
+                    100.0 * spread,
+                )?;
             }
             lab.number(format!("{name}, {}: epochs of fine-tuning, mean", arm.name()), of.epochs)?;
         }
@@ -80,17 +86,20 @@ fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
     let lines = published::table_2()?;
     let title = "Table 2: test errors in percent, with half of their 95 % intervals; ours first, with the standard deviation over seeds";
     let mut grid = Grid::new(title.into());
-    grid.header = std::iter::once(String::new()).chain(lines.iter().map(|line| line.set.clone())).collect();
+    grid.header = std::iter::once(String::new()).chain(lines.iter().map(|line| format!("{} ({} test)", line.set, line.n_test))).collect();
     let mut csv = Vec::new();
     for arm in ARMS {
         let mut row = vec![GridCell::of(vec![format!("ours, {}", arm.name())])];
         for line in &lines {
             let of = found.iter().find(|set| set.0.name == line.set).and_then(|set| summary(plan, set, arm));
-            let said = of.map_or_else(|| vec!["-".into()], |of| {
-                let mut said = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
-                said.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
-                said
-            });
+            let said = of.map_or_else(
+                || vec!["-".into()],
+                |of| {
+                    let mut said = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
+                    said.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
+                    said
+                },
+            );
             csv.push(vec![format!("ours, {}", arm.name()), line.set.clone(), said.join("; ")]);
             row.push(GridCell::of(said));
         }
@@ -112,17 +121,31 @@ fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 /// The published table of convolutional networks, which are not run.
 fn table_s11(lab: &mut Lab<'_>) -> Result<()> {
     let mut lines = published::table_s11()?;
-    let mut grid = Grid::new("Table S11 as published (not run): test errors of convolutional networks in percent".into());
+    let mut grid = Grid::new(
+        "Table S11 as published (not run): test errors of convolutional networks in percent".into(),
+    );
     grid.header = lines.remove(0);
     let header: Vec<&str> = grid.header.iter().map(String::as_str).collect();
     lab.table("table_s11", &header, &lines)?;
-    grid.rows = lines.into_iter().map(|line| line.into_iter().map(|cell| GridCell::of(vec![cell])).collect()).collect();
+    grid.rows = lines
+        .into_iter()
+        .map(|line| line.into_iter().map(|cell| GridCell::of(vec![cell])).collect())
+        .collect();
     lab.grid(grid)
 }
 
 fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
     let header = [
-        "set", "initial layer", "seed", "learning rate", "masking", "epochs", "best epoch", "validation error", "test error", "chosen",
+        "set",
+        "initial layer",
+        "seed",
+        "learning rate",
+        "masking",
+        "epochs",
+        "best epoch",
+        "validation error",
+        "test error",
+        "chosen",
     ];
     let mut lines = Vec::new();
     for (spec, all) in found {
@@ -154,7 +177,10 @@ fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 
 /// Validation errors of the chosen runs of the first seed.
 fn curves(lab: &mut Lab<'_>, found: &Found) -> Result<()> {
-    let mut sheet = Sheet::new("Errors on the validation part, in percent, by epoch: the chosen setting of the first seed", 3);
+    let mut sheet = Sheet::new(
+        "Errors on the validation part, in percent, by epoch: the chosen setting of the first seed",
+        3,
+    );
     for (spec, all) in found {
         let line = |arm: Arm| {
             let (_, errors) = chosen(all, arm, 0)?;

@@ -239,7 +239,8 @@ fn patience_ends_training_at_the_best_state_of_the_validation_part() {
     let patient = Trainer { patience: Some(4), max_epochs: 400, ..trainer(Optimiser::Adam) };
     let mut want = begin();
     assert_eq!(patient.train(&batches, &mut line(), &mut want, &run()).unwrap(), Outcome::Completed);
-    let best = (0..want.validation.len()).reduce(|a, b| if want.validation[b] < want.validation[a] { b } else { a });
+    let best =
+        (0..want.validation.len()).reduce(|a, b| if want.validation[b] < want.validation[a] { b } else { a });
     let best = best.unwrap();
     assert!(best > 0 && want.validation.len() == best + 1 + 4, "{:?}", want.validation);
     assert_eq!(want.learner.epochs, best as u64 + 1, "the state at the best epoch");

@@ -151,8 +151,13 @@ fn trained<T: Real>(
     }
     let mut state = TrainerState::new(TrainingState::new(start.clone(), checksum));
     let (schedule, learning_rate) = (Schedule::Constant, 1.0);
-    let trainer =
-        Trainer { optimiser: Optimiser::Adam, learning_rate, schedule, max_epochs: given.max_epochs, patience: None };
+    let trainer = Trainer {
+        optimiser: Optimiser::Adam,
+        learning_rate,
+        schedule,
+        max_epochs: given.max_epochs,
+        patience: None,
+    };
     let outcome = trainer.train(&batches, &mut learner, &mut state, run)?;
     let (params, loss) = learner.best(&state.learner, &start);
     let mut objective = match given.monotone {

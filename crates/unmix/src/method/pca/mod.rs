@@ -266,9 +266,10 @@ impl Pca {
             Components::Rule(Rule::GapDifference) => spectrum().gaps().1,
             Components::Rule(Rule::Parallel) => select::parallel(&seen()?, run)?,
             Components::Rule(Rule::Cv) => select::cv(&seen()?, run)?,
-            Components::Rule(Rule::Cells) => {
-                let why = "this rule needs a likelihood of rows with missing cells";
-                return Err(Error::setting("n_components", "'cells'", why, "choose 'cv', or fit ppca"));
+            Components::Rule(rule @ (Rule::Cells | Rule::Aic)) => {
+                let why = "this rule needs a likelihood";
+                let name = format!("'{}'", rule.name());
+                return Err(Error::setting("n_components", name, why, "choose 'cv' or 'bic', or fit ppca"));
             }
         })
     }

@@ -82,7 +82,14 @@ impl Ppca {
     /// leave no noise, unless `noise_floor` is given; what the source reports.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         if let Components::Rule(rule) = self.n_components {
-            let k = size_by(&METHOD, rule, self, rows, &|s, rows, run| Self::from_settings(s)?.fit(rows, run), run)?;
+            let k = size_by(
+                &METHOD,
+                rule,
+                self,
+                rows,
+                &|s, rows, run| Self::from_settings(s)?.fit(rows, run),
+                run,
+            )?;
             return Self { n_components: k.into(), ..self.clone() }.fit(rows, run);
         }
         self.problem().fit(self, rows, run)

@@ -9,7 +9,9 @@ use crate::model::{Method, Model, Report, Sums, Tensor};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::Spectrum;
-use crate::spectrum::{self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total};
+use crate::spectrum::{
+    self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +52,12 @@ pub(crate) fn needs_no_rows(asked: &Components) -> Result<()> {
     let Components::Rule(rule) = asked else { return Ok(()) };
     let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
     let rule = format!("'{}'", rule.name());
-    Err(Error::setting("n_components", rule, why, "choose a number, or leave it out for that of the Bayesian information criterion"))
+    Err(Error::setting(
+        "n_components",
+        rule,
+        why,
+        "choose a number, or leave it out for that of the Bayesian information criterion",
+    ))
 }
 
 /// How many rows and columns, and of what.
