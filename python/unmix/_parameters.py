@@ -19,6 +19,7 @@ from ._report import Report
 
 if TYPE_CHECKING:
     from ._base import Estimator
+    from ._options import Iteration
 
 NeuralPCAVariant = Literal[
     "svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace",
@@ -91,6 +92,7 @@ class PCAParameters:
         center: bool = True,
         standardize: bool = False,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -109,6 +111,7 @@ class PCAParameters:
         self.center = center
         self.standardize = standardize
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -139,7 +142,7 @@ class PPCAParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"aic", "bic", "cells"}), None],
         "algorithm": [StrOptions({"auto", "closed-form", "em"})],
         "noise_floor": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -151,7 +154,7 @@ class PPCAParameters:
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | Literal["aic", "bic", "cells"] | None = None,
         *,
         algorithm: Literal["auto", "closed-form", "em"] = "auto",
         noise_floor: float = 0.0,
@@ -160,6 +163,7 @@ class PPCAParameters:
         standardize: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -174,6 +178,7 @@ class PPCAParameters:
         self.standardize = standardize
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -205,7 +210,7 @@ class LinearEigenGANParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"aic", "bic", "cells"}), None],
         "groups": ["array-like", StrOptions({"bic"}), None],
         "noise_floor": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -217,7 +222,7 @@ class LinearEigenGANParameters:
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | Literal["aic", "bic", "cells"] | None = None,
         *,
         groups: ArrayLike | Literal["bic"] | None = None,
         noise_floor: float = 0.0,
@@ -226,6 +231,7 @@ class LinearEigenGANParameters:
         standardize: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -240,6 +246,7 @@ class LinearEigenGANParameters:
         self.standardize = standardize
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -298,6 +305,7 @@ class NeuralPCAParameters:
         max_epochs: int = 20,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -316,6 +324,7 @@ class NeuralPCAParameters:
         self.max_epochs = max_epochs
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -402,6 +411,7 @@ class SigmaPCAParameters:
         halves: bool | None = None,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -433,6 +443,7 @@ class SigmaPCAParameters:
         self.halves = halves
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -445,6 +456,7 @@ class ICAParameters:
 
     components_: NDArray[Any]
     mixing_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
     component_variance_: NDArray[Any]
     mean_: NDArray[Any]
     rotation_: NDArray[Any]
@@ -507,6 +519,7 @@ class ICAParameters:
         order: Literal["variance", "kurtosis", "found"] = "variance",
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -531,6 +544,7 @@ class ICAParameters:
         self.order = order
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -548,6 +562,7 @@ class FastICAParameters:
     rotation_: NDArray[Any]
     scale_: NDArray[Any]
     second_rotation_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
     component_variance_: NDArray[Any]
     n_iter_: int
     n_components_: int
@@ -590,6 +605,7 @@ class FastICAParameters:
         whiten_solver: Literal["svd", "eigh"] = "svd",
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -607,6 +623,7 @@ class FastICAParameters:
         self.whiten_solver = whiten_solver
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -669,6 +686,7 @@ class RICAParameters:
         standardize: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -689,6 +707,7 @@ class RICAParameters:
         self.standardize = standardize
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -723,7 +742,7 @@ class FactorAnalysisParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"bic", "parallel", "cells"}), None],
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"aic", "bic", "cells", "parallel"}), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "copy": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -744,7 +763,7 @@ class FactorAnalysisParameters:
 
     def __init__(
         self,
-        n_components: int | Literal["bic", "parallel", "cells"] | None = None,
+        n_components: int | Literal["aic", "bic", "cells", "parallel"] | None = None,
         *,
         tol: float = 0.01,
         copy: bool = True,
@@ -762,6 +781,7 @@ class FactorAnalysisParameters:
         scores: Literal["regression", "bartlett"] = "regression",
         standardize: bool = False,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -785,6 +805,7 @@ class FactorAnalysisParameters:
         self.scores = scores
         self.standardize = standardize
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -837,6 +858,7 @@ class MatrixCompletionParameters:
         max_iter: int = 100,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -851,6 +873,7 @@ class MatrixCompletionParameters:
         self.max_iter = max_iter
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -896,6 +919,7 @@ class RobustPCAParameters:
         center: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -909,6 +933,7 @@ class RobustPCAParameters:
         self.center = center
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -963,6 +988,7 @@ class SparseCoderParameters:
         sparse_output: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -982,6 +1008,7 @@ class SparseCoderParameters:
         self.sparse_output = sparse_output
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1042,6 +1069,7 @@ class LISTAParameters:
         max_epochs: int = 50,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1062,6 +1090,7 @@ class LISTAParameters:
         self.max_epochs = max_epochs
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1143,6 +1172,7 @@ class DictionaryLearningParameters:
         center: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1170,6 +1200,7 @@ class DictionaryLearningParameters:
         self.center = center
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1222,6 +1253,7 @@ class SubspaceClusteringParameters:
         center: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1238,6 +1270,7 @@ class SubspaceClusteringParameters:
         self.center = center
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1296,6 +1329,7 @@ class CompleteDictionaryParameters:
         tol: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1315,6 +1349,7 @@ class CompleteDictionaryParameters:
         self.tol = tol
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1403,6 +1438,7 @@ class RFNParameters:
         batch_size: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1435,6 +1471,7 @@ class RFNParameters:
         self.batch_size = batch_size
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1514,6 +1551,7 @@ class StackedRFNParameters:
         batch_size: int | None | ArrayLike = None,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1546,6 +1584,7 @@ class StackedRFNParameters:
         self.batch_size = batch_size
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1608,6 +1647,7 @@ class SparseAutoencoderParameters:
         sparse_output: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1627,6 +1667,7 @@ class SparseAutoencoderParameters:
         self.sparse_output = sparse_output
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1678,6 +1719,7 @@ class DenoisingAutoencoderParameters:
         standardize: bool = True,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1695,6 +1737,7 @@ class DenoisingAutoencoderParameters:
         self.standardize = standardize
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume
@@ -1738,6 +1781,7 @@ class GaussianRBMParameters:
         n_steps: int = 1,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
+        callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
@@ -1751,6 +1795,7 @@ class GaussianRBMParameters:
         self.n_steps = n_steps
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.resume = resume

@@ -25,10 +25,10 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
 
     Parameters
     ----------
-    n_components : int, {"bic", "parallel", "cells"} or None, default=None
-        How many factors: a number; None for ``min(n_samples, n_features)``, which leaves the model saturated; ``"bic"``, the number
-        of least BIC; ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory; or ``"cells"``, the
-        number that predicts held-out cells best.
+    n_components : int, {"aic", "bic", "cells", "parallel"} or None, default=None
+        How many factors: a number; None for ``min(n_samples, n_features)``, which leaves the model saturated; ``"aic"`` and
+        ``"bic"``, the number of the smallest of these criteria; ``"cells"``, the number that predicts held-out cells best;
+        ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory.
     tol : float, default=0.01
         Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.
     copy : bool, default=True
@@ -69,9 +69,12 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         with factors. The likelihood does not change.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
+    callback : callable or None, default=None
+        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
+        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
-        when the fit is complete, kept if ``max_seconds`` ended it.
+        when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False

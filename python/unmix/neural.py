@@ -44,9 +44,12 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
+    callback : callable or None, default=None
+        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
+        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
-        when the fit is complete, kept if ``max_seconds`` ended it.
+        when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False
@@ -184,9 +187,12 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
+    callback : callable or None, default=None
+        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
+        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
-        when the fit is complete, kept if ``max_seconds`` ended it.
+        when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False

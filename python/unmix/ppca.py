@@ -159,9 +159,9 @@ class PPCA(PPCAParameters, Probabilistic):
 
     Parameters
     ----------
-    n_components : int or None, default=None
+    n_components : int, {"aic", "bic", "cells"} or None, default=None
         Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1.
+        Bayesian information criterion, at least 1; or the number that ``unmix select`` gives by this rule.
     algorithm : {"auto", "closed-form", "em"}, default="auto"
         Algorithm that maximises the likelihood: ``"closed-form"`` from the spectrum of the covariance, for rows without missing
         cells; ``"em"`` for expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` for the first, and for the second
@@ -179,9 +179,12 @@ class PPCA(PPCAParameters, Probabilistic):
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
+    callback : callable or None, default=None
+        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
+        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
-        when the fit is complete, kept if ``max_seconds`` ended it.
+        when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False
@@ -265,9 +268,9 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     Parameters
     ----------
-    n_components : int or None, default=None
+    n_components : int, {"aic", "bic", "cells"} or None, default=None
         Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1.
+        Bayesian information criterion, at least 1; or the number that ``unmix select`` gives by this rule.
     groups : array-like of shape (n_components,), "bic" or None, default=None
         Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; ``"bic"`` for
         the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
@@ -285,9 +288,12 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
+    callback : callable or None, default=None
+        Called after every iteration with an :class:`unmix.Iteration`; if it raises StopIteration the fit ends with the current
+        result, and ``report_.outcome`` is ``"interrupted"``. Another exception ends the fit without a result.
     checkpoint : path or None, default=None
         A file to which the state of the iterations is written during the fit, so that an interrupted fit can be resumed; removed
-        when the fit is complete, kept if ``max_seconds`` ended it.
+        when the fit is complete, kept if ``max_seconds`` or ``callback`` ended it.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint.
     resume : bool, default=False

@@ -86,7 +86,9 @@ fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
     let lines = published::table_2()?;
     let title = "Table 2: test errors in percent, with half of their 95 % intervals; ours first, with the standard deviation over seeds";
     let mut grid = Grid::new(title.into());
-    grid.header = std::iter::once(String::new()).chain(lines.iter().map(|line| format!("{} ({} test)", line.set, line.n_test))).collect();
+    grid.header = std::iter::once(String::new())
+        .chain(lines.iter().map(|line| format!("{} ({} test)", line.set, line.n_test)))
+        .collect();
     let mut csv = Vec::new();
     for arm in ARMS {
         let mut row = vec![GridCell::of(vec![format!("ours, {}", arm.name())])];
