@@ -200,7 +200,13 @@ fn classifiers_from_layers_learnt_without_labels() {
     let folder = tempfile::tempdir().unwrap();
     let files = |threads: usize| {
         let output = folder.path().join(threads.to_string());
-        let options = Options { quick: true, pictures: None, instances: Some(2), output: output.clone() };
+        let options = Options {
+            quick: true,
+            pictures: None,
+            activations: None,
+            instances: Some(2),
+            output: output.clone(),
+        };
         let run = Run { threads, ..Run::default() };
         let results = reproduce(&["rfn-pretraining"], &options, &run, |_| ()).unwrap().remove(0).1;
         assert!(results.numbers.len() >= 2 * 3 * 4, "{}", results.numbers.len());

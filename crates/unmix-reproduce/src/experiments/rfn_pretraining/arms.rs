@@ -88,7 +88,13 @@ mod tests {
 
     #[test]
     fn learnt_layers_are_encoders_times_one_number() {
-        let options = Options { quick: true, pictures: None, instances: None, output: "unused".into() };
+        let options = Options {
+            quick: true,
+            pictures: None,
+            activations: None,
+            instances: None,
+            output: "unused".into(),
+        };
         let set = Parts::new(SETS[1], [60, 10, 10], &options, &Run::default()).unwrap().unwrap();
         let x = &set.parts[0].x;
         let random = Arm::Random.layer(&set, 8, true, &Run::default()).unwrap();

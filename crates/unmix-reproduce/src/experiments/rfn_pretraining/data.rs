@@ -159,7 +159,13 @@ mod tests {
     #[test]
     fn the_median_of_every_training_pixel_becomes_0() {
         let spec = SETS[2];
-        let options = Options { quick: true, pictures: None, instances: None, output: "unused".into() };
+        let options = Options {
+            quick: true,
+            pictures: None,
+            activations: None,
+            instances: None,
+            output: "unused".into(),
+        };
         let made = Parts::new(spec, [31, 10, 10], &options, &Run::default()).unwrap().unwrap();
         let [train, ..] = &made.parts;
         assert!(medians(&train.x).iter().all(|m| *m == 0.0));
