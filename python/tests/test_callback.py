@@ -62,7 +62,7 @@ def test_stop_iteration_ends_a_fit_and_keeps_it(cls, rows):
     [
         unmix.ICA(random_state=0),
         unmix.RICA(6, random_state=0, tol=1e-12),
-        unmix.NeuralPCA(2, max_epochs=50, random_state=0),
+        unmix.NeuralPCA(2, solver="adam", max_epochs=50, random_state=0),
         unmix.FastICA(random_state=0, tol=1e-12),
         unmix.RFN(6, random_state=0),
         unmix.SparseAutoencoder(8, max_epochs=50, random_state=0),
@@ -125,7 +125,7 @@ KEPT = """
         if iteration.n_iter == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = unmix.NeuralPCA(3, max_epochs=1_000_000, random_state=0, callback=press)
+    model = unmix.NeuralPCA(3, solver="adam", max_epochs=1_000_000, random_state=0, callback=press)
     with warnings.catch_warnings(record=True) as caught, unmix.keep_interrupted():
         warnings.simplefilter("always")
         model.fit(X)
