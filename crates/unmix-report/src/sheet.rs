@@ -72,6 +72,15 @@ pub enum Content {
         /// Ranges of x with a grey ground.
         shaded: Vec<(f64, f64)>,
     },
+    /// Named rows of dots one below the other, each on a scale of its own that includes 0.
+    Strips {
+        /// Name and numbers of each, all of equally many.
+        strips: Vec<(String, Vec<f64>)>,
+        /// The class of every dot of a row, by which it is coloured.
+        classes: Vec<usize>,
+        /// Whether a dot is large.
+        large: Vec<bool>,
+    },
 }
 
 /// Something named in a plane.
@@ -190,6 +199,7 @@ impl Content {
             Content::Plane { points, strokes } => Ok(plane(points, strokes)),
             Content::Groups(groups) => Ok(grouped(groups)),
             Content::Lines { lines, names, log_y, shaded } => Ok(chart(lines, names, *log_y, shaded)),
+            Content::Strips { strips, classes, large } => Ok(rows_of_dots(strips, classes, large)),
         }
     }
 }
@@ -239,6 +249,42 @@ fn courses_of(courses: &Matrix<f64>) -> (Markup, f64) {
         }
     };
     (markup, strip * courses.rows() as f64)
+}
+
+fn rows_of_dots(strips: &[(String, Vec<f64>)], classes: &[usize], large: &[bool]) -> (Markup, f64) {
+    let strip = 46.0;
+    let groups = classes.iter().max().map_or(0, |most| most + 1);
+    let frame = |values: &[f64]| Frame {
+        width: WIDTH,
+        height: strip,
+        margins: [70.0, 4.0, 4.0, 4.0],
+        x: (-0.5, values.len().max(1) as f64 - 0.5),
+        y: padded(extent(values.iter().copied().chain([0.0])), 0.08),
+    };
+    let dots = |values: &[f64], class: usize, size: bool| {
+        let own = values.iter().enumerate().filter(|(i, _)| classes[*i] == class && large[*i] == size);
+        frame(values).dots(own.map(|(i, v)| (i as f64, *v)))
+    };
+    let style = |class: usize, size: bool| {
+        let (width, opacity) = if size { (4.4, 1.0) } else { (2.4, 0.6) };
+        format!(
+            "stroke:{};stroke-width:{width};stroke-linecap:round;stroke-opacity:{opacity}",
+            CLASSES[class % CLASSES.len()]
+        )
+    };
+    let markup = html! {
+        @for (i, (name, values)) in strips.iter().enumerate() {
+            g transform=(format!("translate(0 {})", pt(strip * i as f64))) {
+                path.grid d=(format!("M70 {}H{}", pt(frame(values).py(0.0)), pt(WIDTH))) {}
+                text x="64" y=(pt(0.5 * strip + 4.0)) text-anchor="end" { (name) }
+                @for size in [false, true] { @for class in 0..groups {
+                    @let d = dots(values, class, size);
+                    @if !d.is_empty() { path style=(style(class, size)) d=(d) {} }
+                } }
+            }
+        }
+    };
+    (markup, strip * strips.len() as f64)
 }
 
 fn plane(points: &[(f64, f64)], strokes: &[Stroke]) -> (Markup, f64) {
@@ -403,6 +449,11 @@ mod tests {
             "a caption that is too long to stand in one line and so is broken into two",
             Content::Lines { lines, names: ("x".into(), "y".into()), log_y: true, shaded: vec![(1.5, 9.0)] },
         );
+        let strips = vec![("code".into(), vec![0.0, 2.0, 0.5]), ("gene".into(), vec![-1.0, 3.0, 0.0])];
+        sheet.add(
+            "strips",
+            Content::Strips { strips, classes: vec![0, 1, 1], large: vec![false, true, false] },
+        );
         let svg = sheet.svg().unwrap();
         assert!(
             svg.contains("A &lt; B")
@@ -410,7 +461,15 @@ mod tests {
                 && svg.contains("stroke-width:3")
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "a zero on a logarithmic axis is left out");
-        assert_eq!(svg.matches("<text class=\"caption\"").count(), 8);
+        assert_eq!(svg.matches("<text class=\"caption\"").count(), 9);
+        // Of each strip three dots, in a path each: two classes, and a large one.
+        assert_eq!(
+            (
+                svg.matches("stroke-width:4.4").count(),
+                svg.matches("stroke-width:2.4;stroke-linecap:round;stroke-opacity").count()
+            ),
+            (2, 4)
+        );
         // 9 lies outside of the cloud, which reaches to 2: the line ends at its edges, and names of strokes stand below.
         assert!(svg.contains("d=\"M2 298L298 2\"") && svg.contains(">Arrow</text>"), "{svg}");
         assert!(svg.matches("<rect class=\"ground\"").count() == 1, "a ground ends where the drawing ends");

@@ -6,7 +6,7 @@ mod sources;
 
 pub(crate) use biclusters::jaccard;
 pub use biclusters::{Bicluster, consensus_score};
-pub use clusters::{clustering_accuracy, nmi};
+pub use clusters::{adjusted_rand_index, clustering_accuracy, nmi};
 pub use sources::{amari_distance, correlations, interference, mutual_information};
 
 use crate::error::{Error, Result};

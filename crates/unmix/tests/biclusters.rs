@@ -3,10 +3,13 @@
 mod rare;
 
 use unmix::Rows;
-use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
+use unmix::biclusters::{
+    Biclusters, Module, Refits, biclusters, of_model, of_models, permuted_rows, signed_biclusters,
+};
 use unmix::data::RawArray;
 use unmix::datasets::{PlantedBiclusters, RareModules, rare_modules};
-use unmix::{AnyRows, Error, Matrix, Model, Pca, Rfn, Run};
+use unmix::method::rfn::Init;
+use unmix::{AnyRows, Error, Ica, Matrix, Model, Pca, Rfn, Run};
 
 fn rows_of(x: &Matrix<f64>) -> Rows<'_, f64> {
     Rows::new(RawArray::lent(x.as_slice(), x.cols()).unwrap(), unmix::Features::default(), "planted modules")
@@ -105,6 +108,59 @@ fn units_of_one_model_are_described_by_the_formulas() {
         assert!((module.information.unwrap() - 0.5 * signal.ln_1p()).abs() < 1e-9);
         assert!(module.stability.is_none() && module.q_value.is_none() && module.halves.is_none());
     }
+}
+
+#[test]
+fn models_are_pooled_as_refits_are() {
+    let made = planted(5.0, 3);
+    let pooled = found(&made, Refits { starts: 3, permutations: 0 }, &Run::default());
+    let fits = [(Init::Ica, 0), (Init::Random, 1), (Init::Random, 2)].map(|(init, seed)| {
+        let run = Run { seed, ..Run::default() };
+        Rfn { init, ..settings() }.fit(&mut rows_of(&made.x), &run).unwrap()
+    });
+    let own = of_models(&fits, &AnyRows::from(rows_of(&made.x)), &Run::default()).unwrap();
+    assert_eq!((own.starts, own.permutations, own.modules.len()), (3, 0, pooled.modules.len()));
+    for (a, b) in own.modules.iter().zip(&pooled.modules) {
+        assert_eq!((&a.rows, &a.columns, &a.units), (&b.rows, &b.columns, &b.units));
+        assert_eq!((a.concentration, a.stability, &a.codes), (b.concentration, b.stability, &b.codes));
+        assert!(a.q_value.is_none() && a.halves.is_none());
+    }
+}
+
+#[test]
+fn components_whose_codes_may_be_negative_are_two_units_each() {
+    let made = planted(5.0, 0);
+    let rows = AnyRows::from(rows_of(&made.x));
+    let ica = Ica { n_components: 50.into(), ..Ica::default() };
+    let ica = ica.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    let codes = ica.encode_to_vec(&rows_of(&made.x), &Run::default()).unwrap();
+    let both = of_models(&[ica], &rows, &Run::default()).unwrap();
+    assert_eq!(distinct(&both.modules, &made), 5);
+    for m in &both.modules {
+        let (component, sign) =
+            if m.units[0].1 < 50 { (m.units[0].1, 1.0) } else { (m.units[0].1 - 50, -1.0) };
+        let own = codes.iter().skip(component).step_by(50).map(|y| (sign * y).max(0.0) as f32);
+        assert!(own.eq(m.codes.iter().copied()));
+    }
+    // Halves find axes of PCA again, whatever their signs, and more so than axes of rows with permuted columns.
+    let pca = Pca { n_components: 8.into(), ..Pca::default() };
+    let pca = pca.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    let refits = Refits { starts: 1, permutations: 1 };
+    let mean = |found: &Biclusters| {
+        found.modules.iter().filter_map(|m| m.halves).sum::<f64>() / found.modules.len() as f64
+    };
+    let real = signed_biclusters(&pca, &rows, refits, &Run::default()).unwrap();
+    let numbers = permuted_rows(&rows_of(&made.x), 0, 0).unwrap();
+    let mixed = AnyRows::from(Rows::from_slice(&numbers, 800).unwrap());
+    let null = signed_biclusters(&pca, &mixed, refits, &Run::default()).unwrap();
+    assert!(mean(&real) > mean(&null) + 0.1, "{} {}", mean(&real), mean(&null));
+    let column = |x: &[f64]| {
+        let mut column: Vec<f64> = x.iter().skip(17).step_by(800).copied().collect();
+        column.sort_by(f64::total_cmp);
+        column
+    };
+    assert_eq!(column(&numbers), column(made.x.as_slice()));
+    assert_ne!(numbers, made.x.as_slice());
 }
 
 #[test]

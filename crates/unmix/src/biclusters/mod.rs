@@ -23,7 +23,7 @@ use crate::run::Run;
 use crate::stability::{Fits, deviations, directions, readers};
 use null::{permuted, q_values};
 use serde_json::{Map, Value, json};
-use units::{Unit, groups, units};
+use units::{Activity, Unit, groups, signed, units};
 
 /// How often the fit is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +130,7 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
     crate::with_rows!(rows, rows => {
         readable(rows)?;
         let (found, codes) = units(model, rows, 0, &deviations(rows, run)?, run)?;
-        let of_unit = |j: usize| column(&codes, model.n_codes(), j);
-        let modules = groups(found).iter().map(|g| module(g, rows, of_unit(g[0].at.1))).collect();
+        let modules = groups(found).iter().map(|g| module(g, rows, codes.column(g[0].at.1))).collect();
         Ok(Biclusters {
             n_rows: rows.n_rows().unwrap_or(0) as usize,
             n_features: rows.n_features(),
@@ -143,6 +142,50 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
     })
 }
 
+/// Modules of several models of the same rows, their units ranked and grouped together: stability is the share of the models that have a unit of the
+/// module. Each component of a model whose codes may be negative (PCA, ICA) is two units, one for each sign: number `j` and, for negative codes,
+/// `n_codes + j`. So such models can be compared with those of non-negative codes. No q-values or halves.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for models whose codes do not determine rows, and for rows with weights or on other machines; those of encoding; codes
+/// that do not fit into memory.
+pub fn of_models(models: &[Model], rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Biclusters> {
+    models.iter().try_for_each(check_decoder)?;
+    crate::with_rows!(rows, rows => together(models, rows, run))
+}
+
+fn together<T: Real>(models: &[Model], rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Biclusters> {
+    readable(rows)?;
+    let deviations = deviations(rows, run)?;
+    let mut found = Vec::new();
+    for (fit, model) in models.iter().enumerate() {
+        found.extend(units(model, rows, fit, &deviations, run)?.0);
+    }
+    let groups = groups(found);
+    let codes = described(&groups, models, rows, run)?;
+    let one = |(group, codes): (&Vec<Unit>, Vec<f32>)| Module {
+        stability: Some(share_of_fits(group, models.len())),
+        ..module(group, rows, codes)
+    };
+    Ok(Biclusters {
+        n_rows: rows.n_rows().unwrap_or(0) as usize,
+        n_features: rows.n_features(),
+        starts: models.len(),
+        permutations: 0,
+        modules: groups.iter().zip(codes).map(one).collect(),
+        chance: None,
+    })
+}
+
+/// Share of the fits that have a unit of the group.
+fn share_of_fits(group: &[Unit], fits: usize) -> f64 {
+    let mut own: Vec<usize> = group.iter().map(|u| u.at.0).collect();
+    own.sort_unstable();
+    own.dedup();
+    own.len() as f64 / fits as f64
+}
+
 /// Modules of fits of the settings of `model` to `rows` from several starts, with stability, q-values and the agreement of halves. The seed of
 /// `run` decides the starts, the permutations and the halves.
 ///
@@ -151,10 +194,35 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
 /// Those of [`of_model`] and of the method; no start; rows that can be read only once.
 pub fn biclusters(model: &Model, rows: &AnyRows<'_>, refits: Refits, run: &Run<'_>) -> Result<Biclusters> {
     check(model)?;
+    signed_biclusters(model, rows, refits, run)
+}
+
+/// [`biclusters`] of a model whose codes may be negative, too, for comparisons: each component is then two units, as in [`of_models`].
+///
+/// # Errors
+///
+/// Those of [`of_models`] and of the method; no start; rows that can be read only once.
+pub fn signed_biclusters(
+    model: &Model,
+    rows: &AnyRows<'_>,
+    refits: Refits,
+    run: &Run<'_>,
+) -> Result<Biclusters> {
+    check_decoder(model)?;
     if refits.starts == 0 {
         return Err(Error::setting("starts", "0", "must be at least 1", "leave it out: 8 starts"));
     }
     crate::with_rows!(rows, rows => pooled(model, rows, refits, run))
+}
+
+/// The rows, row-major, each column in a random order of its own: copy number `permutation` of the null hypothesis of the q-values.
+///
+/// # Errors
+///
+/// Rows with weights, on other machines or that can be read only once; a copy that does not fit into memory; errors of the source.
+pub fn permuted_rows<T: Real>(rows: &Rows<'_, T>, seed: u64, permutation: usize) -> Result<Vec<T>> {
+    let source = readable(rows)?;
+    permuted(source, source.n_rows(), rows.n_features(), seed, permutation)
 }
 
 /// The unit that describes a module, with what one fit says of it.
@@ -178,11 +246,6 @@ fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>, codes: Vec<f32>) -> Modul
     }
 }
 
-/// Column `j` of `k`, in single precision.
-fn column<T: Real>(codes: &[T], k: usize, j: usize) -> Vec<f32> {
-    codes.iter().skip(j).step_by(k).map(|y| y.to_f64() as f32).collect()
-}
-
 /// Codes of every row by the unit that describes each group; each fit that describes one encodes once more, so that codes of all fits are never
 /// held at once.
 fn described<T: Real>(
@@ -197,8 +260,8 @@ fn described<T: Real>(
         if own.is_empty() {
             continue;
         }
-        let codes = model.encode_to_vec(rows, run)?;
-        own.into_iter().for_each(|g| out[g] = column(&codes, model.n_codes(), groups[g][0].at.1));
+        let codes = Activity::of(model, rows, run)?;
+        own.into_iter().for_each(|g| out[g] = codes.column(groups[g][0].at.1));
     }
     Ok(out)
 }
@@ -211,6 +274,17 @@ fn check(model: &Model) -> Result<()> {
         asked: format!("modules of a {} model", model.method().key),
         found: "its codes may be negative, or do not determine rows".into(),
         remedy: "fit a rectified factor network".into(),
+    })
+}
+
+fn check_decoder(model: &Model) -> Result<()> {
+    if model.code().decodes() {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        asked: format!("modules of a {} model", model.method().key),
+        found: "its codes do not determine rows".into(),
+        remedy: "fit a method whose codes can be decoded".into(),
     })
 }
 
@@ -245,16 +319,11 @@ where
     let (halves, chance) = halves(model, rows, source, &groups, &deviations, run)?;
     let concentrations: Vec<f64> = groups.iter().map(|g| g[0].concentration).collect();
     let q = (refits.permutations > 0).then(|| q_values(&concentrations, &null, refits.permutations));
-    let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| {
-        let mut starts: Vec<usize> = group.iter().map(|u| u.at.0).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        Module {
-            stability: Some(starts.len() as f64 / refits.starts as f64),
-            q_value: q.as_ref().map(|q| q[i]),
-            halves: halves.as_ref().map(|h| h[i]),
-            ..module(group, rows, codes)
-        }
+    let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| Module {
+        stability: Some(share_of_fits(group, refits.starts)),
+        q_value: q.as_ref().map(|q| q[i]),
+        halves: halves.as_ref().map(|h| h[i]),
+        ..module(group, rows, codes)
     });
     Ok(Biclusters {
         n_rows: n as usize,
@@ -346,9 +415,13 @@ where
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
     let both = fits.of(jobs, readers(n, k, size_of::<T>()))?;
     let both: Vec<Matrix<f64>> = both.iter().map(|m| directions(m, deviations)).collect();
+    let signed = signed(model);
     let agreement = |loadings: &[f64]| {
         let nearest = |half: &Matrix<f64>| {
-            let cosine = |j| half.row(j).iter().zip(loadings).map(|(a, b)| a * b).sum::<f64>();
+            let cosine = |j| {
+                let cosine = half.row(j).iter().zip(loadings).map(|(a, b)| a * b).sum::<f64>();
+                if signed { cosine.abs() } else { cosine }
+            };
             (0..half.rows()).map(cosine).fold(0.0, f64::max)
         };
         both.iter().map(nearest).fold(1.0, f64::min)

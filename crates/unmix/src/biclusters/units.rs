@@ -38,6 +38,51 @@ impl Unit {
     }
 }
 
+/// Codes of rows by the units of one fit. A component of a model whose codes may be negative is two units, one for each sign: `k` units of
+/// positive codes, then `k` of negative ones.
+pub(super) struct Activity<T> {
+    codes: Vec<T>,
+    k: usize,
+    signed: bool,
+}
+
+impl<T: Real> Activity<T> {
+    pub(super) fn of(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        let (n, k) = (rows.n_rows().unwrap_or(0) as usize, model.n_codes());
+        check_memory(
+            &format!("codes of {n} rows and {k} units"),
+            (n * k * size_of::<T>()) as u64,
+            "look for modules in a random subset of the rows",
+        )?;
+        Ok(Self { codes: model.encode_to_vec(rows, run)?, k, signed: signed(model) })
+    }
+
+    fn n_units(&self) -> usize {
+        if self.signed { 2 * self.k } else { self.k }
+    }
+
+    /// The component of a unit, and the sign of its codes.
+    fn origin(&self, unit: usize) -> (usize, f64) {
+        if unit < self.k { (unit, 1.0) } else { (unit - self.k, -1.0) }
+    }
+
+    /// The code of every row; 0 where the component has the other sign.
+    fn unit(&self, unit: usize) -> impl Iterator<Item = f64> + '_ {
+        let (component, sign) = self.origin(unit);
+        self.codes.iter().skip(component).step_by(self.k).map(move |y| (sign * y.to_f64()).max(0.0))
+    }
+
+    /// The same in single precision.
+    pub(super) fn column(&self, unit: usize) -> Vec<f32> {
+        self.unit(unit).map(|y| y as f32).collect()
+    }
+}
+
+/// Whether codes may be negative.
+pub(super) fn signed(model: &Model) -> bool {
+    !model.code().codes().non_negative
+}
+
 /// Sums of second and fourth powers.
 fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.map(|x| x * x).fold((0.0, 0.0), |(two, four), square| (two + square, four + square * square))
@@ -54,21 +99,17 @@ pub(super) fn units<T: Real>(
     fit: usize,
     deviations: &[f64],
     run: &Run<'_>,
-) -> Result<(Vec<Unit>, Vec<T>)> {
-    let (n, p, k) = (rows.n_rows().unwrap_or(0) as usize, model.n_features(), model.n_codes());
-    check_memory(
-        &format!("codes of {n} rows and {k} units"),
-        (n * k * size_of::<T>()) as u64,
-        "look for modules in a random subset of the rows",
-    )?;
-    let codes = model.encode_to_vec(rows, run)?;
-    let Some(mixing) = model.code().mixing() else { return Ok((Vec::new(), codes)) };
+) -> Result<(Vec<Unit>, Activity<T>)> {
+    let (n, p) = (rows.n_rows().unwrap_or(0) as usize, model.n_features());
+    let activity = Activity::of(model, rows, run)?;
+    let Some(mixing) = model.code().mixing() else { return Ok((Vec::new(), activity)) };
+    let k = activity.n_units();
     let noise = model.tensor("noise_variance").map(|t| t.f64s()).filter(|psi| psi.len() == p);
-    let sums: Vec<(f64, f64)> =
-        (0..k).map(|j| powers(codes.iter().skip(j).step_by(k).map(|y| y.to_f64()))).collect();
+    let sums: Vec<(f64, f64)> = (0..k).map(|j| powers(activity.unit(j))).collect();
     let relative = |j: usize| -> Vec<f64> {
-        let root = (sums[j].0 / n as f64).sqrt();
-        let one = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, j)] * root / d } else { 0.0 };
+        let (component, sign) = activity.origin(j);
+        let root = sign * (sums[j].0 / n as f64).sqrt();
+        let one = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, component)] * root / d } else { 0.0 };
         deviations.iter().enumerate().map(one).collect()
     };
     let all: Vec<Vec<f64>> = (0..k).map(relative).collect();
@@ -79,27 +120,27 @@ pub(super) fn units<T: Real>(
         if !(y2 > 0.0 && w2 > 0.0) {
             return None;
         }
-        let level = 0.5 * (y4 / y2).sqrt();
+        let (level, component) = (0.5 * (y4 / y2).sqrt(), activity.origin(j).0);
         let information = noise.as_ref().map(|psi| {
-            let signal = |(i, v): (usize, &f64)| if *v > 0.0 { mixing[(i, j)].powi(2) / v } else { 0.0 };
+            let signal =
+                |(i, v): (usize, &f64)| if *v > 0.0 { mixing[(i, component)].powi(2) / v } else { 0.0 };
             0.5 * (psi.iter().enumerate().map(signal).sum::<f64>() * y2 / n as f64).ln_1p()
         });
         let columns: Vec<u32> = (0..p as u32).filter(|i| loadings[*i as usize].abs() > least).collect();
         let positive = columns.iter().map(|i| loadings[*i as usize] > 0.0).collect();
         loadings.iter_mut().for_each(|w| *w /= w2.sqrt());
-        let own = codes.iter().skip(j).step_by(k).enumerate();
         Some(Unit {
             at: (fit, j),
             concentration: (p as f64 * w4 / (w2 * w2)).ln() + (n as f64 * y4 / (y2 * y2)).ln(),
             information,
             loadings,
-            rows: own.filter(|(_, y)| y.to_f64() > level).map(|(i, _)| i as u32).collect(),
+            rows: activity.unit(j).enumerate().filter(|(_, y)| *y > level).map(|(i, _)| i as u32).collect(),
             columns,
             positive,
         })
     };
     let found = all.into_iter().enumerate().filter_map(unit).collect();
-    Ok((found, codes))
+    Ok((found, activity))
 }
 
 /// Groups of like units, each begun by the one of largest concentration: a unit joins the first group whose first one has a cosine above 0.5

@@ -66,6 +66,29 @@ pub fn nmi(a: &[usize], b: &[usize]) -> f64 {
     (2.0 * shared / both).clamp(0.0, 1.0)
 }
 
+/// Adjusted Rand index of two clusterings (Hubert & Arabie 1985): the share of pairs of rows on which they agree, 1 for the same clusters whatever
+/// they are called, and 0 on average for clusters drawn at random with the same sizes. 1 for fewer than two rows, and where both have a single
+/// cluster. `O(n log k)`.
+///
+/// # Panics
+///
+/// When the lists have different lengths.
+pub fn adjusted_rand_index(a: &[usize], b: &[usize]) -> f64 {
+    let counts = table(a, b);
+    let pairs = |n: f64| 0.5 * n * (n - 1.0);
+    let (k, l) = (counts.rows(), counts.cols());
+    let both: f64 = counts.as_slice().iter().map(|n| pairs(*n)).sum();
+    let of_a: f64 = (0..k).map(|i| pairs(counts.row(i).iter().sum())).sum();
+    let of_b: f64 = (0..l).map(|j| pairs((0..k).map(|i| counts[(i, j)]).sum())).sum();
+    let all = pairs(a.len() as f64);
+    // Without pairs, or with those of one cluster only, nothing can differ.
+    if all <= 0.0 || (k <= 1 && l <= 1) {
+        return 1.0;
+    }
+    let (chance, most) = (of_a * of_b / all, 0.5 * (of_a + of_b));
+    if most > chance { (both - chance) / (most - chance) } else { 1.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +100,19 @@ mod tests {
         assert_eq!((clustering_accuracy(&a, &renamed), nmi(&a, &renamed)), (1.0, 1.0));
         assert_eq!((clustering_accuracy(&[], &[]), nmi(&[], &[])), (1.0, 1.0));
         assert_eq!((clustering_accuracy(&[4, 4], &[0, 0]), nmi(&[4, 4], &[0, 0])), (1.0, 1.0));
+    }
+
+    #[test]
+    fn the_adjusted_rand_index_is_that_of_the_definition() {
+        let a = [0, 0, 1, 1];
+        assert_eq!(adjusted_rand_index(&a, &[5, 5, 2, 2]), 1.0);
+        // No pair in common of 2 and 2 among 6: (0 - 2/3) / (2 - 2/3); one in common of 2 and 1: (1 - 1/3) / (3/2 - 1/3).
+        assert!((adjusted_rand_index(&a, &[0, 1, 0, 1]) + 0.5).abs() < 1e-15);
+        assert!((adjusted_rand_index(&a, &[0, 0, 1, 2]) - 4.0 / 7.0).abs() < 1e-15);
+        // One cluster against another clustering says nothing; single rows are the same clusters.
+        assert_eq!(adjusted_rand_index(&a, &[0; 4]), 0.0);
+        assert_eq!((adjusted_rand_index(&[0], &[3]), adjusted_rand_index(&a, &a)), (1.0, 1.0));
+        assert_eq!(adjusted_rand_index(&[0, 1, 2], &[2, 1, 0]), 1.0);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! halves; a jackknife over groups of rows, because ten groups need eleven times the fits.
 
 use super::STABLE;
-use crate::stats::quantiles::student;
+use crate::stats::quantiles::student_975 as t;
 
 /// Standard deviation of `artanh(agreement)` over data sets, for an agreement of 1.
 const OVER_DATA: f64 = 0.5;
@@ -38,11 +38,6 @@ pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
     let half = (NORMAL * OVER_DATA * at * at).hypot(cuts);
     let z = at.atanh();
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
-}
-
-/// The 97.5 % quantile of Student's t distribution; its expansion is a tenth short where there is one degree of freedom.
-fn t(freedom: f64) -> f64 {
-    if freedom == 1.0 { 12.706 } else { student(0.025, freedom) }
 }
 
 /// Position of an interval relative to the threshold.

@@ -43,6 +43,8 @@ pub use lengths::{GatherLengths, Lengths};
 pub use moments::{GatherMoments, Moments};
 pub use pack::{Packer, Unpacker};
 #[doc(hidden)]
+pub use quantiles::mean_interval;
+#[doc(hidden)]
 pub use rows::{GatherRange, GatherRows, GatheredRows, Range};
 #[doc(hidden)]
 pub use scatter::{GatherScatter, Scatter};

@@ -31,6 +31,23 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     out
 }
 
+/// The 97.5 % quantile of Student's t distribution; the expansion of [`student`] is a tenth short where there is one degree of freedom.
+pub(crate) fn student_975(freedom: f64) -> f64 {
+    if freedom == 1.0 { 12.706 } else { student(0.025, freedom) }
+}
+
+/// Mean, and ends of its 95 % interval by Student's t distribution; `None` of fewer than two values.
+pub fn mean_interval(values: &[f64]) -> Option<(f64, f64, f64)> {
+    let n = values.len() as f64;
+    if n < 2.0 {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = student_975(n - 1.0) * (variance / n).sqrt();
+    Some((mean, mean - half, mean + half))
+}
+
 /// Upper quantile of the normal distribution, for a tail probability `p` of at most 0.1.
 pub(crate) fn normal(p: f64) -> f64 {
     // Tail probability over density, as a continued fraction (Laplace 1805).
@@ -62,6 +79,13 @@ mod tests {
         for (p, freedom, t) in [(0.01, 7.0, 2.998), (0.0005, 9.0, 4.781), (0.001, 31.0, 3.375)] {
             assert!((student(p, freedom) - t).abs() < 0.01, "{p} {freedom}: {}", student(p, freedom));
         }
+        // Deviations -1, 0 and 1: standard error 1 / sqrt 3, two degrees of freedom.
+        let (mean, low, high) = mean_interval(&[1.0, 2.0, 3.0]).unwrap();
+        assert!(
+            (mean - 2.0).abs() < 1e-15 && (high - low - 2.0 * 4.303 / 3f64.sqrt()).abs() < 0.1,
+            "{low} {high}"
+        );
+        assert_eq!((mean_interval(&[4.0, 4.0]), mean_interval(&[4.0])), (Some((4.0, 4.0, 4.0)), None));
         // Chi-square with 1 and with 59 degrees of freedom, at tail probability 0.001.
         for (n, x) in [(1, 10.828), (59, 98.324)] {
             let found = upper_sum(&vec![1.0; n], normal(0.001));

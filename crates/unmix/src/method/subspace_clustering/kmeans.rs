@@ -8,7 +8,7 @@ use rayon::prelude::*;
 const ITERATIONS: usize = 300;
 
 /// Labels of the rows in `k` clusters: those of the smallest sum of squared distances of `starts` starts, the first of several.
-pub(super) fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
+pub fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
     let runs: Vec<(f64, Vec<usize>)> =
         (0..starts).into_par_iter().map(|start| lloyd(x, k, &Stream::new(seed, start))).collect();
     let first = |best: (f64, Vec<usize>), next: (f64, Vec<usize>)| if next.0 < best.0 { next } else { best };

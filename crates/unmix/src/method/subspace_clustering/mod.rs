@@ -45,6 +45,8 @@ use settings::SETTINGS;
 use spectral::Graph;
 use table::{Table, principal};
 
+#[doc(hidden)]
+pub use kmeans::kmeans;
 pub use settings::{Algorithm, Dimensions, SubspaceClustering};
 pub use ssc::affinities;
 
