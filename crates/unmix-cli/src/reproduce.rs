@@ -20,15 +20,19 @@ pub(crate) struct Reproduce {
     /// Smaller data and fewer repetitions
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Pictures to cut patches from: a CIFAR-10 batch (.bin, .bin.gz), MNIST's idx file, or a folder of images [default: pictures
-    /// made by seeded code]
+    /// Pictures to cut patches from: a CIFAR-10 batch (.bin, .bin.gz), MNIST's idx file, or a folder of images (rfn-filters:
+    /// a folder with all of them) [default: pictures made by seeded code]
     #[arg(long, value_name = "PATH")]
     pub(crate) pictures: Option<PathBuf>,
     /// Activations of a language model, a row for each token, for sae-activations: a .npy file or any other table [default: not run
     /// on any]
     #[arg(long, value_name = "FILE")]
     pub(crate) activations: Option<PathBuf>,
-    /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4; 100 are published), or of seeds (rfn-pretraining: 3)
+    /// Folder of tables whose rows have classes: folders gene_golub and so on with X.npy and y.npy (rfn-modules) [default: none]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) tables: Option<PathBuf>,
+    /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4, 100 are published; rfn-modules: 10), or of seeds
+    /// (rfn-pretraining: 3)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) instances: Option<u64>,
     /// Folder for figures and tables
@@ -59,6 +63,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
         quick: args.quick,
         pictures: args.pictures.clone(),
         activations: args.activations.clone(),
+        tables: args.tables.clone(),
         instances: args.instances,
         output: args.output.clone(),
     };

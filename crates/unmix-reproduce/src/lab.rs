@@ -278,7 +278,8 @@ pub(crate) struct Measured {
     pub(crate) close: usize,
 }
 
-fn map(settings: Value) -> Map<String, Value> {
+/// Settings by name.
+pub(crate) fn map(settings: Value) -> Map<String, Value> {
     match settings {
         Value::Object(map) => map,
         _ => Map::new(),

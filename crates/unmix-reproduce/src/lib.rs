@@ -43,11 +43,14 @@ impl std::fmt::Debug for Experiment {
 pub struct Options {
     /// Smaller data and fewer repetitions: minutes instead of an hour.
     pub quick: bool,
-    /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images. `None`:
-    /// pictures generated from a seed.
+    /// Pictures to cut patches from: a CIFAR-10 batch (`.bin`, `.bin.gz`), MNIST's idx file, or a folder of images (for
+    /// `rfn-filters` one that holds all of these, or folders of them). `None`: pictures generated from a seed.
     pub pictures: Option<PathBuf>,
     /// Activations for sparse autoencoders, a row for each token: a `.npy` file or any other table. `None`: not run.
     pub activations: Option<PathBuf>,
+    /// Folder of tables whose rows have classes, for experiments that read such: a folder for each, with `X.npy` and `y.npy`. `None`: these parts
+    /// of the experiments are left out.
+    pub tables: Option<PathBuf>,
     /// Number of instances of synthetic data, for experiments that have instances. `None`: their own number.
     pub instances: Option<u64>,
     /// Output folder.

@@ -201,7 +201,7 @@ fn folder(path: &Path, number: usize, run: &Run<'_>) -> Result<PatchSet> {
 }
 
 /// The first `most` rows as doubles.
-fn numbers(mut rows: AnyRows<'_>, most: u64, run: &Run<'_>) -> Result<Vec<f64>> {
+pub(crate) fn numbers(mut rows: AnyRows<'_>, most: u64, run: &Run<'_>) -> Result<Vec<f64>> {
     rows.settle(run)?;
     let n = rows.n_rows().unwrap_or(0).min(most);
     Ok(unmix::with_rows!(&rows, rows => rows.some(0..n)?.iter().map(|v| v.to_f64()).collect()))

@@ -17,11 +17,22 @@ fn run_on(key: &str, pictures: Option<PathBuf>, folder: &Path) -> Results {
 
 /// Options of the quick form without files.
 fn quick(folder: &Path) -> Options {
-    Options { quick: true, pictures: None, activations: None, instances: None, output: folder.into() }
+    Options {
+        quick: true,
+        pictures: None,
+        activations: None,
+        tables: None,
+        instances: None,
+        output: folder.into(),
+    }
 }
 
 fn run_with(key: &str, options: Options) -> Results {
-    let mut done = reproduce(&[key], &options, &Run::default(), |_| ()).unwrap();
+    run_in(key, &options, &Run::default())
+}
+
+fn run_in(key: &str, options: &Options, run: &Run<'_>) -> Results {
+    let mut done = reproduce(&[key], options, run, |_| ()).unwrap();
     assert_eq!(done.len(), 1);
     done.remove(0).1
 }
@@ -33,6 +44,10 @@ fn holds(key: &str, least: usize) {
 fn holds_on(key: &str, pictures: Option<PathBuf>, least: usize) {
     let folder = tempfile::tempdir().unwrap();
     let results = run_on(key, pictures, folder.path());
+    checked(key, &results, folder.path(), least);
+}
+
+fn checked(key: &str, results: &Results, folder: &Path, least: usize) {
     let missed: Vec<String> = results.failed().map(|n| format!("{}: {}", n.quantity, n.ours)).collect();
     assert!(missed.is_empty(), "{key}: {missed:?}");
     let conditions = results.numbers.iter().filter(|n| n.condition.is_some()).count();
@@ -47,14 +62,34 @@ fn holds_on(key: &str, pictures: Option<PathBuf>, least: usize) {
         assert!(why && (n.verdict().is_some() || n.published.is_empty()), "{key}: {}", n.quantity);
     }
     for figure in &results.figures {
-        let svg = std::fs::read_to_string(folder.path().join(key).join(figure)).unwrap();
+        let svg = std::fs::read_to_string(folder.join(key).join(figure)).unwrap();
         assert!(svg.starts_with("<svg") && !without_pixels(&svg).contains("NaN"), "{figure}");
     }
-    let table = std::fs::read_to_string(folder.path().join(key).join("numbers.csv")).unwrap();
+    let table = std::fs::read_to_string(folder.join(key).join("numbers.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + results.numbers.len(), "one line a number, none broken");
-    assert!(
-        std::fs::read_to_string(folder.path().join("index.html")).unwrap().contains(&format!("id=\"{key}\""))
-    );
+    assert!(std::fs::read_to_string(folder.join("index.html")).unwrap().contains(&format!("id=\"{key}\"")));
+}
+
+/// Every file that an experiment wrote, by name.
+fn written(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let named = |file: PathBuf| {
+        (file.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&file).unwrap())
+    };
+    let mut out: Vec<(String, Vec<u8>)> = files.map(named).collect();
+    out.sort();
+    out
+}
+
+/// The experiment holds, and writes the same bytes on one thread and on two.
+fn holds_and_repeats(key: &str, least: usize) {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for (threads, folder) in [1, 2].into_iter().zip(&folders) {
+        let run = Run { threads, ..Run::default() };
+        checked(key, &run_in(key, &quick(folder.path()), &run), folder.path(), least);
+    }
+    let [one, two] = folders.map(|folder| written(&folder.path().join(key)));
+    assert!(one.len() > 2 && one == two, "{key}");
 }
 
 /// A figure without its embedded images, whose base64 text may contain any word.
@@ -204,6 +239,7 @@ fn classifiers_from_layers_learnt_without_labels() {
             quick: true,
             pictures: None,
             activations: None,
+            tables: None,
             instances: Some(2),
             output: output.clone(),
         };
@@ -214,6 +250,40 @@ fn classifiers_from_layers_learnt_without_labels() {
         ["numbers.csv", "runs.csv", "table_2.csv", "table_s11.csv", "rfn-pretraining.svg"].map(of)
     };
     assert_eq!(files(1), files(2));
+}
+
+#[test]
+fn rare_modules_of_rectified_factor_networks() {
+    if at_length("rare_modules_of_rectified_factor_networks") {
+        holds_and_repeats("rfn-modules", 7);
+    }
+}
+
+#[test]
+fn modules_of_gene_expression_beside_classes() {
+    let test = "modules_of_gene_expression_beside_classes";
+    let Some(data) = std::env::var_os("UNMIX_DATA").map(PathBuf::from) else {
+        return skipped::skipped(test, "UNMIX_DATA is not set");
+    };
+    if !at_length(test) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let results = run_with("rfn-modules", Options { tables: Some(data), ..quick(folder.path()) });
+    checked("rfn-modules", &results, folder.path(), 7);
+    let table = std::fs::read_to_string(folder.path().join("rfn-modules/genes.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 6 * 4, "six tables, four methods");
+    assert!(results.figures.contains(&"gene_golub.svg".to_string()));
+}
+
+#[test]
+fn a_folder_without_tables_is_refused_and_what_is_not_run_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none");
+    std::fs::create_dir(&none).unwrap();
+    let given = Options { tables: Some(none), ..quick(&folder.path().join("out")) };
+    let refused = reproduce(&["rfn-modules"], &given, &Run::default(), |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("gene_golub"), "{refused}");
 }
 
 /// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.

@@ -9,6 +9,7 @@ mod panels;
 mod points;
 mod projection;
 pub(crate) mod published;
+mod rfn_modules;
 mod rfn_pretraining;
 mod rfn_tables;
 mod rica;
@@ -58,6 +59,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     sae_activations::EXPERIMENT,
     rfn_tables::EXPERIMENT,
     rfn_pretraining::EXPERIMENT,
+    rfn_modules::EXPERIMENT,
 ];
 
 /// The book chapter on linear structure.

@@ -163,6 +163,7 @@ mod tests {
             quick: true,
             pictures: None,
             activations: None,
+            tables: None,
             instances: None,
             output: "unused".into(),
         };
