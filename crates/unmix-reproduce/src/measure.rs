@@ -92,6 +92,27 @@ pub(crate) fn effective_pixels(filters: &Matrix<f64>, channels: usize) -> f64 {
     (0..filters.rows()).map(|i| one(filters.row(i))).sum::<f64>() / filters.rows() as f64
 }
 
+/// Autocorrelation of a picture of shape (height, width) or (height, width, channels) at a shift of one pixel, mean over down and across and
+/// over the channels: 1 for a smooth one, 0 for noise; 0 for a constant picture.
+pub(crate) fn autocorrelation(picture: &[f64], shape: &[usize]) -> f64 {
+    let (height, width, channels) = (shape[0], shape[1], shape.get(2).copied().unwrap_or(1));
+    let mean = |c: usize| picture.iter().skip(c).step_by(channels).sum::<f64>() / (height * width) as f64;
+    let means: Vec<f64> = (0..channels).map(mean).collect();
+    let at = |i: usize, j: usize, c: usize| picture[(i * width + j) * channels + c] - means[c];
+    let (mut products, mut squares) = (0.0, 0.0);
+    for i in 0..height {
+        for j in 0..width {
+            for c in 0..channels {
+                let x = at(i, j, c);
+                squares += x * x;
+                products += if i > 0 { x * at(i - 1, j, c) } else { 0.0 };
+                products += if j > 0 { x * at(i, j - 1, c) } else { 0.0 };
+            }
+        }
+    }
+    if squares > 0.0 { 0.5 * products / squares } else { 0.0 }
+}
+
 /// The map from codes to rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Decoder {
@@ -168,6 +189,22 @@ mod tests {
         );
         assert!((effective_pixels(&filters.rows_from(1), 3) - 4.0).abs() < 1e-12);
         assert!((effective_pixels(&filters, 3) - 2.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn smooth_pictures_are_like_themselves_one_pixel_further() {
+        let wave = |i: usize, j: usize| (0.2 * i as f64).sin() + (0.1 * j as f64).cos();
+        let smooth: Vec<f64> = (0..400).map(|at| wave(at / 20, at % 20)).collect();
+        let board: Vec<f64> =
+            (0..400).map(|at| if (at / 20 + at % 20) % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        assert!(autocorrelation(&smooth, &[20, 20]) > 0.9);
+        // Every pair of neighbours has the product -1: 380 down and 380 across, over twice 400.
+        assert!((autocorrelation(&board, &[20, 20]) + 0.95).abs() < 1e-12);
+        let colours: Vec<f64> =
+            smooth.iter().zip(&board).flat_map(|(a, b)| [*a, 100.0 + a, 0.0 * b]).collect();
+        let grey = autocorrelation(&smooth, &[20, 20]);
+        assert!((autocorrelation(&colours, &[20, 20, 3]) - grey).abs() < 1e-12);
+        assert_eq!(autocorrelation(&[3.0; 6], &[2, 3]), 0.0);
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn standardise(x: &mut [f32], p: usize) {
 }
 
 /// The first `most` pictures of a batch of CIFAR-10: records of a label and three planes of 32x32 bytes.
-fn cifar(path: &Path, most: usize) -> Result<Pictures> {
+pub(crate) fn cifar(path: &Path, most: usize) -> Result<Pictures> {
     let cannot = |e| Error::io("cannot read", path, e);
     let raw = std::fs::read(path).map_err(cannot)?;
     let bytes = if raw.starts_with(&[0x1f, 0x8b]) {
@@ -163,7 +163,7 @@ fn cifar(path: &Path, most: usize) -> Result<Pictures> {
 }
 
 /// The first `most` rows of a file whose rows are pictures.
-fn opened(path: &Path, most: usize, run: &Run<'_>) -> Result<Pictures> {
+pub(crate) fn opened(path: &Path, most: usize, run: &Run<'_>) -> Result<Pictures> {
     let input = unmix_io::open_with(path, &unmix_io::Options::default(), run)?;
     let (height, width, channels) = match input.rows.features().shape.as_deref() {
         Some(&[h, w]) => (h, w, 1),

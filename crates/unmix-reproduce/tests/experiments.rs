@@ -260,6 +260,13 @@ fn rare_modules_of_rectified_factor_networks() {
 }
 
 #[test]
+fn filters_of_whole_pictures() {
+    if at_length("filters_of_whole_pictures") {
+        holds_and_repeats("rfn-filters", 1);
+    }
+}
+
+#[test]
 fn modules_of_gene_expression_beside_classes() {
     let test = "modules_of_gene_expression_beside_classes";
     let Some(data) = std::env::var_os("UNMIX_DATA").map(PathBuf::from) else {

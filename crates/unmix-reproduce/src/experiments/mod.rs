@@ -9,6 +9,7 @@ mod panels;
 mod points;
 mod projection;
 pub(crate) mod published;
+mod rfn_filters;
 mod rfn_modules;
 mod rfn_pretraining;
 mod rfn_tables;
@@ -59,6 +60,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     sae_activations::EXPERIMENT,
     rfn_tables::EXPERIMENT,
     rfn_pretraining::EXPERIMENT,
+    rfn_filters::EXPERIMENT,
     rfn_modules::EXPERIMENT,
 ];
 
