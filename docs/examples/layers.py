@@ -15,8 +15,7 @@ import unmix
 SIDE, ATOMS, ALPHA, LAYERS = 8, 256, 0.15, 8
 
 
-def rows(files, n):
-    """Patches without their means, of length 1; flat ones are left out."""
+def rows(files, n):  # Patches without their means, of length 1; flat ones are left out.
     X = unmix.read(files, patches=(SIDE, SIDE), grey=True, number=n).astype(np.float32)
     X -= X.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
@@ -39,7 +38,7 @@ def main(folder, figure="layers.png", epochs=20):
     files = sorted(Path(folder).glob("*.png"))
     X, held = rows(files[:-2], 40_000), rows(files[-2:], 6000)[:2000]
     A = unmix.DictionaryLearning(ATOMS, alpha=ALPHA, max_epochs=2, random_state=0).fit(X).components_
-    best = unmix.SparseCoder(A, alpha=ALPHA, tol=1e-8).fit(X[:1000]).quality(held).objective.mean()
+    best = unmix.SparseCoder(A, alpha=ALPHA, tol=1e-6).fit(X[:1000]).quality(held).objective.mean()
     net = unmix.LISTA(A, alpha=ALPHA, n_layers=LAYERS, max_epochs=int(epochs), random_state=0).fit(X)
     by_fista = fista(held, A.astype(np.float32), 100) - best
     above = float(net.quality(held).objective.mean() - best)

@@ -20,13 +20,13 @@ def rows(files, n):
     """Patches without their means, divided by their common deviation."""
     X = unmix.read(files, patches=(SIDE, SIDE), grey=True, number=n).astype(np.float32)
     X -= X.mean(axis=1, keepdims=True)
-    return X / X.std()
+    return np.random.default_rng(0).permutation(X / X.std())
 
 
 def main(folder, figure="patches.png"):
     files = sorted(Path(folder).glob("*.png"))
     X, held = rows(files[:-2], 60_000), rows(files[-2:], 10_000)
-    sae = unmix.SparseAutoencoder(ATOMS, l0=ACTIVE, max_epochs=20, random_state=0).fit(X)
+    sae = unmix.SparseAutoencoder(ATOMS, l0=ACTIVE, max_epochs=10, random_state=0).fit(X)
     learnt = unmix.DictionaryLearning(ATOMS, alpha=0.35, max_epochs=3, random_state=0).fit(X)
     # The penalty at which the lasso has as many active atoms, by bisection; then codes without its shrinkage.
     low, high = 0.01, 10.0

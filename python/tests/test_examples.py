@@ -132,6 +132,25 @@ def test_words_are_sums_of_few_atoms_whose_words_are_alike(tmp_path):
     assert found["alike"] > 0.45 > 0.05 > abs(found["chance"]) and found["named"] > 0.9
 
 
+def test_units_have_words_and_another_seed_finds_other_units(tmp_path):
+    found = run("activations", "activations_minilm", tmp_path)
+    assert found["fvu"] < 0.22 < 0.45 < found["pca"]
+    assert found["again"] < 0.1 and found["alike"] > 1.5 * found["chance"]
+    assert found["pronoun"][0] > 0.7 and found["punctuation"][0] > 0.7
+
+
+def test_a_solver_chooses_atoms_better_than_an_encoder(tmp_path):
+    found = run("patches", "kodak8", tmp_path)
+    assert all(5.5 < of["active"] < 6.5 for of in found.values())
+    assert found["lasso"]["lost"] < found["matching pursuit"]["lost"] < found["sparse autoencoder"]["lost"] < 0.2
+
+
+def test_eight_layers_are_nearer_to_the_optimum_than_eight_steps(tmp_path):
+    found = run("layers", "kodak8", tmp_path)
+    assert found["fista100"] < found["above"] < found["fista8"] / 2
+    assert 12 < found["steps"] < 30
+
+
 def test_made_up_voices_are_the_same_each_time_and_told_apart(tmp_path):
     for folder in ("once", "again"):
         program("made_up_voices")(tmp_path / folder)
@@ -157,7 +176,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes", "denoise", "holes", "dropouts", "words"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares", "modules", "modes", "strokes", "denoise", "holes", "dropouts", "words", "activations", "patches", "layers"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)
