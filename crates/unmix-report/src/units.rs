@@ -62,6 +62,14 @@ impl Unit {
     }
 }
 
+/// Pairs of atoms that are nearly the same.
+pub(crate) struct Alike {
+    /// Some of them with their cosines, the most similar first.
+    pub(crate) pairs: Vec<(usize, usize, f64)>,
+    /// How many there are.
+    pub(crate) n: usize,
+}
+
 /// What the page shows of the units.
 pub(crate) struct Units {
     pub(crate) all: Vec<Unit>,
@@ -70,9 +78,8 @@ pub(crate) struct Units {
     pub(crate) all_rows: bool,
     /// Units with a card, in the order of the page.
     pub(crate) cards: Vec<(Kind, usize)>,
-    /// Pairs of atoms that are nearly the same, the most similar first, with their cosines, and how many there are; none for models with too
-    /// many atoms to compare.
-    pub(crate) alike: Option<(Vec<(usize, usize, f64)>, usize)>,
+    /// Atoms that are nearly the same; none for models with too many atoms to compare.
+    pub(crate) alike: Option<Alike>,
 }
 
 /// The units of a model that states how often each is active; `None` for others, and for rows that cannot be read by number.
@@ -136,7 +143,7 @@ fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
 }
 
 /// Pairs of rows with a cosine of at least [`ALIKE`].
-fn alike(atoms: &Matrix<f64>) -> Option<(Vec<(usize, usize, f64)>, usize)> {
+fn alike(atoms: &Matrix<f64>) -> Option<Alike> {
     let (k, p) = (atoms.rows(), atoms.cols());
     if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
         return None;
@@ -159,7 +166,7 @@ fn alike(atoms: &Matrix<f64>) -> Option<(Vec<(usize, usize, f64)>, usize)> {
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
     let n = pairs.len();
     pairs.truncate(PAIRS);
-    Some((pairs, n))
+    Some(Alike { pairs, n })
 }
 
 #[cfg(test)]
@@ -194,7 +201,7 @@ mod tests {
     #[test]
     fn atoms_that_are_nearly_the_same_are_pairs() {
         let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 2.0, 0.1, 0.0, 1.0, -1.0, 0.0]);
-        let (pairs, n) = alike(&atoms).unwrap();
+        let Alike { pairs, n } = alike(&atoms).unwrap();
         assert_eq!((n, pairs[0].0, pairs[0].1), (1, 0, 1));
         assert!((pairs[0].2 - 2.0 / (4.01f64).sqrt()).abs() < 1e-12);
     }

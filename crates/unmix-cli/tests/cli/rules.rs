@@ -251,8 +251,7 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
 fn an_interrupted_fit_keeps_its_model_on_request() {
     let b = Bench::new();
     write_npy(&b.path("d.npy"), &Bench::table(2000, 8), &[8]).unwrap();
-    let fit =
-        "fit neural-pca d.npy -k 3 -o m.safetensors --set solver=adam --set max_epochs=1000000 --checkpoint c --every 0.01";
+    let fit = "fit neural-pca d.npy -k 3 -o m.safetensors --set solver=adam --set max_epochs=1000000 --checkpoint c --every 0.01";
     let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"))
         .current_dir(b.path(""))
         .args(fit.split(' '))

@@ -6,7 +6,7 @@ use crate::facts;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, Kind, Unit, Units};
+use crate::units::{ALIKE, Alike, Kind, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 
@@ -104,7 +104,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
 
 /// Pairs of atoms that are nearly the same, side by side.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
-    let Some((pairs, n)) = &units.alike else {
+    let Some(Alike { pairs, n }) = &units.alike else {
         return Ok(html! { p.caption { "There are too many atoms to compare each with each." } });
     };
     if *n == 0 {
