@@ -265,6 +265,9 @@ pub(super) fn differences(lab: &mut Lab<'_>, plan: &Plan, done: &[Done]) -> Resu
         }
         lab.grid(grid)?;
     }
+    if records.is_empty() {
+        return lab.note("Differences: one data set has no interval.");
+    }
     lab.note(match more.is_empty() {
         true => "The 95 % interval of the difference between all starts of RFN pooled and ICA includes 0, or less, at every shift: these data do not show that RFN finds more modules than ICA.".to_string(),
         false => format!("The 95 % interval of the difference between all starts of RFN pooled and ICA is above 0 at shift {} only.", more.join(", ")),
