@@ -100,6 +100,9 @@ fn records(path: &Path, delimiter: u8) -> Result<Vec<csv::StringRecord>, Failure
 
 /// Lines of text; if there is one more than rows, the first is a header.
 fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
+    if let Some(values) = words(path, delimiter, n)? {
+        return Ok((name, values));
+    }
     let mut values = Vec::new();
     for (i, record) in records(path, delimiter)?.iter().enumerate() {
         match record.len() {
@@ -114,6 +117,21 @@ fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Fai
     let header = values.len() as u64 == n + 1;
     let name = if header { values.remove(0) } else { name };
     Ok((name, values))
+}
+
+/// The lines of a `.txt` file as they are, if there is one for each row and only some contain delimiters or quotation marks: a list of words
+/// and punctuation marks, which is no table.
+fn words(path: &Path, delimiter: u8, n: u64) -> Result<Option<Vec<String>>, Failure> {
+    if ending(path).as_deref() != Some("txt") {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(None) };
+    let lines: Vec<&str> = text.lines().collect();
+    let special = |line: &&&str| line.as_bytes().contains(&delimiter) || line.contains('"');
+    let some = lines.iter().filter(special).count();
+    let list = lines.len() as u64 == n && (1..lines.len().div_ceil(2)).contains(&some);
+    Ok(list.then(|| lines.into_iter().map(String::from).collect()))
 }
 
 /// A column of a text table, by name if it has a header, or by number.

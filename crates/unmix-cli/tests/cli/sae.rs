@@ -33,7 +33,11 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     b.ok("show back.safetensors");
     b.ok("report back.safetensors x.npy -o page.html");
     // Cards of units: the strongest rows by their labels, with those of the rows around them.
-    b.write("words.txt", (0..500).map(|i| format!("w{i}x\n")).collect::<String>());
+    b.write("words.txt", {
+        // Words and punctuation marks: a list, not a table.
+        let line = |i: usize| if i % 7 == 3 { [",\n", "\"\n"][i % 2].into() } else { format!("w{i}x\n") };
+        (0..500).map(line).collect::<String>()
+    });
     b.ok("report m.safetensors x.npy --color words.txt -o words.html");
     let page = String::from_utf8(b.read("words.html")).unwrap();
     let units = page.split("<section id=\"units\">").nth(1).unwrap().split("</section>").next().unwrap();
@@ -41,9 +45,10 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     let card = units.split("<ol>").nth(1).unwrap();
     let row: usize =
         card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-    assert!(card.contains(&format!(">w{row}x</b>")), "{card}");
+    let named = |i: usize| if i % 7 == 3 { [",", "&quot;"][i % 2].to_string() } else { format!("w{i}x") };
+    assert!(card.contains(&format!(">{}</b>", named(row))), "{card}");
     let beside = if row > 0 { row - 1 } else { row + 1 };
-    assert!(card.contains(&format!("w{beside}x ")), "{card}");
+    assert!(card.contains(&format!("{} ", named(beside))), "{card}");
     let model = Model::load(&b.path("m.safetensors")).unwrap();
     let codes =
         model.encode_to_vec(&unmix::Rows::from_slice(made.x.as_slice(), 8).unwrap(), &unmix::Run::default());
