@@ -24,7 +24,7 @@ class Iteration(NamedTuple):
 
     A solver that runs inside another one, as for each of ``n_init`` starts, reports its own iterations, and counts them from 1.
 
-    Attributes
+    Parameters
     ----------
     n_iter : int
         Its number, from 1: of an iteration, or of an epoch of methods that are trained on batches.
