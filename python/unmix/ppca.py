@@ -161,7 +161,8 @@ class PPCA(PPCAParameters, Probabilistic):
     ----------
     n_components : int, {"aic", "bic", "cells"} or None, default=None
         Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1; or the number that ``unmix select`` gives by this rule.
+        Bayesian information criterion, at least 1; or the number by one of the rules over a table of numbers: ``"aic"``, ``"bic"``,
+        or ``"cells"``, which predicts held-out cells best.
     algorithm : {"auto", "closed-form", "em"}, default="auto"
         Algorithm that maximises the likelihood: ``"closed-form"`` from the spectrum of the covariance, for rows without missing
         cells; ``"em"`` for expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` for the first, and for the second
@@ -270,7 +271,8 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     ----------
     n_components : int, {"aic", "bic", "cells"} or None, default=None
         Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1; or the number that ``unmix select`` gives by this rule.
+        Bayesian information criterion, at least 1; or the number by one of the rules over a table of numbers: ``"aic"``, ``"bic"``,
+        or ``"cells"``, which predicts held-out cells best.
     groups : array-like of shape (n_components,), "bic" or None, default=None
         Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; ``"bic"`` for
         the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
