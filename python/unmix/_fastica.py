@@ -242,10 +242,9 @@ class FastICA(FastICAParameters, Sources):
         for sentence in self._model.without_effect:
             tell(sentence)
         if not self._model.end[1]:
-            tell(
-                "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations.",
-                ConvergenceWarning,
-            )
+            early = self._model.end[0] == "interrupted"
+            advice = "It was interrupted: init=<this estimator> continues." if early else "Consider increasing tolerance or the maximum number of iterations."
+            tell(f"FastICA did not converge. {advice}", ConvergenceWarning)
         k, rank = self._model.n_components, self._model.end[2]
         if self.whiten_solver == "eigh" and rank is not None and rank < min(self._model.end[3], self.n_features_in_):
             tell(

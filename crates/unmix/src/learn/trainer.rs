@@ -243,8 +243,9 @@ impl Trainer {
             if batch.ends_epoch() {
                 self.validate(learner, state)?;
             }
-            if let Some(loss) = state.history.last().filter(|_| batch.ends_epoch()) {
-                run.iteration(state.position.epoch, f64::INFINITY, Some(*loss));
+            if batch.ends_epoch() {
+                // Rules without an objective have no history.
+                run.iteration(state.position.epoch, f64::INFINITY, state.history.last().copied());
             }
             steps.counted(&Some(&*state))?;
             if batch.ends_epoch() || reported.elapsed() >= PACE {

@@ -61,22 +61,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printed_intervals_are_those_of_the_formula_but_for_two() {
+    fn printed_intervals_are_those_of_the_formula_and_two_are_not_to_their_last_digit() {
         let lines = table_2().unwrap();
         assert_eq!(lines.len(), 9);
-        let mut wrong = Vec::new();
+        let mut other = Vec::new();
         for line in &lines {
-            let n = 1000.0 * line.n_test.trim_end_matches('k').parse::<f64>().unwrap();
-            for (method, (error, printed)) in
-                METHODS.iter().zip(line.errors).filter_map(|(m, e)| e.map(|e| (m, e)))
-            {
-                let half = 100.0 * half_interval(error / 100.0, n);
-                if (half - printed).abs() > 0.02 {
-                    wrong.push(format!("{} {method}: {half:.3}, printed {printed}", line.set));
+            let n = match line.n_test.as_str() {
+                "24k" => 24_300.0,
+                text => 1000.0 * text.trim_end_matches('k').parse::<f64>().unwrap(),
+            };
+            let known = METHODS.iter().zip(line.errors);
+            for (method, (error, printed)) in known.filter_map(|(method, e)| e.map(|e| (method, e))) {
+                let apart = (100.0 * half_interval(error / 100.0, n) - printed).abs();
+                assert!(apart < 0.02, "{} {method}: {apart}", line.set);
+                if apart > 0.0061 {
+                    other.push(format!("{} {method}", line.set));
                 }
             }
         }
-        assert_eq!(wrong.len(), 2, "{wrong:?}");
+        assert_eq!(other, ["rect RFN", "CIFAR RFN"]);
     }
 
     #[test]
