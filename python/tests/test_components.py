@@ -200,6 +200,8 @@ def test_patterns_are_drawn_and_filters_on_request(fitted):
 
 
 def test_sources_have_shares_of_the_variance_that_add_up():
+    pytest.importorskip("matplotlib").use("Agg")
+    plot = unmix.plot
     X = np.random.RandomState(0).laplace(size=(3000, 5)) @ np.random.RandomState(1).randn(5, 5)
     total = X.var(axis=0).sum()
     ica = ICA(random_state=0).fit(X)
