@@ -136,17 +136,21 @@ fn standardise(x: &mut [f32], p: usize) {
     }
 }
 
-/// The first `most` pictures of a batch of CIFAR-10: records of a label and three planes of 32x32 bytes.
-pub(crate) fn cifar(path: &Path, most: usize) -> Result<Pictures> {
+/// The bytes of a file, decompressed if it is compressed by gzip.
+pub(crate) fn unpacked(path: &Path) -> Result<Vec<u8>> {
     let cannot = |e| Error::io("cannot read", path, e);
     let raw = std::fs::read(path).map_err(cannot)?;
-    let bytes = if raw.starts_with(&[0x1f, 0x8b]) {
-        let mut out = Vec::new();
-        flate2::read::MultiGzDecoder::new(raw.as_slice()).read_to_end(&mut out).map_err(cannot)?;
-        out
-    } else {
-        raw
-    };
+    if !raw.starts_with(&[0x1f, 0x8b]) {
+        return Ok(raw);
+    }
+    let mut out = Vec::new();
+    flate2::read::MultiGzDecoder::new(raw.as_slice()).read_to_end(&mut out).map_err(cannot)?;
+    Ok(out)
+}
+
+/// The first `most` pictures of a batch of CIFAR-10: records of a label and three planes of 32x32 bytes.
+pub(crate) fn cifar(path: &Path, most: usize) -> Result<Pictures> {
+    let bytes = unpacked(path)?;
     const PLANE: usize = 32 * 32;
     if bytes.is_empty() || bytes.len() % (1 + 3 * PLANE) != 0 {
         let found = format!("its {} bytes are not a multiple of a record of 3073 bytes", bytes.len());

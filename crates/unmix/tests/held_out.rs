@@ -271,6 +271,8 @@ fn n_components_takes_the_rules_of_the_table_and_gives_their_numbers() {
             let mut rows = AnyRows::from(Rows::from_slice(x, 9).unwrap());
             let model = unmix::fit(key, given.as_object().unwrap(), &mut rows, &Run::default()).unwrap();
             assert_eq!(Some(model.n_components()), table.get(rule), "{key} {rule}");
+            // The file has the rule as given, and the number that it gave.
+            assert_eq!(model.settings()["n_components"], rule.to_string().as_str(), "{key}");
         }
         let slip = SizeRule::parse(method, &["paralel"]).unwrap_err().to_string();
         assert_eq!(slip.contains("did you mean 'parallel'"), parallel, "{slip}");

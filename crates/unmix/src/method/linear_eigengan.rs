@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
-use crate::select::size_by;
 use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -124,18 +123,10 @@ impl LinearEigenGan {
     ///
     /// Those of [`Ppca::fit`](super::Ppca::fit); blocks of more components than there are; missing cells with `groups`.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        if let Components::Rule(rule) = self.n_components {
-            let k = size_by(
-                &METHOD,
-                rule,
-                self,
-                rows,
-                &|s, rows, run| Self::from_settings(s)?.fit(rows, run),
-                run,
-            )?;
-            return Self { n_components: k.into(), ..self.clone() }.fit(rows, run);
-        }
-        self.problem().fit(self, rows, run)
+        let by = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
+            Self::from_settings(settings)?.fit(rows, run)
+        };
+        self.problem().fit(self, &self.n_components, rows, &by, run)
     }
 
     fn problem(&self) -> Problem {
@@ -145,7 +136,7 @@ impl LinearEigenGan {
         });
         Problem {
             method: &METHOD,
-            n_components: ppca::count(&self.n_components),
+            n_components: self.n_components.count(),
             groups,
             blocks: true,
             algorithm: Algorithm::Auto,
@@ -165,7 +156,6 @@ impl Fit for LinearEigenGan {
         self.fit(rows, run)
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
-        ppca::needs_no_rows(&self.n_components)?;
-        self.problem().fit_sums(self, sums, features, run)
+        self.problem().fit_sums(self, &self.n_components, sums, features, run)
     }
 }

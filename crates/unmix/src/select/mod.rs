@@ -30,7 +30,7 @@ pub(crate) use minka::ln_gamma;
 pub use minka::minka;
 pub use parallel::parallel;
 pub use rows::FittedRows;
-pub(crate) use sizes::size_by;
+pub(crate) use sizes::{FitBy, size_by};
 pub use sizes::{Size, SizeRequest, SizeRule, Sizes, check_sizes, compare_sizes};
 pub use table::{Choice, Criterion, Table, select_components};
 

@@ -220,7 +220,7 @@ pub fn compare_sizes(
 }
 
 /// A fit of a method with these settings.
-type FitBy<'f, T> = dyn Fn(&Map<String, Value>, &mut Rows<'_, T>, &Run<'_>) -> Result<Model> + 'f;
+pub(crate) type FitBy<'f, T> = dyn Fn(&Map<String, Value>, &mut Rows<'_, T>, &Run<'_>) -> Result<Model> + 'f;
 
 /// The number of components by `rule`, for a typed fit whose settings, `n_components` among them, are `settings`.
 ///

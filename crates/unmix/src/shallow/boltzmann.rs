@@ -6,7 +6,7 @@
 //! ```
 
 use super::products::{SLICE, column_sums, least_parts, left_transposed};
-use super::weights::{LARGEST_LOSS, LayerWeights, diverged};
+use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
@@ -191,11 +191,7 @@ impl<T: Real> Learner<T> for BoltzmannLearner<T> {
         column_sums(&mut end.offset, &self.visible, p);
         column_sums(&mut sums[..p], batch.x, p);
         difference(&mut to.offset, &end.offset, &sums[..p], n);
-        if loss.is_finite() && loss <= LARGEST_LOSS * p as f64 {
-            return Ok(Some(loss));
-        }
-        let found = format!("the loss grew to {loss:.1e}");
-        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
+        bounded(loss, p as f64, self.how.learning_rate, batch.position.epoch)
     }
 
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {

@@ -6,7 +6,7 @@
 
 use super::denoise::Corruption;
 use super::products::{SLICE, column_sums, least_parts, left_transposed};
-use super::weights::{LARGEST_LOSS, diverged};
+use super::weights::bounded;
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
@@ -231,11 +231,7 @@ impl<T: Real> Learner<T> for ClassifierLearner<'_, T> {
         left_transposed(&mut to.output, &self.codes, &self.scores, n, m, c);
         column_sums(&mut to.bias, &self.back, m);
         column_sums(&mut to.offset, &self.scores, c);
-        if loss.is_finite() && loss <= LARGEST_LOSS {
-            return Ok(Some(loss));
-        }
-        let found = format!("the loss grew to {loss:.1e}");
-        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
+        bounded(loss, 1.0, self.how.learning_rate, batch.position.epoch)
     }
 
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {

@@ -1,7 +1,7 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{SLICE, add, column_sums, least_parts, left_transposed};
-use super::weights::{LARGEST_LOSS, LayerWeights, diverged};
+use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
@@ -199,11 +199,7 @@ impl<T: Real> Learner<T> for DenoisingLearner<T> {
         }
         column_sums(&mut to.bias, &self.back, m);
         column_sums(&mut to.offset, &self.residual, p);
-        if loss.is_finite() && loss <= LARGEST_LOSS * p as f64 {
-            return Ok(Some(loss));
-        }
-        let found = format!("the loss grew to {loss:.1e}");
-        Err(diverged(self.how.learning_rate, batch.position.epoch, &found))
+        bounded(loss, p as f64, self.how.learning_rate, batch.position.epoch)
     }
 
     fn parameters(&mut self, state: &mut Self::State, updates: &mut Updates<'_, T>) {

@@ -1,6 +1,6 @@
 //! Weights of a hidden layer, and of the linear map from it to rows.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Real, kernel};
 use serde::{Deserialize, Serialize};
@@ -97,8 +97,20 @@ impl<T: Real> LayerWeights<T> {
     }
 }
 
+/// The loss of a step, if it has not left all bounds: it is finite and at most [`LARGEST_LOSS`] times `scale`.
+///
+/// # Errors
+///
+/// A loss that diverged in this epoch.
+pub(super) fn bounded(loss: f64, scale: f64, learning_rate: f64, epoch: u64) -> Result<Option<f64>> {
+    if loss.is_finite() && loss <= LARGEST_LOSS * scale {
+        return Ok(Some(loss));
+    }
+    Err(diverged(learning_rate, epoch, &format!("the loss grew to {loss:.1e}")))
+}
+
 /// A loss larger than this multiple of that of the mean counts as divergence.
-pub(super) const LARGEST_LOSS: f64 = 1e6;
+const LARGEST_LOSS: f64 = 1e6;
 
 /// The error of a training that diverged in this epoch, which counts from 0; `found` says how.
 pub fn diverged(learning_rate: f64, epoch: u64, found: &str) -> Error {

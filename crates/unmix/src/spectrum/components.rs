@@ -21,6 +21,16 @@ pub enum Components {
     Rule(Rule),
 }
 
+impl Components {
+    /// The number, if it is given as one.
+    pub(crate) fn count(&self) -> Option<usize> {
+        match self {
+            Components::Count(k) => Some(*k),
+            _ => None,
+        }
+    }
+}
+
 impl From<usize> for Components {
     fn from(k: usize) -> Self {
         Components::Count(k)

@@ -1,7 +1,7 @@
 //! Labelled pictures for the classifiers: variations of MNIST, generated from a seed.
 
 use crate::Options;
-use std::io::Read;
+use crate::pictures::unpacked;
 use std::path::Path;
 use unmix::datasets::digit_variations;
 use unmix::shallow::Labelled;
@@ -132,15 +132,7 @@ fn digits(train: &Path, n: usize, run: &Run<'_>) -> Result<(Matrix<f64>, Vec<u32
 /// The labels of an idx file of bytes, plain or compressed.
 fn read_labels(path: &Path) -> Result<Vec<u32>> {
     const HEAD: usize = 8;
-    let cannot = |e| Error::io("cannot read", path, e);
-    let raw = std::fs::read(path).map_err(cannot)?;
-    let bytes = if raw.starts_with(&[0x1f, 0x8b]) {
-        let mut out = Vec::new();
-        flate2::read::MultiGzDecoder::new(raw.as_slice()).read_to_end(&mut out).map_err(cannot)?;
-        out
-    } else {
-        raw
-    };
+    let bytes = unpacked(path)?;
     let count = bytes.get(4..HEAD).and_then(|c| c.try_into().ok()).map(u32::from_be_bytes);
     match (bytes.starts_with(&[0, 0, 8, 1]), count) {
         (true, Some(count)) if bytes.len() - HEAD == count as usize => {

@@ -83,7 +83,7 @@ impl FactorAnalysis {
     pub(super) fn fit_gaps<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        by_cells: Option<usize>,
+        by_rule: Option<usize>,
         run: &Run<'_>,
     ) -> Result<Model> {
         if self.prior != FactorPrior::None {
@@ -113,8 +113,8 @@ impl FactorAnalysis {
                     "choose a number, 'bic' or 'cells'",
                 ));
             }
-            Components::Rule(Rule::Cells) => {
-                let q = by_cells.unwrap_or(0);
+            Components::Rule(Rule::Cells | Rule::Aic) => {
+                let q = by_rule.unwrap_or(0);
                 (q, at(q)?)
             }
             Components::Rule(_) => {

@@ -127,33 +127,40 @@ impl FactorAnalysis {
     /// `min(n, p)`, uniquenesses to start from that are not one for each column, what the source reports. Constant columns and more factors
     /// than the covariance determines are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        if let Components::Rule(rule @ Rule::Aic) = self.n_components {
-            let fit = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
-                Self::from_settings(settings)?.fit(rows, run)
-            };
-            let q = select::size_by(&METHOD, rule, self, rows, &fit, run)?;
-            return Self { n_components: q.into(), ..self.clone() }.fit(rows, run);
-        }
         METHOD.begin(self, rows, run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
+        let by_aic = match self.n_components {
+            Components::Rule(rule @ Rule::Aic) => {
+                let by = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
+                    Self::from_settings(settings)?.fit(rows, run)
+                };
+                Some(select::size_by(&METHOD, rule, self, rows, &by, run)?)
+            }
+            _ => None,
+        };
         let numbers = rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64);
         // Small problems are solved on the calling thread, without a thread pool.
         let model = match numbers < 1 << 15 {
-            true => self.fit_settled(rows, run),
-            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
+            true => self.fit_settled(rows, by_aic, run),
+            false => rows.pooled(run.threads, || self.fit_settled(rows, by_aic, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
-    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        let by_cells = match self.n_components {
+    fn fit_settled<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        by_aic: Option<usize>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let by_rule = match self.n_components {
             Components::Rule(Rule::Cells) => Some(self.by_cells(rows, run)?),
-            _ => None,
+            _ => by_aic,
         };
-        match self.fit_whole(rows, by_cells, run) {
+        match self.fit_whole(rows, by_rule, run) {
             // A cell that is missing; infinities are found on that way, too.
             Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => {
-                self.fit_gaps(rows, by_cells, run)
+                self.fit_gaps(rows, by_rule, run)
             }
             found => found,
         }
@@ -174,12 +181,7 @@ impl FactorAnalysis {
         })
     }
 
-    fn fit_whole<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        by_cells: Option<usize>,
-        run: &Run<'_>,
-    ) -> Result<Model> {
+    fn fit_whole<T: Real>(&self, rows: &Rows<'_, T>, by_rule: Option<usize>, run: &Run<'_>) -> Result<Model> {
         let row_moments = RowMoments::of(rows, run)?;
         run.stage("uniquenesses")?;
         let most = rows.n_counted().min(rows.n_features() as u64) as usize;
@@ -189,7 +191,7 @@ impl FactorAnalysis {
                 let fitted = FittedRows { rows, mean: &row_moments.mean, scale: Some(&scale) };
                 select::parallel(&fitted, run)?.min(most)
             }
-            Components::Rule(Rule::Cells) => by_cells.unwrap_or(0),
+            Components::Rule(Rule::Cells | Rule::Aic) => by_rule.unwrap_or(0),
             _ => self.count(&row_moments, most, run)?,
         };
         match self.prior {

@@ -33,14 +33,12 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
-use crate::select::size_by;
-use crate::spectrum::Components;
 pub(super) use cells::cells_of;
 pub(super) use model::{code, density};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 pub(super) use settings::{MAX_ITER, N_COMPONENTS, NOISE_FLOOR, STANDARDIZE, TOL};
-pub(super) use solution::{Groups, Problem, count, needs_no_rows};
+pub(super) use solution::{Groups, Problem};
 
 pub use blocks::bic_blocks;
 pub use settings::{Algorithm, Ppca};
@@ -81,18 +79,10 @@ impl Ppca {
     /// Infinities, fewer than two rows, no column that varies, a column without a cell; as many components as columns or rows; rows that
     /// leave no noise, unless `noise_floor` is given; what the source reports.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        if let Components::Rule(rule) = self.n_components {
-            let k = size_by(
-                &METHOD,
-                rule,
-                self,
-                rows,
-                &|s, rows, run| Self::from_settings(s)?.fit(rows, run),
-                run,
-            )?;
-            return Self { n_components: k.into(), ..self.clone() }.fit(rows, run);
-        }
-        self.problem().fit(self, rows, run)
+        let by = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
+            Self::from_settings(settings)?.fit(rows, run)
+        };
+        self.problem().fit(self, &self.n_components, rows, &by, run)
     }
 
     /// The model that sums over rows give, which have no gaps.
@@ -101,14 +91,13 @@ impl Ppca {
     ///
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
-        solution::needs_no_rows(&self.n_components)?;
-        self.problem().fit_sums(self, sums, features, run)
+        self.problem().fit_sums(self, &self.n_components, sums, features, run)
     }
 
     fn problem(&self) -> Problem {
         Problem {
             method: &METHOD,
-            n_components: solution::count(&self.n_components),
+            n_components: self.n_components.count(),
             groups: None,
             blocks: false,
             algorithm: self.algorithm,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::{Method, Model, Report, Sums, Tensor};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
-use crate::select::Spectrum;
+use crate::select::{FitBy, Spectrum, size_by};
 use crate::spectrum::{
     self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
 };
@@ -39,16 +39,8 @@ pub(crate) struct Problem {
     pub(crate) standardize: bool,
 }
 
-/// The number of components, if it is given as a number.
-pub(crate) fn count(asked: &Components) -> Option<usize> {
-    match asked {
-        Components::Count(k) => Some(*k),
-        _ => None,
-    }
-}
-
 /// Refuses rules that need the rows, for models of sums.
-pub(crate) fn needs_no_rows(asked: &Components) -> Result<()> {
+fn needs_no_rows(asked: &Components) -> Result<()> {
     let Components::Rule(rule) = asked else { return Ok(()) };
     let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
     let rule = format!("'{}'", rule.name());
@@ -82,14 +74,19 @@ pub(super) struct FitDetails {
 }
 
 impl Problem {
-    /// Fits rows, whose settings are `spec`.
+    /// Fits rows, whose settings are `spec`; if `asked` is a rule, it determines the number of components by fits of `by`.
     pub(crate) fn fit<T: Real>(
-        &self,
+        mut self,
         spec: &impl Serialize,
+        asked: &Components,
         rows: &mut Rows<'_, T>,
+        by: &FitBy<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
         self.method.begin(spec, rows, run)?;
+        if let Components::Rule(rule) = asked {
+            self.n_components = Some(size_by(self.method, *rule, spec, rows, by, run)?);
+        }
         let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
         self.check(size)?;
         let rows = &*rows;
@@ -127,10 +124,12 @@ impl Problem {
     pub(crate) fn fit_sums(
         &self,
         spec: &impl Serialize,
+        asked: &Components,
         sums: &Sums,
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
+        needs_no_rows(asked)?;
         self.method.check(spec)?;
         let scatter = sums.total();
         let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
