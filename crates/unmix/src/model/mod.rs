@@ -40,6 +40,7 @@ pub use nonnegative::NonNegative;
 pub use posterior::PosteriorMean;
 pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Fit, MakeSpec, Method, Takes, Variant};
+pub(crate) use report::constant_columns;
 pub use report::{LEVEL, Report, RunRecord};
 pub use settings::{Condition, Kind, Setting, resolve, without_effect};
 pub(crate) use settings::{NEVER, named_share, share_name};

@@ -181,3 +181,9 @@ impl Report {
         };
     }
 }
+
+/// The warning that `c` of `p` columns are constant, so that their `what`, as in "loadings", are 0; `None` if there are none.
+pub(crate) fn constant_columns(c: usize, p: usize, what: &str) -> Option<String> {
+    let (does, their) = if c == 1 { ("does", "its") } else { ("do", "their") };
+    (c > 0).then(|| format!("{c} of {p} columns {does} not vary; {their} {what} are 0"))
+}

@@ -299,7 +299,7 @@ fn what_cannot_be_fitted_with_gaps_is_named() {
     let mut none = x.clone();
     none.iter_mut().skip(4).step_by(p).for_each(|x| *x = f64::NAN);
     let e = refused(json!({"n_components": 1}), &none).to_string();
-    assert!(e.contains("column 4 has no cell that is not missing"), "{e}");
+    assert!(e.contains("column 4 has no observed cell"), "{e}");
     let mut infinite = x.clone();
     infinite[5 * p + 1] = f64::INFINITY;
     let e = refused(json!({"n_components": 1}), &infinite);

@@ -149,7 +149,7 @@ fn what_gaps_do_not_allow_is_one_sentence() {
     let mut empty = x.clone();
     empty.chunks_exact_mut(12).for_each(|row| row[4] = f64::NAN);
     let e = refused(json!({}), &empty, 12).to_string();
-    assert!(e.contains("column 4 has no cell"), "{e}");
+    assert!(e.contains("column 4 has no observed cell"), "{e}");
     let one: Vec<f64> = [&x[..12], &[f64::NAN; 36]].concat();
     let e = refused(json!({}), &one, 12);
     assert!(matches!(e, Error::TooFewRows { need: 2, got: 1, .. }), "{e}");

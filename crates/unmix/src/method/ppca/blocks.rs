@@ -1,22 +1,22 @@
-//! Blocks of equal variances: contiguous runs of the sorted spectrum, each with one variance (Szwagier & Pennec).
+//! Blocks of equal variances: contiguous blocks of the sorted spectrum, each with one variance (Szwagier & Pennec 2024).
 //!
 //! ```text
 //! log L = -n/2 [p ln 2pi + sum_b d_b ln v_b + (p - q) ln s² + p],   v_b the mean of the variances in block b
 //! parameters = p(p-1)/2 - sum_b d_b(d_b-1)/2 - (p-q)(p-q-1)/2 + blocks + 1 + p
 //! ```
 //!
-//! The criterion is a sum over blocks, so the best cut is found by dynamic programming.
+//! The Bayesian information criterion is a sum over blocks, so the best partition is found by dynamic programming.
 
 use crate::select::bounded;
 
-/// Sizes of the contiguous blocks of `values`, descending variances of `n` samples, that maximise the Bayesian information criterion, all of
-/// the first `q` being in a block of their own or of several. `O(q²)`.
+/// Sizes of the contiguous blocks of the first `q` of `values`, descending variances of `n` samples, that are best by the Bayesian information
+/// criterion. `O(q²)`.
 pub fn bic_blocks(values: &[f64], q: usize, n: f64) -> Vec<usize> {
     let (_, before) = costs(values, q, n);
     cut(&before, q)
 }
 
-/// The number of components with the best blocks, from 1 to `most`, and these blocks, of `p` columns; `total` is the sum of all variances.
+/// The best blocks for any number of components from 1 to `most`, of `p` columns; their sum is that number. `total` is the sum of all variances.
 pub(super) fn bic_blocks_of_any(values: &[f64], total: f64, p: usize, most: usize, n: f64) -> Vec<usize> {
     let (cost, before) = costs(values, most, n);
     let sums = cumulative(values);
@@ -30,13 +30,13 @@ pub(super) fn bic_blocks_of_any(values: &[f64], total: f64, p: usize, most: usiz
         0.5 * n * rest * (tail / rest).max(f64::MIN_POSITIVE).ln()
     };
     let all: Vec<f64> = (1..=most).map(|q| -(cost[q] + noise(q) + penalty(q))).collect();
-    // Where samples are fewer than columns the likelihood of many components has no bound.
+    // With fewer samples than columns, the likelihood of many components is unbounded.
     let last = if p as f64 > n - 1.0 { bounded(&all) } else { most.saturating_sub(1) };
     let largest = |best: usize, q: usize| if all[q] > all[best] { q } else { best };
     cut(&before, 1 + (0..all.len().min(last + 1)).fold(0, largest))
 }
 
-/// What the best blocks of the first `j` variances cost, for each `j`, and where the last of these blocks begins.
+/// For each `j`, the cost of the best blocks of the first `j` variances, and the beginning of the last of these blocks.
 fn costs(values: &[f64], q: usize, n: f64) -> (Vec<f64>, Vec<usize>) {
     let sums = cumulative(values);
     let penalty = 0.5 * n.ln();

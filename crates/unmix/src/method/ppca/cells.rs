@@ -1,12 +1,12 @@
-//! Fits of rows with gaps: what is refused, how many components, what is reported.
+//! Fits of rows with gaps: checks, number of components, report.
 
 use super::blocks::bic_blocks;
 use super::em::{Cells, EmResult, LEAST};
 use super::model::Estimate;
-use super::solution::{FitDetails, Problem, Size, constant_columns, criteria, parameters};
+use super::solution::{FitDetails, Problem, Size, criteria, parameters};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
-use crate::model::Report;
+use crate::model::{Report, constant_columns};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
@@ -19,8 +19,8 @@ impl Problem {
     pub(crate) fn of_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Estimate, Report)> {
         let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
         self.check(size)?;
-        let (estimate, told) = self.by_em(rows, size, run)?;
-        Ok((estimate, told.report))
+        let (estimate, details) = self.by_em(rows, size, run)?;
+        Ok((estimate, details.report))
     }
 
     /// By iterations over the observed cells.
@@ -42,7 +42,8 @@ impl Problem {
         if self.groups.is_some() {
             return Err(Error::Unsupported {
                 asked: format!("{} with groups of rows with missing cells", self.method.key),
-                found: "blocks of equal variances need every cell".into(),
+                found: "blocks of equal variances are fitted in closed form only, which needs every cell"
+                    .into(),
                 remedy: "leave groups out, or fill the cells first, as unmix::impute::Imputer does".into(),
             });
         }
@@ -76,9 +77,14 @@ impl Problem {
             report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
             report.sweeps += 1;
         }
-        report.warnings = constant_columns(report.n_constant, size.p);
+        report.warnings.extend(constant_columns(report.n_constant, size.p, "loadings"));
         if observed.empty > 0.0 {
-            report.warnings.push(format!("{} rows have no observed cell and are ignored", observed.empty));
+            let have = if observed.empty == 1.0 {
+                "row has no observed cell and is"
+            } else {
+                "rows have no observed cell and are"
+            };
+            report.warnings.push(format!("{} {have} ignored", observed.empty));
         }
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
@@ -89,19 +95,19 @@ impl Problem {
         Ok((estimate, FitDetails { report, blocks }))
     }
 
-    /// [`cells_of`], for as many components as these settings ask for.
+    /// [`cells_of`], for the number of components of these settings.
     fn observed<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<ObservedCells> {
         let observed = cells_of(self.method.key, rows, run)?;
         let most = (observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
         if let Some(k) = self.n_components.filter(|k| *k > most) {
-            let why = format!("only {} rows of {} have a cell", observed.n_rows, size.origin);
+            let why = format!("only {} rows of {} have an observed cell", observed.n_rows, size.origin);
             return Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")));
         }
         Ok(observed)
     }
 
-    /// The parameters for the number of components asked for, or for that with the largest Bayesian information criterion: numbers are
-    /// tried from 1 on, until two in a row are no better.
+    /// The parameters for the requested number of components, or for the number selected by the Bayesian information criterion: numbers are
+    /// tried from 1 upwards, until two in succession are not better than the best.
     fn iterated<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -112,7 +118,7 @@ impl Problem {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let n = cells.observed.n - cells.observed.empty;
         let most = (cells.observed.n_rows.min(size.p as u64) as usize).saturating_sub(1);
-        // The pass over cells, and one for a checkpoint's checksum is not counted; starts take one each.
+        // The sweep over the cells, then one for each start; that for the checksum of a checkpoint is not counted.
         let mut sweeps = 1;
         let mut at = |k: usize| -> Result<EmResult> {
             let found = cells.iterate(rows, || cells.start(rows, k, run), limits, run)?;
@@ -128,9 +134,8 @@ impl Problem {
         for k in 1..=most {
             let found = at(k)?;
             let log_likelihood = n * found.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
-            let (p, q) = (size.p as f64, k as f64);
-            let parameters = p * q - q * (q - 1.0) / 2.0 + 1.0 + p;
-            let criterion = log_likelihood - 0.5 * n.ln() * parameters;
+            // Minus half the Bayesian information criterion: larger is better.
+            let criterion = log_likelihood - 0.5 * n.ln() * parameters(size.p, &vec![1; k]);
             let singular =
                 found.model.noise[0] / cells.unit[0].powi(2) <= LEAST * cells.mean_square() * (1.0 + 1e-9);
             if singular && self.noise_floor == 0.0 && best.is_some() {
@@ -151,11 +156,11 @@ impl Problem {
     }
 }
 
-/// Which cells `rows` have; for the method named `key`. One sweep.
+/// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.
 ///
 /// # Errors
 ///
-/// Infinities, columns without a cell, rows that do not vary, fewer than two rows with a cell.
+/// Infinities, columns without an observed cell, rows that do not vary, fewer than two rows with an observed cell.
 pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<ObservedCells> {
     let (p, origin) = (rows.n_features(), rows.origin());
     let observed = rows.sweep(run, "cells", &GatherObserved)?;
@@ -170,7 +175,7 @@ pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) ->
         let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
         return Err(Error::Unsupported {
             asked: format!("{key} of {origin}"),
-            found: format!("column {j}{name} has no cell that is not missing"),
+            found: format!("column {j}{name} has no observed cell"),
             remedy: "leave that column out".into(),
         });
     }

@@ -1,4 +1,4 @@
-//! Expectation-maximisation over the observed cells, every step ending with the expanded parameters reduced (PX-EM).
+//! Expectation-maximisation over the observed cells; every iteration ends with the reduction of the expanded parameters (PX-EM).
 
 use super::model::Estimate;
 use super::solution::Problem;
@@ -12,24 +12,24 @@ use crate::solve::{Limits, Steps};
 use crate::stats::gaps::{FactorSums, GatherFactors, GatherFilled, LinearGaussian, Maximised, ObservedCells};
 use serde::{Deserialize, Serialize};
 
-/// Columns up to which the start comes from a square table of them.
+/// Maximum number of columns for which the initial parameters are computed from a covariance matrix.
 const TABLE: usize = 2048;
 
-/// The least noise variance, as a fraction of the mean variance of a column: what reaches it has no noise.
+/// Lower bound of the noise variance, as a fraction of the mean variance of a column: at this bound, rows count as free of noise.
 pub(super) const LEAST: f64 = 1e-12;
 
-/// How iterations ended.
+/// Result of the iterations.
 #[derive(Clone, Debug)]
 pub(super) struct EmResult {
     pub(super) model: LinearGaussian,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) residual: f64,
-    /// Mean log-likelihood of a row under the parameters that each iteration began with.
+    /// Mean log-likelihood of a row under the parameters at the beginning of each iteration.
     pub(super) objective: Vec<f64>,
 }
 
-/// Parameters, and what the last iteration found of those before.
+/// Parameters, and the log-likelihood of those before the last iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     model: LinearGaussian,
@@ -37,24 +37,24 @@ struct State {
     residual: f64,
 }
 
-/// What is fitted to.
+/// The observed cells, and the units of the columns.
 pub(super) struct Cells<'a> {
     pub(super) observed: &'a ObservedCells,
-    /// What columns are divided by.
+    /// Divisor of each column.
     pub(super) unit: &'a [f64],
-    /// The least noise variance.
+    /// Lower bound of the noise variance.
     pub(super) floor: f64,
 }
 
 impl Cells<'_> {
-    /// Mean variance of a column, each divided by its unit.
+    /// Mean variance of the columns in their units, over the observed cells.
     pub(super) fn mean_square(&self) -> f64 {
         let each = self.observed.squares.iter().zip(self.unit).map(|(s, u)| s / u / u);
         each.sum::<f64>() / self.observed.n_cells()
     }
 
-    /// Parameters to start from: the axes of the rows with their gaps filled by the means of columns, for few columns; random loadings for
-    /// many. `k` components.
+    /// Initial parameters with `k` components: the principal axes of the rows, with gaps filled by the means of the columns, for few columns;
+    /// random loadings for many.
     pub(super) fn start<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -70,7 +70,7 @@ impl Cells<'_> {
             true => {
                 let gather = GatherFilled { mean: self.observed.mean.clone(), unit: self.unit.to_vec() };
                 let scatter = rows.sweep(run, "start", &gather)?;
-                // Rows without a cell, filled with means, add nothing and do not count.
+                // Rows without an observed cell add nothing to the sums, and are not counted.
                 let n = self.observed.n - self.observed.empty;
                 let (values, axes) = factor::eigh(&scatter.lower)?;
                 in_units(&|j, a| axes[(a, j)] * (values[a].max(0.0) / n).sqrt())
@@ -95,9 +95,9 @@ impl Cells<'_> {
         let noise = numbers("noise_variance", 1).map_or(0.5 * mean_square, |v| v[0]);
         let noise = if noise > 0.0 { noise } else { 0.5 * mean_square };
         let latent = numbers("latent_scale", components.rows()).unwrap_or_default();
-        // A direction without length would stay so.
-        let long = |a: usize| latent.get(a).copied().filter(|l| *l > 0.0).unwrap_or(mean_square.sqrt());
-        let loadings = Matrix::from_fn(p, k, |j, a| long(a) * components[(a, j)] * self.unit[j]);
+        // Loadings of 0 would remain 0.
+        let length = |a: usize| latent.get(a).copied().filter(|l| *l > 0.0).unwrap_or(mean_square.sqrt());
+        let loadings = Matrix::from_fn(p, k, |j, a| length(a) * components[(a, j)] * self.unit[j]);
         let mean = numbers("mean", p).unwrap_or_else(|| self.observed.mean.clone());
         LinearGaussian::new(mean, loadings, self.noises(noise))
     }
@@ -106,7 +106,7 @@ impl Cells<'_> {
         self.unit.iter().map(|u| noise * u * u).collect()
     }
 
-    /// Iterates from `start` until the mean log-likelihood of a row rises by no more than the tolerance.
+    /// Iterates from `start` until the mean log-likelihood of a row increases by at most the tolerance.
     pub(super) fn iterate<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -136,7 +136,7 @@ impl Cells<'_> {
         })
     }
 
-    /// The parameters of maximum likelihood, given these posteriors of the factors, with the expanded ones reduced.
+    /// The M-step: parameters of maximum likelihood given the posteriors of the factors, after the reduction of the expanded ones.
     fn maximised(&self, before: &LinearGaussian, sums: &FactorSums) -> LinearGaussian {
         let Maximised { mean, loadings, squares, cells } = sums.maximised(before);
         let (mut total, mut n) = (0.0, 0.0);
@@ -150,7 +150,7 @@ impl Cells<'_> {
 }
 
 impl Problem {
-    /// Axes and variances of what iterations found.
+    /// Axes and variances of the result of the iterations.
     pub(super) fn estimate(&self, found: &LinearGaussian, unit: &[f64]) -> Result<Estimate> {
         let (p, k) = (found.n_features(), found.n_factors());
         let loadings = Matrix::from_fn(p, k, |j, a| found.loadings[j * k + a] / unit[j]);

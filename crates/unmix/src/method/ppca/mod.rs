@@ -3,7 +3,7 @@
 //! **Finds** the linear-Gaussian model of `k` latent variables and equal noise in every column that makes the rows most likely, and
 //! with it posterior means and variances of codes and of missing cells.
 //! **Model** `x = mean + U L z + e`, `z ~ N(0, I)`, `e ~ N(0, s² I)`, `U` with orthonormal columns, `L` diagonal: the *linear EigenGAN*.
-//! With `W = U L` turned by any rotation it is the PPCA of Tipping & Bishop, the same distribution.
+//! `W = U L` times any rotation of the latent variables is the PPCA of Tipping & Bishop: the same distribution.
 //! **Algorithm**
 //!  1. rows without gaps: the spectrum of their covariance (divisor `n`), as [PCA](super::pca) finds it;
 //!     `s²` is the mean of the variances that are left out, `L² = variance - s²` (Tipping & Bishop 1999, equations 7 and 8);
@@ -43,7 +43,7 @@ pub(super) use solution::{Groups, Problem};
 pub use blocks::bic_blocks;
 pub use settings::{Algorithm, Ppca};
 
-/// The row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "ppca",
     class: "PPCA",
@@ -76,8 +76,8 @@ impl Ppca {
     ///
     /// # Errors
     ///
-    /// Infinities, fewer than two rows, no column that varies, a column without a cell; as many components as columns or rows; rows that
-    /// leave no noise, unless `noise_floor` is given; what the source reports.
+    /// Infinities, fewer than two rows, no column that varies, a column without an observed cell; as many components as columns or rows; no
+    /// residual variance, unless `noise_floor` is given; errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let by = |settings: &Map<String, Value>, rows: &mut Rows<'_, T>, run: &Run<'_>| {
             Self::from_settings(settings)?.fit(rows, run)
@@ -85,11 +85,12 @@ impl Ppca {
         self.problem().fit(self, &self.n_components, rows, &by, run)
     }
 
-    /// The model that sums over rows give, which have no gaps.
+    /// Fits the sums over rows, which have no gaps.
     ///
     /// # Errors
     ///
-    /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
+    /// Those of [`fit`](Self::fit) that do not concern single rows; sums too large for their type; `algorithm='em'` and the rules for the number
+    /// of components that need the rows.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.problem().fit_sums(self, &self.n_components, sums, features, run)
     }

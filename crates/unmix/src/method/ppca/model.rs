@@ -1,4 +1,4 @@
-//! From an estimate to a model, and from a model's parameters to its codes and its density.
+//! The model of an estimate, and its encoder, decoder and density.
 
 use crate::error::{Error, Result};
 use crate::model::{
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug)]
 pub(crate) struct Estimate {
     pub(crate) mean: Vec<f64>,
-    /// What columns are divided by, where they are.
+    /// Divisors of the columns, if they are standardised.
     pub(crate) unit: Option<Vec<f64>>,
     /// Directions with variance above the noise, orthonormal rows; at most `k`.
     pub(crate) axes: Matrix<f64>,
@@ -23,11 +23,11 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// The tensors of the model file, with `more` that are the method's own.
+    /// The tensors of the model file; `more` is a tensor of the method's own.
     ///
     /// # Errors
     ///
-    /// Directions that are not there cannot be completed.
+    /// Axes that cannot be completed to `k` orthonormal ones.
     pub(crate) fn tensors(&self, dtype: Dtype, more: Option<(&'static str, Tensor)>) -> Result<Tensors> {
         let k = self.variance.len();
         let noise_scale = self.unit.as_deref();
@@ -53,7 +53,7 @@ impl Estimate {
     }
 }
 
-/// Posterior means, and the rows that they stand for.
+/// Encoder by posterior means, and linear decoder.
 pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let density = density(tensors)?;
     let (k, p) = (density.axes.rows(), density.axes.cols());
@@ -69,7 +69,7 @@ pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     Code::new(PosteriorMean::new(mean.clone(), encoder, of), LinearDecoder::new(mean, decoder))
 }
 
-/// The Gaussian that rows come from.
+/// The Gaussian distribution of the rows.
 pub(crate) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);

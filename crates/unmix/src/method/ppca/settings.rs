@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ppca {
-    /// How many components; by the Bayesian information criterion, at least 1, unless given.
+    /// Number of components; by default selected by the Bayesian information criterion, at least 1.
     pub n_components: Components,
-    /// Closed form or iterations.
+    /// Algorithm that maximises the likelihood.
     pub algorithm: Algorithm,
-    /// The least noise variance, as a fraction of the mean variance of a column.
+    /// Lower bound of the noise variance, as a fraction of the mean variance of a column.
     pub noise_floor: f64,
-    /// Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row.
+    /// Convergence tolerance of the iterations: the increase of the mean log-likelihood of a row, in nats.
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -35,7 +35,7 @@ impl Default for Ppca {
     }
 }
 
-/// How the likelihood is maximised.
+/// Algorithm that maximises the likelihood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -53,10 +53,9 @@ pub(crate) const N_COMPONENTS: Setting = Setting::new(
     "n_components",
     Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["aic", "bic", "cells"]), Kind::Null]),
     "null",
-    "Number of components, at most one fewer than columns and than rows; 0 for noise alone; null for the number with the largest \
-     Bayesian \
-     information criterion, at least 1; or the number by one of the rules over a table of \
-     numbers: 'aic', 'bic', or 'cells', which predicts held-out cells best.",
+    "Number of components, less than the numbers of columns and of rows; 0 for noise alone; null to select it by the Bayesian information \
+     criterion, at least 1; 'aic' or 'bic' to compare fits with several numbers by that criterion, 'cells' by the prediction of held-out \
+     cells.",
 )
 .by_rows();
 
@@ -73,7 +72,7 @@ pub(crate) const TOL: Setting = Setting::new(
     "tol",
     Kind::NON_NEGATIVE,
     "1e-08",
-    "Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.",
+    "Convergence tolerance of the iterations: the increase of the mean log-likelihood of a row, in nats. The closed form has none.",
 )
 .such_as("1e-8");
 
@@ -94,7 +93,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["auto", "closed-form", "em"]),
         "\"auto\"",
         "Algorithm that maximises the likelihood: 'closed-form' from the spectrum of the covariance, for rows without missing cells; \
-         'em' for expectation-maximisation (PX-EM) over the observed cells; 'auto' for the first, and for the second where cells are \
+         'em' for expectation-maximisation (PX-EM) over the observed cells; 'auto' for the first, or for the second if cells are \
          missing.",
     ),
     NOISE_FLOOR,

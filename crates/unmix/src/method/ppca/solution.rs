@@ -1,11 +1,11 @@
-//! One fit for probabilistic PCA and its relatives: which way it goes, what it refuses, what it reports.
+//! The fit of probabilistic PCA and related methods: checks, choice of the algorithm, report.
 
 use super::blocks::{bic_blocks, bic_blocks_of_any};
 use super::model::Estimate;
 use super::settings::Algorithm;
 use crate::data::{Features, Rows, check_n_rows, check_total_weight};
 use crate::error::{Error, Result};
-use crate::model::{Method, Model, Report, Sums, Tensor};
+use crate::model::{Method, Model, Report, Sums, Tensor, constant_columns};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
@@ -15,12 +15,12 @@ use crate::spectrum::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Which components have one variance.
+/// Components of equal variance.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Groups {
     /// Blocks of these sizes.
     Sizes(Vec<usize>),
-    /// The blocks with the largest Bayesian information criterion.
+    /// The blocks that are best by the Bayesian information criterion.
     Bic,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Problem {
     pub(crate) method: &'static Method,
     pub(crate) n_components: Option<usize>,
     pub(crate) groups: Option<Groups>,
-    /// Whether the model says which variances are distinguished.
+    /// Whether the model has a tensor with the sizes of the blocks of equal variances.
     pub(crate) blocks: bool,
     pub(crate) algorithm: Algorithm,
     pub(crate) noise_floor: f64,
@@ -48,11 +48,11 @@ fn needs_no_rows(asked: &Components) -> Result<()> {
         "n_components",
         rule,
         why,
-        "choose a number, or leave it out for that of the Bayesian information criterion",
+        "choose a number, or leave it out to select it by the Bayesian information criterion",
     ))
 }
 
-/// How many rows and columns, and of what.
+/// Numbers of rows and columns, and the name of their source.
 #[derive(Clone, Copy)]
 pub(super) struct Size<'a> {
     pub(super) counted: u64,
@@ -61,20 +61,20 @@ pub(super) struct Size<'a> {
 }
 
 impl Size<'_> {
-    /// The most components: noise needs a direction of its own.
+    /// Maximum number of components: at least one direction is left to the noise.
     fn most(self) -> usize {
         (self.counted.min(self.p as u64) as usize).saturating_sub(1)
     }
 }
 
-/// What a fit found beside its parameters.
+/// Results of a fit besides the parameters.
 pub(super) struct FitDetails {
     pub(super) report: Report,
     pub(super) blocks: Vec<usize>,
 }
 
 impl Problem {
-    /// Fits rows, whose settings are `spec`; if `asked` is a rule, it determines the number of components by fits of `by`.
+    /// Fits rows with the settings `spec`; if `asked` is a rule, the number of components is determined first, by fits with `by`.
     pub(crate) fn fit<T: Real>(
         mut self,
         spec: &impl Serialize,
@@ -91,8 +91,8 @@ impl Problem {
         self.check(size)?;
         let rows = &*rows;
         let found = rows.pooled(run.threads, || self.fitted(rows, size, run))?;
-        let (estimate, told) = found;
-        let model = self.model(spec, estimate, told, rows.features(), T::DTYPE, run)?;
+        let (estimate, details) = found;
+        let model = self.model(spec, estimate, details, rows.features(), T::DTYPE, run)?;
         Ok(model.of_weighted_rows(rows.weighted_rows()))
     }
 
@@ -106,7 +106,7 @@ impl Problem {
             return self.by_em(rows, size, run);
         }
         match self.closed_form(rows, size, run) {
-            // A cell that is missing; infinities are found on that way, too.
+            // A missing cell; the iterations report infinities, too.
             Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => match self.algorithm {
                 Algorithm::ClosedForm => Err(Error::setting(
                     "algorithm",
@@ -120,7 +120,7 @@ impl Problem {
         }
     }
 
-    /// The model of sums over rows.
+    /// Fits the sums over rows.
     pub(crate) fn fit_sums(
         &self,
         spec: &impl Serialize,
@@ -148,20 +148,20 @@ impl Problem {
         let request = self.request(Solver::CovarianceEigh, None);
         let found =
             Covariance::new(scatter, true, self.standardize).spectrum(&request, dtype, size.counted)?;
-        let (estimate, told) = self.of_spectrum(found, Solver::CovarianceEigh, size, dtype, run)?;
-        let model = self.model(spec, estimate, told, features, dtype, run)?;
+        let (estimate, details) = self.of_spectrum(found, Solver::CovarianceEigh, size, dtype, run)?;
+        let model = self.model(spec, estimate, details, features, dtype, run)?;
         Ok(model.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
     }
 
     pub(super) fn check(&self, size: Size<'_>) -> Result<()> {
         let Size { counted: n, p, origin, .. } = size;
         let key = self.method.key;
-        check_n_rows(key, n, origin, "a variance is estimated from differences between rows")?;
+        check_n_rows(key, n, origin, "give more rows")?;
         let most = size.most();
         let refused = |name: &str, got: String, remedy: String| {
             let why = format!(
-                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since the noise has \
-                 the other directions"
+                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since at least one \
+                 direction is left to the noise"
             );
             Err(Error::setting(name, got, why, remedy))
         };
@@ -170,7 +170,12 @@ impl Problem {
                 let sum = sizes.iter().fold(0usize, |sum, d| sum.saturating_add(*d));
                 if let Some(k) = asked.filter(|k| *k != sum) {
                     let why = format!("the blocks of groups={sizes:?} have {sum} components");
-                    return Err(Error::setting("n_components", k, why, "leave it out, or give other blocks"));
+                    return Err(Error::setting(
+                        "n_components",
+                        k,
+                        why,
+                        "leave one of the two out, or make them agree",
+                    ));
                 }
                 match sum > most {
                     true => refused(
@@ -188,7 +193,7 @@ impl Problem {
             ),
             (_, None) if most == 0 && p > 0 => Err(Error::Unsupported {
                 asked: format!("{key} of n_features={p} column"),
-                found: "a component and the noise need two directions".into(),
+                found: "a component and the noise need at least two columns".into(),
                 remedy: "choose more columns".into(),
             }),
             _ => Ok(()),
@@ -221,7 +226,7 @@ impl Problem {
         self.of_spectrum(found, solver, size, T::DTYPE, run)
     }
 
-    /// The maximum of the likelihood, from the variances (divisor `n - 1`) along the axes.
+    /// The estimate of maximum likelihood, from the variances (divisor `n - 1`) along the axes.
     fn of_spectrum(
         &self,
         found: Decomposition,
@@ -237,9 +242,9 @@ impl Problem {
         let floor = self.noise_floor * found.total * shrink / size.p as f64;
         let noise = found.discarded(k) * shrink / (size.p - k) as f64;
         let first = found.values.first().copied().unwrap_or(0.0) * shrink;
-        let nothing =
+        let singular =
             found.rank.is_some_and(|rank| k >= rank) || noise <= size.p as f64 * dtype.eps() * first;
-        if nothing && floor <= 0.0 {
+        if singular && floor <= 0.0 {
             return Err(self.no_noise(k, size, found.rank));
         }
         let noise = noise.max(floor);
@@ -265,16 +270,16 @@ impl Problem {
         }
         report.settings.insert("svd_solver".into(), solver.name().into());
         let along: f64 =
-            variance.iter().enumerate().map(|(i, v)| v.ln() + seen_variance(&found, i) * shrink / v).sum();
+            variance.iter().enumerate().map(|(i, v)| v.ln() + sample_variance(&found, i) * shrink / v).sum();
         let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
         let columns = size.p - found.n_constant;
         let sizes = if self.groups.is_some() { blocks.clone() } else { vec![1; k] };
         let unit = found.noise_scale.as_ref().map(|scale| {
-            // Divisor n; a column that does not vary keeps its 1.
+            // Divisor n; the scale of a constant column remains 1.
             let root = ((found.n - 1.0) / found.n).sqrt();
-            let still = |j: usize| (0..found.axes.rows()).all(|i| found.axes[(i, j)] == 0.0);
+            let constant = |j: usize| (0..found.axes.rows()).all(|i| found.axes[(i, j)] == 0.0);
             let each = scale.iter().enumerate();
-            each.map(|(j, s)| if *s == 1.0 && still(j) { 1.0 } else { s * root }).collect()
+            each.map(|(j, s)| if *s == 1.0 && constant(j) { 1.0 } else { s * root }).collect()
         });
         let units: f64 = unit.iter().flatten().map(|u: &f64| u.ln()).sum();
         let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
@@ -283,7 +288,7 @@ impl Problem {
         Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, FitDetails { report, blocks }))
     }
 
-    /// How many components, and the blocks that are known before their variances are.
+    /// The number of components, and the blocks if they are known before the variances are estimated.
     fn count(&self, found: &Decomposition, size: Size<'_>) -> (usize, Option<Vec<usize>>) {
         let most = size.most();
         match (&self.groups, self.n_components) {
@@ -301,7 +306,7 @@ impl Problem {
     }
 
     fn fit_warnings(&self, found: &Decomposition, k: usize, at_floor: bool, p: usize) -> Vec<String> {
-        let mut out = constant_columns(found.n_constant, p);
+        let mut out: Vec<String> = constant_columns(found.n_constant, p, "loadings").into_iter().collect();
         let values = &found.values;
         if k > 0 && values.len() > k && values[k - 1] - values[k] <= found.floor * values[0] {
             out.push(format!(
@@ -332,12 +337,12 @@ impl Problem {
         &self,
         spec: &impl Serialize,
         estimate: Estimate,
-        told: FitDetails,
+        details: FitDetails,
         features: &Features,
         dtype: Dtype,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let FitDetails { mut report, blocks } = told;
+        let FitDetails { mut report, blocks } = details;
         let k = estimate.variance.len();
         let settings = match serde_json::to_value(spec) {
             Ok(Value::Object(map)) => map,
@@ -357,12 +362,13 @@ impl Problem {
     }
 }
 
-/// The variance of the rows along component `i`, 0 where they have no such direction.
-fn seen_variance(found: &Decomposition, i: usize) -> f64 {
+/// The variance of the rows along component `i`; 0 beyond their rank.
+fn sample_variance(found: &Decomposition, i: usize) -> f64 {
     found.values.get(i).copied().unwrap_or(0.0)
 }
 
-/// Free parameters of blocks of these sizes, each of one variance, in `p` columns: axes up to rotations within a block, variances, mean.
+/// Number of free parameters of blocks of these sizes, each with one variance, in `p` columns: axes up to rotations within a block, variances,
+/// mean.
 pub(super) fn parameters(p: usize, sizes: &[usize]) -> f64 {
     let rotations = |d: usize| 0.5 * d as f64 * (d as f64 - 1.0);
     let k: usize = sizes.iter().sum();
@@ -370,7 +376,7 @@ pub(super) fn parameters(p: usize, sizes: &[usize]) -> f64 {
     rotations(p) - kept - rotations(p - k) + sizes.len() as f64 + 1.0 + p as f64
 }
 
-/// The likelihood of all rows and the criteria that follow from it, by name.
+/// The log-likelihood of all rows and the information criteria, by name; smaller criteria are better.
 pub(super) fn criteria(log_likelihood: f64, n: f64, parameters: f64) -> Value {
     json!({
         "log_likelihood": log_likelihood,
@@ -379,7 +385,7 @@ pub(super) fn criteria(log_likelihood: f64, n: f64, parameters: f64) -> Value {
     })
 }
 
-/// Every variance becomes the mean of its block.
+/// Replaces every variance by the mean of its block.
 fn averaged(variance: &mut [f64], blocks: &[usize]) {
     let mut rest = variance;
     for &d in blocks {
@@ -388,9 +394,4 @@ fn averaged(variance: &mut [f64], blocks: &[usize]) {
         block.fill(mean);
         rest = others;
     }
-}
-
-pub(super) fn constant_columns(c: usize, p: usize) -> Vec<String> {
-    let do_not = if c == 1 { "columns does" } else { "columns do" };
-    if c > 0 { vec![format!("{c} of {p} {do_not} not vary; their loadings are 0")] } else { Vec::new() }
 }
