@@ -46,7 +46,7 @@ fn rows_of_zeros_and_rows_alone_are_told_and_assigned() {
     };
     let model = fit(&spec, &x);
     let warnings = model.report().warnings.join("; ");
-    assert!(warnings.contains("1 rows are 0") && warnings.contains("1 rows are orthogonal"), "{warnings}");
+    assert!(warnings.contains("1 row is 0") && warnings.contains("1 row is orthogonal"), "{warnings}");
     let found = labels(&model);
     assert!(found.len() == 42 && found.iter().all(|l| *l < 2));
     assert_eq!(unmix::metrics::clustering_accuracy(&made.labels, &found[..40]), 1.0);

@@ -1,11 +1,11 @@
-//! Dimensions of the subspaces: what was asked for, or by the Bayesian information criterion.
+//! Dimensions of the subspaces: given, or selected by the Bayesian information criterion.
 
 use super::settings::Dimensions;
 use super::table::{Table, principal};
 use crate::error::Result;
 use crate::select;
 
-/// The dimension of every cluster of rows: as asked, or by the rows.
+/// The dimension of every cluster of rows: as requested, or selected by the Bayesian information criterion.
 ///
 /// # Errors
 ///
@@ -18,15 +18,15 @@ pub(super) fn of_clusters(
     match asked {
         Some(Dimensions::Same(d)) => Ok(vec![*d; members.len()]),
         Some(Dimensions::Each(given)) => {
-            // The cluster whose variance is spread over the most directions gets the largest.
-            let mut spread = Vec::with_capacity(members.len());
+            // The largest dimension is assigned to the cluster with the largest participation ratio `(Σ v)² / Σ v²` of its variances.
+            let mut participation = Vec::with_capacity(members.len());
             for rows in members {
                 let (values, _) = principal(&table.rows(rows))?;
                 let (sum, squares) = values.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
-                spread.push(if squares > 0.0 { sum * (sum / squares) } else { 0.0 });
+                participation.push(if squares > 0.0 { sum * (sum / squares) } else { 0.0 });
             }
             let mut order: Vec<usize> = (0..members.len()).collect();
-            order.sort_by(|&a, &b| spread[b].total_cmp(&spread[a]).then(a.cmp(&b)));
+            order.sort_by(|&a, &b| participation[b].total_cmp(&participation[a]).then(a.cmp(&b)));
             let mut sorted = given.clone();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             let mut out = vec![0; members.len()];
@@ -37,15 +37,16 @@ pub(super) fn of_clusters(
     }
 }
 
-/// The Bayesian information criterion of clusters of these dimensions, larger for better ones: the largest log-likelihood of the rows, each cluster a
-/// Gaussian about 0 with variances along `d` axes and one across them, less half of `ln n` for each parameter. Up to what depends on the rows alone.
+/// Minus half the Bayesian information criterion of clusters of these dimensions, so that larger is better: the maximum log-likelihood of the
+/// rows, where each cluster is a Gaussian of mean 0 with a variance along each of `d` axes and one in all other directions, minus half of `ln n`
+/// for each parameter. Terms that depend on the rows alone are left out.
 ///
 /// # Errors
 ///
 /// Those of [`of_clusters`].
 pub(super) fn criterion(table: &Table, members: &[Vec<usize>], dimensions: &[usize]) -> Result<f64> {
     let (n, p) = (table.n() as f64, table.p());
-    // So that rows without noise have a likelihood.
+    // The lower bound of variances: without it, the likelihood of rows without noise is unbounded.
     let least = 1e-10 * table.total / (n * p as f64);
     let mut sum = 0.0;
     for (rows, &d) in members.iter().zip(dimensions) {
@@ -62,16 +63,16 @@ pub(super) fn criterion(table: &Table, members: &[Vec<usize>], dimensions: &[usi
     Ok(sum)
 }
 
-/// Share of the rows of a cluster that may belong to others.
-const STRAY: usize = 10;
+/// One in this many rows of a cluster, those farthest from its subspace, is left out: it may belong to another cluster.
+const TRIMMED: usize = 10;
 
-/// The smallest dimension that is enough for all but a tenth of the rows, those farthest from the subspace of that dimension, by the Bayesian
-/// information criterion: of rows without noise a single one of another cluster is a dimension more. At least 1 and, of several clusters,
-/// below the number of columns.
+/// The smallest dimension `d` for which the Bayesian information criterion selects at most `d` dimensions, when the tenth of the rows that is
+/// farthest from the subspace of that dimension is left out: among rows without noise, a single row of another cluster would add a dimension.
+/// At least 1 and, with several clusters, below the number of columns.
 fn by_criterion(table: &Table, rows: &[usize], k: usize) -> Result<usize> {
     let most = table.p() - usize::from(k > 1);
     let by_bic = |values: &[f64], n: usize| {
-        // Rows without noise fill their subspace alone; of variances that are alike the criterion would take all for noise.
+        // Rows without noise have the rank of their subspace; if their variances are similar, the criterion would take all of them for noise.
         if values.len() < n.min(table.p()) {
             return values.len();
         }
@@ -83,7 +84,7 @@ fn by_criterion(table: &Table, rows: &[usize], k: usize) -> Result<usize> {
         let distances = table.distances_of(rows, &axes.clone().top_rows(d));
         let mut near: Vec<usize> = (0..rows.len()).collect();
         near.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(a.cmp(&b)));
-        near.truncate(rows.len() - rows.len() / STRAY);
+        near.truncate(rows.len() - rows.len() / TRIMMED);
         near.sort_unstable();
         let kept: Vec<usize> = near.iter().map(|&at| rows[at]).collect();
         Ok(by_bic(&principal(&table.rows(&kept))?.0, kept.len()) <= d)

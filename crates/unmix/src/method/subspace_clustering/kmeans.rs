@@ -1,13 +1,13 @@
-//! k-means of few columns, by Lloyd's algorithm from k-means++ starts, with the bits of one thread.
+//! k-means for few columns: Lloyd's algorithm from k-means++ starts; the bits do not depend on the number of threads.
 
 use crate::num::Matrix;
 use crate::num::random::Stream;
 use rayon::prelude::*;
 
-/// Iterations of a start.
+/// Maximum number of iterations of a start.
 const ITERATIONS: usize = 300;
 
-/// Labels of the rows in `k` clusters: those of the smallest sum of squared distances of `starts` starts, the first of several.
+/// Labels of the rows in `k` clusters: those with the smallest sum of squared distances among `starts` starts, the first in case of ties.
 pub fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
     let runs: Vec<(f64, Vec<usize>)> =
         (0..starts).into_par_iter().map(|start| lloyd(x, k, &Stream::new(seed, start))).collect();
@@ -19,7 +19,7 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// The nearest centre, the first of several, and its squared distance.
+/// The nearest centre, the first in case of ties, and its squared distance.
 fn nearest(row: &[f64], centres: &Matrix<f64>) -> (usize, f64) {
     (0..centres.rows()).fold((0, f64::INFINITY), |best, c| {
         let far = squared(row, centres.row(c));
@@ -44,7 +44,7 @@ fn lloyd(x: &Matrix<f64>, k: usize, draws: &Stream) -> (f64, Vec<usize>) {
     (cost, labels)
 }
 
-/// Means of the clusters; one without rows restarts at a row that is far from its centre.
+/// Moves the centres to the means of their clusters; an empty cluster is reinitialised at the row that is farthest from its centre.
 fn move_centres(x: &Matrix<f64>, labels: &[usize], far: &[f64], centres: &mut Matrix<f64>) {
     let k = centres.rows();
     let mut counts = vec![0usize; k];
@@ -66,7 +66,7 @@ fn move_centres(x: &Matrix<f64>, labels: &[usize], far: &[f64], centres: &mut Ma
     }
 }
 
-/// k-means++: rows drawn with probabilities proportional to squared distances from those drawn before (Arthur & Vassilvitskii 2007).
+/// k-means++: rows drawn with probabilities proportional to their squared distances from the rows drawn before (Arthur & Vassilvitskii 2007).
 fn spread(x: &Matrix<f64>, k: usize, draws: &Stream) -> Matrix<f64> {
     let n = x.rows();
     let mut centres = Matrix::zeros(k, x.cols());
@@ -83,7 +83,7 @@ fn spread(x: &Matrix<f64>, k: usize, draws: &Stream) -> Matrix<f64> {
     centres
 }
 
-/// The index that a uniform number chooses among those with these weights.
+/// The index that a uniform number from [0, 1) selects, with probabilities proportional to `weights`.
 pub(super) fn drawn(weights: &[f64], uniform: f64) -> usize {
     let total: f64 = weights.iter().sum();
     let mut left = uniform * total;
@@ -93,7 +93,7 @@ pub(super) fn drawn(weights: &[f64], uniform: f64) -> usize {
             return i;
         }
     }
-    // All weights are 0, or rounding left some.
+    // All weights are 0, or rounding errors left a remainder.
     weights.iter().rposition(|w| *w > 0.0).unwrap_or(((weights.len() - 1) as f64 * uniform) as usize)
 }
 

@@ -1,12 +1,12 @@
-//! A mixture of probabilistic PCA (Tipping & Bishop 1999): subspaces with noise around them, and the probability that a row is of each, by
+//! A mixture of probabilistic PCA (Tipping & Bishop 1999): subspaces with noise, and the probability that a row belongs to each, by
 //! expectation-maximisation.
 //!
 //! ```text
 //! p(x) = Σ_k w_k N(x; m_k, U_k' diag(v_k - s_k) U_k + s_k I)
 //! ```
 //!
-//! The means `m_k` are 0 unless rows are centred. A step takes, for each part, the leading eigenvectors of the covariance of the rows, each weighted
-//! by its probability of the part: the closed form of probabilistic PCA. The likelihood never decreases.
+//! The means `m_k` are 0 unless rows are centred. The M-step computes, for each part, the leading eigenvectors of the covariance of the rows
+//! weighted by their probabilities of the part: the closed form of probabilistic PCA. The likelihood never decreases.
 
 use super::table::{Table, principal};
 use crate::data::Workspace;
@@ -18,27 +18,27 @@ use crate::solve::{Limits, Steps};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The least noise variance of a part, as a fraction of the mean variance of a column of its rows; the second, of that of all rows.
+/// Minimum noise variance of a part, as a fraction of the mean variance of the columns over its rows, and over all rows.
 const FLOOR: f64 = 1e-6;
 const FLOOR_OF_ALL: f64 = 1e-10;
-/// Rows that one thread does at a time.
+/// Rows that one thread processes at a time.
 const PART: usize = 256;
 
 /// One Gaussian of the mixture.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) weight: f64,
-    /// Less the centre of all rows.
+    /// Relative to the centre of all rows.
     pub(super) mean: Vec<f64>,
-    /// Orthonormal rows, by decreasing variance.
+    /// Orthonormal rows, by descending variance.
     pub(super) axes: Matrix<f64>,
-    /// Variances along them, none below the noise.
+    /// Variances along them, at least the noise variance.
     pub(super) variance: Vec<f64>,
-    /// Variance across them.
+    /// Noise variance: that in all other directions.
     pub(super) noise: f64,
 }
 
-/// The parts of `p(x)`, whose means are `offset` further away.
+/// The mixture `p(x)` of these parts, with `offset` added to their means.
 pub(super) fn mixture(parts: &[Part], offset: &[f64]) -> Mixture {
     let gaussian = |part: &Part| Gaussian {
         mean: part.mean.iter().zip(offset).map(|(m, c)| m + c).collect(),
@@ -51,15 +51,15 @@ pub(super) fn mixture(parts: &[Part], offset: &[f64]) -> Mixture {
 }
 
 /// Result of the iterations.
-pub(super) struct Mixed {
+pub(super) struct MixtureResult {
     pub(super) parts: Vec<Part>,
     /// The most probable part of every row.
     pub(super) labels: Vec<usize>,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
-    /// The last rise of the mean log-likelihood of a row.
+    /// Increase of the mean log-likelihood of a row in the last iteration.
     pub(super) rise: f64,
-    /// Mean log-likelihoods of a row.
+    /// Mean log-likelihood of a row after each iteration.
     pub(super) objective: Vec<f64>,
 }
 
@@ -70,8 +70,8 @@ struct State {
     rise: f64,
 }
 
-/// What is mixed.
-pub(super) struct Search<'a> {
+/// The problem: rows, and the dimension of each part.
+pub(super) struct PpcaMixture<'a> {
     pub(super) table: &'a Table,
     pub(super) dimensions: &'a [usize],
     /// Whether parts have means of their own.
@@ -79,13 +79,13 @@ pub(super) struct Search<'a> {
     pub(super) limits: Limits,
 }
 
-impl Search<'_> {
-    /// From these clusters on.
+impl PpcaMixture<'_> {
+    /// Iterates from these clusters.
     ///
     /// # Errors
     ///
     /// A requested stop, an eigenvalue decomposition that does not converge.
-    pub(super) fn search(&self, labels: &[usize], run: &Run<'_>) -> Result<Mixed> {
+    pub(super) fn search(&self, labels: &[usize], run: &Run<'_>) -> Result<MixtureResult> {
         let (n, k) = (self.table.n(), self.dimensions.len());
         let first = || {
             let hard = Matrix::from_fn(n, k, |i, c| f64::from(u8::from(labels[i] == c)));
@@ -100,7 +100,7 @@ impl Search<'_> {
             }
             let parts = self.maximised(&self.expected(&at.parts).0)?;
             let value = self.expected(&parts).1;
-            // The likelihood cannot fall but by rounding errors.
+            // The likelihood decreases only through rounding errors.
             if value <= at.value {
                 at.rise = 0.0;
                 break Outcome::Converged;
@@ -115,7 +115,7 @@ impl Search<'_> {
         if objective.is_empty() {
             objective.push(at.value);
         }
-        Ok(Mixed {
+        Ok(MixtureResult {
             parts: at.parts,
             labels: (0..n).map(most).collect(),
             outcome,
@@ -125,7 +125,7 @@ impl Search<'_> {
         })
     }
 
-    /// Probabilities of the parts for every row, and the mean log-likelihood of a row.
+    /// The E-step: posterior probabilities of the parts for every row, and the mean log-likelihood of a row.
     fn expected(&self, parts: &[Part]) -> (Matrix<f64>, f64) {
         let (n, p, k) = (self.table.n(), self.table.p(), parts.len());
         let mixture = mixture(parts, &vec![0.0; p]);
@@ -141,7 +141,7 @@ impl Search<'_> {
         (joint, values.iter().flatten().sum::<f64>() / n as f64)
     }
 
-    /// The most likely parts, given the probabilities.
+    /// The M-step: the parts of maximum likelihood, given these probabilities.
     fn maximised(&self, probabilities: &Matrix<f64>) -> Result<Vec<Part>> {
         (0..self.dimensions.len()).map(|c| self.part(probabilities, c)).collect()
     }
@@ -168,7 +168,7 @@ impl Search<'_> {
         let along: Vec<f64> = values[..d].iter().map(|v| v / count).collect();
         let floor = (FLOOR * total / p as f64).max(FLOOR_OF_ALL * self.table.total / (n * p) as f64);
         let left = (total - along.iter().sum::<f64>()) / (p - d).max(1) as f64;
-        // Of a difference of two numbers that are nearly equal nothing is known but that it is small.
+        // The difference of two nearly equal numbers has no correct digits: it is only known to be small.
         let noise = if d < p { left.max(floor) } else { floor };
         let variance = along.into_iter().map(|v| v.max(noise)).collect();
         Ok(Part { weight: count / n as f64, mean, axes: axes.top_rows(d), variance, noise })

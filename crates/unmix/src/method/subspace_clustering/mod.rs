@@ -1,19 +1,21 @@
 //! Subspace clustering: rows near a union of subspaces, each of its own dimension.
 //!
-//! **Finds** clusters of rows that lie near subspaces through 0 (or through the mean), whatever the angles between them, and the subspaces.
-//! **Model** `x = U_k' z + noise`, `k` the cluster of the row, `U_k` of `d_k` orthonormal rows. Codes are distances from every subspace.
+//! **Finds** clusters of rows that lie near linear subspaces (through the origin, or through the mean), at any angles to each other, and these
+//! subspaces.
+//! **Model** `x = U_k' z + noise`, `k` the cluster of the row, `U_k` of `d_k` orthonormal rows. Codes are the distances to the subspaces.
 //! **Algorithm**
-//!  1. sparse subspace clustering: every row is a sparse combination of others, by the lasso (`ssc.rs`); rows of one subspace use each other;
-//!     normalized spectral clustering of the coefficients (`spectral.rs`, `kmeans.rs`). `shape`: of squared entries of `V' V`, `V` the leading
-//!     right singular vectors of the rows as columns;
-//!  2. the number of clusters by the largest gap between eigenvalues, or one where its Bayesian information criterion is better, and dimensions by
-//!     that criterion (`dimensions.rs`), where these are not given;
-//!  3. k-subspaces: rows to the nearest subspace, subspaces to their rows, in turn, which never raises the sum of squared distances
-//!     (`refine.rs`); empty clusters restart at the row that fits worst;
-//!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA from these (`mixture.rs`).
+//!  1. sparse subspace clustering: every row is represented as a sparse combination of the others, by the lasso (`ssc.rs`), which prefers rows
+//!     of its own subspace; normalized spectral clustering of the coefficients (`spectral.rs`, `kmeans.rs`). `shape`: affinities are the
+//!     squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns;
+//!  2. unless they are given, the number of clusters is selected by the largest gap between eigenvalues, or is 1 if the Bayesian information
+//!     criterion prefers a single subspace, and dimensions by that criterion (`dimensions.rs`);
+//!  3. k-subspaces: rows are assigned to the nearest subspace and subspaces fitted to their rows, alternately, which never increases the sum
+//!     of squared distances (`refine.rs`); an empty cluster is reinitialised at the row with the largest distance;
+//!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA, started from these clusters (`mixture.rs`).
 //!
-//! **Cost** of sparse subspace clustering `O(n² p)` and the coefficients, `n x n` numbers in memory; of k-subspaces `O(n p Σ d_k)` an iteration.
-//! **Equals** PCA about 0 for one cluster. **Fails** where subspaces nearly coincide, and where a cluster has hardly more rows than dimensions.
+//! **Cost** of sparse subspace clustering `O(n² p)` and a lasso for every row, tables of `n x n` numbers in memory; of k-subspaces
+//! `O(n p Σ d_k)` an iteration.
+//! **Equals** PCA about 0 for one cluster. **Fails** where subspaces nearly coincide, and where a cluster has few more rows than dimensions.
 //!
 //! E. Elhamifar & R. Vidal (2013), IEEE Trans. Pattern Anal. Mach. Intell. 35:2765. P. Bradley & O. Mangasarian (2000), J. Glob. Optim. 16:23.
 //! P. Tseng (2000), J. Optim. Theory Appl. 105:249. J. Costeira & T. Kanade (1998), Int. J. Comput. Vis. 29:159. G. Liu et al. (2013), IEEE
@@ -30,7 +32,7 @@ mod ssc;
 mod table;
 
 use super::{Fit, Method, Takes};
-use crate::data::{Features, Rows, check_n_rows};
+use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::{Model, Outcome, Report, canonical_sign};
@@ -38,7 +40,7 @@ use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
-use mixture::Mixed;
+use mixture::{MixtureResult, PpcaMixture};
 use refine::{KSubspaces, Refined, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -50,7 +52,7 @@ pub use kmeans::kmeans;
 pub use settings::{Algorithm, Dimensions, SubspaceClustering};
 pub use ssc::affinities;
 
-/// The row of the registry.
+/// The registry entry.
 pub const METHOD: Method = Method {
     key: "subspace-clustering",
     class: "SubspaceClustering",
@@ -76,23 +78,25 @@ pub const METHOD: Method = Method {
     density: None,
     memory: |n, p| {
         let rows = table::memory(n, p).saturating_add(12 << 20);
-        vec![("ssc", rows.saturating_add(square(n))), ("k-subspaces", rows)]
+        vec![("ssc", rows.saturating_add(square_memory(n))), ("k-subspaces", rows)]
     },
 };
 
-/// Rows from which a mixture whose numbers are given starts from k-subspaces, which needs no table of pairs.
+/// Number of rows above which a mixture with given numbers of clusters and dimensions is started from k-subspaces, which needs no `n x n`
+/// tables.
 const MANY: usize = 2000;
 
-/// Tables of `n x n` numbers that spectral clustering holds: the Gram matrix, or affinities and eigenvectors.
+/// Number of `n x n` tables that spectral clustering holds: the Gram matrix, or affinities and eigenvectors.
 const SQUARES: u64 = 5;
 
-fn square(n: u64) -> u64 {
+/// Memory in bytes of the `n x n` tables.
+fn square_memory(n: u64) -> u64 {
     n.saturating_mul(n).saturating_mul(8 * SQUARES)
 }
 
-/// Clusters by affinities, before subspaces are fitted to them.
+/// Clusters from affinities, before subspaces are fitted to them.
 struct Clusters {
-    /// A cluster for each row; the number of clusters for rows without one.
+    /// The cluster of each row; the number of clusters for rows that are in none.
     labels: Vec<usize>,
     k: usize,
     warnings: Vec<String>,
@@ -103,24 +107,24 @@ impl SubspaceClustering {
     ///
     /// # Errors
     ///
-    /// A name that is none of subspace clustering's, a value that the setting may not have.
+    /// A name that subspace clustering does not have, a value that the setting does not allow.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
 
-    /// Fits. All rows are held in memory; but for `k-subspaces` with both numbers given, so is a table with a number for each pair of rows.
+    /// Fits. All rows are held in memory, and so are tables with a number for each pair of rows, except for one cluster and for `k-subspaces`
+    /// with given numbers of clusters and dimensions.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, rows of zeros alone, more clusters than rows, dimensions above those that rows can
-    /// fill, rows or pairs of rows beyond memory, what the source reports.
+    /// Numbers that are not finite, fewer than two rows, no column, rows that are all 0, more clusters than rows, more dimensions than
+    /// `min(n, p)`, rows or tables that do not fit in memory, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_counted(), rows.n_features());
         check_n_rows(METHOD.key, n, rows.origin(), "give more rows")?;
         if p == 0 {
-            let what = METHOD.key.into();
-            return Err(Error::Width { what, need: 1, got: 0, remedy: "choose columns".into() });
+            return Err(no_columns(METHOD.key, rows.origin()));
         }
         self.check(Bounds { n, p, origin: rows.origin(), least: 1, overcomplete: false })?;
         let rows = &*rows;
@@ -136,7 +140,7 @@ impl SubspaceClustering {
         })
     }
 
-    /// Refuses numbers that do not suit the rows.
+    /// Rejects numbers of clusters and of dimensions that are too large for the rows, or inconsistent.
     fn check(&self, bounds: Bounds<'_>) -> Result<()> {
         if let Some(k) = self.n_clusters.filter(|k| *k as u64 > bounds.n) {
             let why = format!("{} has {} rows", bounds.origin, bounds.n);
@@ -152,11 +156,16 @@ impl SubspaceClustering {
             Some(Dimensions::Same(d)) => &[*d],
             Some(Dimensions::Each(list)) => {
                 if self.n_clusters.is_none_or(|k| k != list.len()) {
-                    let why = match self.n_clusters {
-                        Some(k) => format!("there are {k} clusters"),
-                        None => "the number of clusters is not given".into(),
+                    let (why, remedy) = match self.n_clusters {
+                        Some(k) => (
+                            format!("there are {k} clusters"),
+                            "give one dimension for each cluster, or one number for all",
+                        ),
+                        None => (
+                            "the number of clusters is not given".into(),
+                            "give n_clusters, too, or one number for all clusters",
+                        ),
                     };
-                    let remedy = "give one for each of n_clusters";
                     return Err(Error::setting("n_components", format!("{list:?}"), why, remedy));
                 }
                 list
@@ -205,7 +214,7 @@ impl SubspaceClustering {
             members.iter().zip(dimensions).map(|(rows, d)| table.span(rows, *d)).collect()
         };
         if k > 1 && self.n_components.is_none() {
-            let refined = self.with_own_dimensions(table, dimensions, spans, run)?;
+            let refined = self.with_chosen_dimensions(table, dimensions, spans, run)?;
             if matches!(self.algorithm, Algorithm::SscKSubspaces | Algorithm::PpcaMixture) {
                 return Ok((refined, warnings));
             }
@@ -231,21 +240,21 @@ impl SubspaceClustering {
         Ok((Refined { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
-    /// The mixture of largest likelihood that these clusters lead to.
+    /// The mixture to which expectation-maximisation converges from these clusters.
     fn mixed(&self, table: &Table, start: Refined, run: &Run<'_>) -> Result<Refined> {
         run.stage("mixture")?;
         let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let search = mixture::Search { table, dimensions: &dimensions, means: self.center, limits };
-        let Mixed { parts, labels, outcome, n_iter, rise, objective } =
+        let search = PpcaMixture { table, dimensions: &dimensions, means: self.center, limits };
+        let MixtureResult { parts, labels, outcome, n_iter, rise, objective } =
             search.search(&start.found.labels, run)?;
         let bases = parts.iter().map(|part| part.axes.clone()).collect();
         let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
         Ok(Refined { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
-    /// k-subspaces from clusters, whose dimensions are chosen anew where they settle, until they stay.
-    fn with_own_dimensions(
+    /// k-subspaces, alternating with the choice of dimensions by the Bayesian information criterion, until the dimensions no longer change.
+    fn with_chosen_dimensions(
         &self,
         table: &Table,
         mut dimensions: Vec<usize>,
@@ -268,19 +277,24 @@ impl SubspaceClustering {
             bases = members.iter().zip(&next).map(|(rows, d)| table.span(rows, *d)).collect::<Result<_>>()?;
             dimensions = next;
         }
-        unreachable!("rounds are counted")
+        unreachable!("the loop returns in round ROUNDS")
     }
 
-    /// Spectral clustering of the affinities of rows. Rows of zeros, and rows that are orthogonal to all others, are left out.
+    /// Spectral clustering of the affinities between rows. Rows of zeros, and rows that are orthogonal to all others, are left out.
     fn by_affinities(&self, table: &Table, run: &Run<'_>) -> Result<Clusters> {
         let n = table.n();
         let what = format!("{} of {n} rows, which makes tables of {n} x {n} numbers,", METHOD.key);
         let remedy = "fit fewer rows, or choose algorithm='k-subspaces' with n_clusters and n_components";
-        check_memory(&what, square(n as u64), remedy)?;
+        check_memory(&what, square_memory(n as u64), remedy)?;
         let kept: Vec<usize> = (0..n).filter(|&i| table.squares[i] > 0.0).collect();
         let mut warnings = Vec::new();
         if kept.len() < n {
-            warnings.push(format!("{} rows are 0 and lie in every subspace", n - kept.len()));
+            let zero = counted(
+                n - kept.len(),
+                "row is 0 and lies in every subspace",
+                "rows are 0 and lie in every subspace",
+            );
+            warnings.push(zero);
         }
         run.stage("affinities")?;
         let graph = match self.algorithm {
@@ -296,9 +310,9 @@ impl SubspaceClustering {
                 (0..kept.len()).for_each(|i| gram[(i, i)] = 1.0);
                 let found = ssc::coefficients(&gram, self.alpha, run)?;
                 if found.unsolved > 0 {
+                    let rows = counted(found.unsolved, "row", "rows");
                     warnings.push(format!(
-                        "the sparse coefficients of {} rows did not reach their tolerance",
-                        found.unsolved
+                        "the duality gap of the sparse coefficients of {rows} is above its tolerance"
                     ));
                 }
                 found.graph
@@ -306,9 +320,10 @@ impl SubspaceClustering {
         };
         let linked = graph.linked();
         if linked.len() < kept.len() {
-            let alone = kept.len() - linked.len();
-            warnings.push(format!(
-                "{alone} rows are orthogonal to all others; they are assigned to the nearest subspace"
+            warnings.push(counted(
+                kept.len() - linked.len(),
+                "row is orthogonal to all others and is assigned to the nearest subspace",
+                "rows are orthogonal to all others and are assigned to the nearest subspace",
             ));
         }
         let clustered = spectral::cluster(&graph.among(&linked), self.n_clusters, run)?;
@@ -320,8 +335,8 @@ impl SubspaceClustering {
         Ok(Clusters { labels, k, warnings })
     }
 
-    /// Squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns: as many as the subspaces have dimensions
-    /// together, or by the Bayesian information criterion.
+    /// Squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns: as many as the sum of the dimensions if these
+    /// are given, else selected by the Bayesian information criterion.
     fn shape(&self, x: &Matrix<f64>) -> Result<Graph> {
         let (n, p) = (x.rows(), x.cols());
         let (values, axes) = principal(x)?;
@@ -353,9 +368,9 @@ impl SubspaceClustering {
         run: &Run<'_>,
     ) -> Result<Model> {
         let Refined { found, outcome, n_iter, objective, parts } = refined;
-        let (place, labels, counts) = ordered(found.bases.len(), &found.labels);
-        let mut bases: Vec<Matrix<f64>> = place.iter().map(|&c| found.bases[c].clone()).collect();
-        let parts = parts.map(|parts| place.iter().map(|&c| parts[c].clone()).collect::<Vec<_>>());
+        let (order, labels, counts) = ordered(found.bases.len(), &found.labels);
+        let mut bases: Vec<Matrix<f64>> = order.iter().map(|&c| found.bases[c].clone()).collect();
+        let parts = parts.map(|parts| order.iter().map(|&c| parts[c].clone()).collect::<Vec<_>>());
         bases.iter_mut().for_each(|basis| canonical_sign(basis, dtype.eps()));
         let empty = counts.iter().filter(|n| **n == 0).count();
         if empty > 0 {
@@ -392,17 +407,22 @@ impl SubspaceClustering {
     }
 }
 
-/// Clusters in the order of their numbers of rows, the largest first, then of their first rows: which comes at each place, the labels, and these
-/// numbers.
+/// Clusters by descending number of rows, ties by their first rows: the cluster at each position, the labels in this order, and the numbers of
+/// rows.
 fn ordered(k: usize, labels: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     let members = Table::members(labels, k);
     let mut order: Vec<usize> = (0..k).collect();
     let first = |c: usize| members[c].first().copied().unwrap_or(usize::MAX);
     order.sort_by(|&a, &b| members[b].len().cmp(&members[a].len()).then(first(a).cmp(&first(b))));
-    let mut place = vec![0; k];
-    order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
+    let mut position = vec![0; k];
+    order.iter().enumerate().for_each(|(at, &c)| position[c] = at);
     let counts = order.iter().map(|&c| members[c].len()).collect();
-    (order, labels.iter().map(|&c| place[c]).collect(), counts)
+    (order, labels.iter().map(|&c| position[c]).collect(), counts)
+}
+
+/// "1 row is" or "2 rows are".
+fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 impl Fit for SubspaceClustering {

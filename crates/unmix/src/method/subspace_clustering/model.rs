@@ -1,4 +1,4 @@
-//! From clusters to a model, and from a model's parameters to its codes: distances from the subspaces.
+//! The model of the clusters, and its encoder: distances to the subspaces.
 
 use super::mixture::Part;
 use super::table::squared_distances;
@@ -41,7 +41,7 @@ pub(super) fn parameters(
     all.map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Distances of rows from every subspace.
+/// The encoder, which computes the distances of rows to every subspace.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let stacked = require(tensors, "bases", &[None, None])?;
     let p = stacked.shape()[1];
@@ -62,7 +62,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let bases = dimensions.iter().map(|d| {
         let basis = all.rows_from(first).top_rows(*d as usize);
         first += *d as usize;
-        // Stored in single precision, axes are orthonormal to its digits alone.
+        // Axes stored in single precision are orthonormal only up to its precision.
         if single && basis.rows() > 0 { factor::orthonormal_rows_signed(&basis) } else { basis }
     });
     let bases: Vec<Matrix<f64>> = bases.collect();
@@ -74,7 +74,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     Ok(Code::encoder_only(Distances { p, center, bases, mixture }))
 }
 
-/// The mixture of a model that has one.
+/// The mixture, if the model has one.
 fn mixture(tensors: &Tensors, bases: &[Matrix<f64>]) -> Result<Option<Mixture>> {
     let (k, d) = (bases.len(), bases.iter().map(Matrix::rows).sum());
     if !tensors.contains_key("weights") {
@@ -103,7 +103,7 @@ fn mixture(tensors: &Tensors, bases: &[Matrix<f64>]) -> Result<Option<Mixture>> 
 #[derive(Clone, Debug)]
 struct Distances {
     p: usize,
-    /// `m_k`: of all the same, but in a mixture.
+    /// `m_k`; the same for all subspaces unless there is a mixture.
     center: Vec<Vec<f64>>,
     bases: Vec<Matrix<f64>>,
     mixture: Option<Mixture>,
@@ -139,7 +139,7 @@ impl<T: Real> RowMap<T> for Distances {
     fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
         let k = self.bases.len();
         let own = self.mixture.is_some();
-        // Where all have one centre, rows are centred once.
+        // If all subspaces have the same centre, rows are centred once.
         for (c, basis) in self.bases.iter().enumerate().take(if own { k } else { k.min(1) }) {
             let (wide, scales) = centred(rows, &self.center[c]);
             let bases = if own { std::slice::from_ref(basis) } else { &self.bases[..] };
@@ -153,7 +153,7 @@ impl<T: Real> RowMap<T> for Distances {
     }
 }
 
-/// Rows less `center`, each divided by a number with which no square overflows, nor vanishes; and these numbers.
+/// Rows minus `center`, each divided by a scale such that squares neither overflow nor underflow; and these scales.
 fn centred<T: Real>(rows: &[T], center: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let p = center.len();
     let mut wide = Vec::with_capacity(rows.len());

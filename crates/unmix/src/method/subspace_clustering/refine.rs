@@ -1,4 +1,5 @@
-//! k-subspaces (Bradley & Mangasarian 2000; Tseng 2000): rows assigned to the nearest subspace, and subspaces fitted to their rows, in turn.
+//! k-subspaces (Bradley & Mangasarian 2000; Tseng 2000): alternates between assigning rows to the nearest subspace and fitting subspaces to their
+//! rows.
 
 use super::kmeans::drawn;
 use super::mixture::Part;
@@ -16,25 +17,25 @@ pub(super) struct SubspaceFit {
     /// Orthonormal rows of each subspace.
     pub(super) bases: Vec<Matrix<f64>>,
     pub(super) labels: Vec<usize>,
-    /// Sum of the squared distances.
+    /// Sum of the squared distances of the rows from their subspaces.
     pub(super) cost: f64,
-    /// What it fell by in the last iteration, as a fraction of the squares of the rows.
+    /// Its decrease in the last iteration, as a fraction of the sum of squares of the rows.
     pub(super) fall: f64,
 }
 
-/// How the iterations ended.
+/// Result of the iterations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Refined {
     pub(super) found: SubspaceFit,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) objective: Vec<f64>,
-    /// The parts of the mixture that was fitted from these, in the order of the subspaces.
+    /// The parts of a mixture that was started from these clusters, in the order of the subspaces.
     #[serde(skip)]
     pub(super) parts: Option<Vec<Part>>,
 }
 
-/// Clusters of these dimensions.
+/// The problem: rows, and the dimension of each subspace.
 pub(super) struct KSubspaces<'a> {
     pub(super) table: &'a Table,
     pub(super) dimensions: &'a [usize],
@@ -42,7 +43,7 @@ pub(super) struct KSubspaces<'a> {
 }
 
 impl KSubspaces<'_> {
-    /// From these subspaces on.
+    /// Iterates from these subspaces.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl KSubspaces<'_> {
             }
             let bases = self.fitted(&at)?;
             let (labels, cost) = nearest(self.table, &bases);
-            // The cost cannot rise but by rounding errors.
+            // The cost increases only through rounding errors.
             if cost > at.cost {
                 break Outcome::Converged;
             }
@@ -71,7 +72,7 @@ impl KSubspaces<'_> {
         Ok(Refined { found: at, outcome, n_iter, objective: steps.into_objective(), parts: None })
     }
 
-    /// The best of so many random starts, the first of several.
+    /// The best of `starts` random starts, the first in case of ties.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl KSubspaces<'_> {
         }
     }
 
-    /// The subspaces of the rows of each cluster; an empty one restarts around the row that is farthest from its own.
+    /// Subspaces fitted to the rows of each cluster; an empty cluster is reinitialised around the row that is farthest from its subspace.
     fn fitted(&self, at: &SubspaceFit) -> Result<Vec<Matrix<f64>>> {
         let members = Table::members(&at.labels, self.dimensions.len());
         let mut far: Option<std::vec::IntoIter<usize>> = None;
@@ -111,7 +112,7 @@ impl KSubspaces<'_> {
         Ok(bases)
     }
 
-    /// Subspaces around rows drawn with probabilities proportional to squared distances from the subspaces before.
+    /// Initial subspaces, each around a row drawn with a probability proportional to its squared distance from the earlier subspaces.
     fn drawn(&self, draws: &Stream) -> Result<Vec<Matrix<f64>>> {
         let mut bases: Vec<Matrix<f64>> = Vec::new();
         let mut far = self.table.squares.clone();
@@ -126,7 +127,7 @@ impl KSubspaces<'_> {
     }
 }
 
-/// The nearest subspace of every row, the first of several, and the sum of squared distances.
+/// The nearest subspace of every row, the first in case of ties, and the sum of squared distances.
 pub(super) fn nearest(table: &Table, bases: &[Matrix<f64>]) -> (Vec<usize>, f64) {
     let distances = table.distances(bases);
     let mut cost = 0.0;
@@ -141,7 +142,7 @@ pub(super) fn nearest(table: &Table, bases: &[Matrix<f64>]) -> (Vec<usize>, f64)
     (labels, cost)
 }
 
-/// Rows that are off their subspaces, the farthest first.
+/// Rows at a distance from their subspaces above rounding errors, the farthest first.
 fn farthest(table: &Table, at: &SubspaceFit) -> Vec<usize> {
     let distances = table.distances(&at.bases);
     let far = |i: usize| distances[(i, at.labels[i])];

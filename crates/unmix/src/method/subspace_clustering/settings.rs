@@ -1,4 +1,4 @@
-//! The settings of subspace clustering: what they are called, what they may be, what they mean.
+//! Settings of subspace clustering: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SubspaceClustering {
-    /// How many clusters; by the eigengap of the affinities when not told.
+    /// Number of clusters; by default selected by the eigengap of the affinities.
     pub n_clusters: Option<usize>,
-    /// Dimension of every subspace; by the Bayesian information criterion of each cluster when not told.
+    /// Dimensions of the subspaces; by default selected for each cluster by the Bayesian information criterion.
     pub n_components: Option<Dimensions>,
-    /// How clusters are found.
+    /// The algorithm.
     pub algorithm: Algorithm,
     /// Weight of the fit against sparsity in the coefficients of sparse subspace clustering.
     pub alpha: f64,
-    /// Random starts.
+    /// Number of random starts.
     pub n_init: u64,
     /// Convergence tolerance of the iterations.
     pub tol: f64,
     /// Maximum number of iterations, of each start.
     pub max_iter: u64,
-    /// Subtract the mean of every column first.
+    /// Whether the mean of every column is subtracted.
     pub center: bool,
 }
 
@@ -45,30 +45,30 @@ impl Default for SubspaceClustering {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Dimensions {
-    /// The same of all.
+    /// The same for all clusters.
     Same(usize),
     /// One for each cluster.
     Each(Vec<usize>),
 }
 
-/// How clusters are found.
+/// Algorithm that finds the clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// Sparse subspace clustering, and from its clusters k-subspaces.
+    /// k-subspaces, started from the clusters of sparse subspace clustering.
     #[default]
     #[serde(rename = "ssc+k-subspaces")]
     SscKSubspaces,
     /// Sparse subspace clustering: spectral clustering of the coefficients with which rows represent each other.
     #[serde(rename = "ssc")]
     Ssc,
-    /// Rows assigned to the nearest subspace and subspaces fitted to their rows, in turn, from random starts.
+    /// Alternates between assigning rows to the nearest subspace and fitting subspaces to their rows, from random starts.
     #[serde(rename = "k-subspaces")]
     KSubspaces,
     /// Spectral clustering of the squared entries of the shape interaction matrix.
     #[serde(rename = "shape")]
     Shape,
-    /// A mixture of probabilistic PCA, from the clusters of the others.
+    /// A mixture of probabilistic PCA, started from the clusters of another algorithm.
     #[serde(rename = "ppca-mixture")]
     PpcaMixture,
 }
@@ -88,27 +88,26 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_clusters",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Number of clusters; null for the largest gap between eigenvalues of the normalized affinities, up to 20, or 1 where the \
-         Bayesian information \
-         criterion of one subspace is better.",
+        "Number of clusters; null for the number of eigenvalues of the normalized affinities before their largest gap, from 2 to 20, or for \
+         1 if the Bayesian information criterion prefers a single subspace.",
     ),
     Setting::new(
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::List(&Kind::at_least(1)), Kind::Null]),
         "null",
-        "Dimension of the subspaces: a number for all of them, or a list of one for each cluster; null for the number with the largest \
-         Bayesian \
-         information criterion in each cluster, at least 1 and, of several clusters, below the number of columns.",
+        "Dimension of the subspaces: a number for all of them, or a list with one for each cluster; null to select that of each cluster by \
+         the Bayesian information criterion, at least 1 and, with several clusters, below the number of columns.",
     )
     .by_rows(),
     Setting::new(
         "algorithm",
         Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]),
         "\"ssc+k-subspaces\"",
-        "The algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternating \
-         between assignment of rows to the nearest subspace and refits of the subspaces; 'ssc+k-subspaces', the second started from the clusters of the first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
-         probabilistic PCA from the clusters of 'ssc+k-subspaces', or of 'k-subspaces' where both numbers are given for more than 2000 rows: \
-         rows then have probabilities and a likelihood.",
+        "Algorithm: 'ssc', spectral clustering of the coefficients of sparse self-representation; 'k-subspaces', alternation between assigning \
+         rows to the nearest subspace and fitting subspaces to their rows; 'ssc+k-subspaces', the second started from the clusters of the \
+         first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
+         probabilistic PCA, started from the clusters of 'ssc+k-subspaces', or from those of 'k-subspaces' if `n_clusters` and `n_components` \
+         are given and there are more than 2000 rows: rows then have probabilities and a likelihood.",
     ),
     Setting::new(
         "alpha",

@@ -7,16 +7,16 @@ use crate::num::{Matrix, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
-/// Starts of k-means.
+/// Number of starts of k-means.
 const STARTS: u64 = 20;
-/// The most clusters that the eigengap chooses.
+/// Maximum number of clusters that the eigengap selects.
 const MOST: usize = 20;
 
-/// Affinities of rows: symmetric, none negative.
+/// Affinities between rows, symmetric and non-negative.
 pub(super) enum Graph {
-    /// Columns and affinities of each row, in rising order.
+    /// For each row, its neighbours in ascending order, with their affinities.
     Sparse(Vec<Vec<(usize, f64)>>),
-    /// All of them.
+    /// All affinities, `n x n`.
     Dense(Matrix<f64>),
 }
 
@@ -49,12 +49,12 @@ impl Graph {
         }
     }
 
-    /// Rows with affinity to others.
+    /// Rows with a positive affinity to another row.
     pub(super) fn linked(&self) -> Vec<usize> {
         self.degrees().iter().enumerate().filter(|(_, d)| **d > 0.0).map(|(i, _)| i).collect()
     }
 
-    /// Affinities between the rows `kept` alone, which are in rising order.
+    /// The subgraph of the rows `kept`, which are in ascending order.
     pub(super) fn among(&self, kept: &[usize]) -> Graph {
         if kept.len() == self.n() {
             return match self {
@@ -76,7 +76,7 @@ impl Graph {
         }
     }
 
-    /// `(1 + D^-1/2 W D^-1/2) / 2`, which is positive semidefinite, times every row of `block`.
+    /// `(I + D^-1/2 W D^-1/2) / 2`, which is positive semidefinite, applied to every row of `block`.
     fn apply(&self, scale: &[f64], block: &Matrix<f64>) -> Matrix<f64> {
         let n = self.n();
         let mut out = Matrix::zeros(block.rows(), n);
@@ -93,7 +93,7 @@ impl Graph {
         out
     }
 
-    /// The `m` largest eigenvalues of the normalized affinities, falling, and their eigenvectors as rows.
+    /// The `m` largest eigenvalues of the normalized affinities, descending, and their eigenvectors as rows.
     fn leading(&self, m: usize) -> Result<(Vec<f64>, Matrix<f64>)> {
         let n = self.n();
         let scale: Vec<f64> = self.degrees().iter().map(|d| 1.0 / d.sqrt()).collect();
@@ -118,7 +118,7 @@ pub(super) struct Clustered {
     pub(super) k: usize,
 }
 
-/// Clusters by the leading eigenvectors, as many as are asked for or as there are eigenvalues before the largest gap, 2 or more.
+/// Clusters by the leading eigenvectors: `asked` of them, or as many as there are eigenvalues before the largest gap, at least 2.
 ///
 /// # Errors
 ///
@@ -142,8 +142,8 @@ pub(super) fn cluster(graph: &Graph, asked: Option<usize>, run: &Run<'_>) -> Res
     Ok(Clustered { labels: kmeans(&points, k, STARTS, run.seed), k })
 }
 
-/// The number of eigenvalues before the largest difference, the first of several, at least 2: the gap after the first is large for noisy
-/// affinities, too.
+/// The number of eigenvalues before the largest gap, the first in case of ties, at least 2: the gap after the first eigenvalue is large for
+/// noisy affinities, too.
 fn gap(values: &[f64]) -> usize {
     let gaps = values.windows(2).map(|w| w[0] - w[1]).zip(1..).skip(1);
     gaps.fold((f64::NEG_INFINITY, 1), |best, (g, k)| if g > best.0 { (g, k) } else { best }).1

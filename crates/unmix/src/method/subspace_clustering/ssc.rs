@@ -1,8 +1,9 @@
-//! Sparse coefficients with which every row is represented by the others (Elhamifar & Vidal 2013): rows of one subspace use each other.
+//! Sparse self-representation: the coefficients of every row as a sparse combination of the others, mostly of rows in its own subspace (Elhamifar
+//! & Vidal 2013).
 //!
 //! For rows of length 1, `min_c 1/2 ||x_i - Σ c_j x_j||² + a ||c||_1`, `c_i = 0`, `a` the smallest of the largest inner products of each row with another,
-//! divided by `alpha`. Coordinate descent on the Gram matrix of a working set, which grows by the rows that violate the optimality conditions; it ends by
-//! the duality gap.
+//! divided by `alpha`. Coordinate descent on the Gram matrix of a working set, which is extended by the rows that violate the optimality
+//! conditions, until the duality gap is below its tolerance.
 
 use super::spectral::Graph;
 use crate::error::Result;
@@ -10,25 +11,25 @@ use crate::num::{Matrix, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
-/// The duality gap at which a row ends, as a fraction of its value without coefficients, 1/2.
+/// Tolerance on the duality gap of a row, as a fraction of its objective without coefficients, 1/2.
 const TOL: f64 = 1e-4;
-/// Rows between two looks at whether a stop was requested.
+/// Rows between two checks for a requested stop.
 const PART: usize = 256;
-/// Inner products up to which rows count as orthogonal.
+/// Inner product up to which two rows of length 1 are treated as orthogonal.
 const ORTHOGONAL: f64 = 1e-12;
-/// Rows that a working set begins with, and the least number that joins it.
+/// Initial size of a working set. At most as many rows as it has are added at a time.
 const FEW: usize = 10;
-/// Passes over a working set, and working sets.
+/// Maximum number of passes over a working set, and of extensions of the set.
 const PASSES: usize = 1000;
 const SETS: usize = 60;
-/// How often a working set that is complete is gone through again.
+/// Maximum number of times that a working set is optimised again without an extension.
 const AGAIN: usize = 10;
 
 /// Affinities of the rows.
 pub(super) struct Coefficients {
     /// `|C| + |C|'`, each row of `C` divided by its largest entry.
     pub(super) graph: Graph,
-    /// Rows whose gap is above the tolerance.
+    /// Number of rows whose gap is above the tolerance.
     pub(super) unsolved: usize,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
         let part: Vec<_> = (first..n.min(first + PART))
             .into_par_iter()
             .map(|i| match largest[i] > ORTHOGONAL {
-                true => Lasso { gram, row: i, penalty }.solve(),
+                true => RowLasso { gram, row: i, penalty }.solve(),
                 false => (Vec::new(), true),
             })
             .collect();
@@ -65,9 +66,9 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
     Ok(Coefficients { graph: symmetric(&all), unsolved })
 }
 
-/// Affinities of the rows of `x`, `n x n`: how much of one represents the other in the sparse combinations of step 1 of
-/// [subspace clustering](super), `|C| + |C|'` with each row of `C` divided by its largest entry. Rows of one subspace have affinities, rows
-/// of subspaces that are apart have none. Rows of zeros have none. `O(n² p)` and the coefficients; for a look at some hundreds of rows.
+/// Affinities of the rows of `x`, `n x n`: `|C| + |C|'`, where each row of `C` has the coefficients of a row as a sparse combination of the
+/// others (step 1 of [subspace clustering](super)), divided by the largest of them. Rows in the same subspace have positive affinities, rows in
+/// well-separated subspaces and rows of zeros have none. `O(n² p)` and a lasso for every row: meant for some hundreds of rows.
 ///
 /// # Errors
 ///
@@ -75,12 +76,12 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
 ///
 /// # Panics
 ///
-/// When `alpha` is not above 1.
+/// If `alpha` is not above 1.
 pub fn affinities(x: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Result<Matrix<f64>> {
     assert!(alpha > 1.0, "alpha must be above 1, got {alpha}");
     let mut unit = x.clone();
     for i in 0..x.rows() {
-        // So that no square overflows.
+        // Division by the largest entry first: no square overflows.
         let largest = x.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
         let row = unit.row_mut(i);
         row.iter_mut().for_each(|x| *x /= largest);
@@ -92,7 +93,7 @@ pub fn affinities(x: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Result<Matrix<f
     Ok(coefficients(&gram, alpha, run)?.graph.table())
 }
 
-/// `|C| + |C|'` of rows divided by their largest entries.
+/// `|C| + |C|'`, where each row of `C` is divided by its largest entry.
 fn symmetric(all: &[Vec<(usize, f64)>]) -> Graph {
     let mut links: Vec<Vec<(usize, f64)>> = vec![Vec::new(); all.len()];
     for (i, row) in all.iter().enumerate() {
@@ -113,15 +114,15 @@ fn symmetric(all: &[Vec<(usize, f64)>]) -> Graph {
     Graph::Sparse(links)
 }
 
-/// One row by the others.
-struct Lasso<'a> {
+/// The lasso of one row on the others.
+struct RowLasso<'a> {
     gram: &'a Matrix<f64>,
     row: usize,
     penalty: f64,
 }
 
-impl Lasso<'_> {
-    /// Coefficients that are not 0 and whose they are, and whether the gap was met.
+impl RowLasso<'_> {
+    /// The nonzero coefficients, each with the row that it belongs to, and whether the gap is below its tolerance.
     fn solve(&self) -> (Vec<(usize, f64)>, bool) {
         let (g, n) = (self.gram.row(self.row), self.gram.rows());
         let mut set = self.worst(g, &vec![false; n], FEW);
@@ -161,7 +162,7 @@ impl Lasso<'_> {
         (set.into_iter().zip(z).filter(|(_, c)| *c != 0.0).collect(), solved)
     }
 
-    /// Indices of the largest entries that are not `inside`, nor the row itself.
+    /// Indices of the `count` entries of largest absolute value outside the working set, without that of the row itself.
     fn worst(&self, of: &[f64], inside: &[bool], count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..of.len()).filter(|&j| j != self.row && !inside[j]).collect();
         let before = |a: &usize, b: &usize| of[*b].abs().total_cmp(&of[*a].abs()).then(a.cmp(b));
@@ -182,11 +183,11 @@ impl Lasso<'_> {
         for (a, &c) in z.iter().enumerate().filter(|(_, c)| **c != 0.0) {
             rest.iter_mut().zip(small.row(a)).for_each(|(r, s)| *r -= c * s);
         }
-        let mut old = vec![true; m];
+        let mut active = vec![true; m];
         for pass in 0..PASSES {
-            // Most passes are over coefficients that are not 0.
+            // Four of five passes visit only the coefficients that are not 0.
             let whole = pass % 5 == 0;
-            for a in (0..m).filter(|&a| whole || old[a]) {
+            for a in (0..m).filter(|&a| whole || active[a]) {
                 let at = rest[a] + small[(a, a)] * z[a];
                 let new = (at - at.clamp(-self.penalty, self.penalty)) / small[(a, a)];
                 let change = new - z[a];
@@ -196,7 +197,7 @@ impl Lasso<'_> {
                 }
             }
             if whole {
-                old.iter_mut().zip(z.iter()).for_each(|(old, z)| *old = *z != 0.0);
+                active.iter_mut().zip(z.iter()).for_each(|(active, z)| *active = *z != 0.0);
             }
             let steepest = rest.iter().fold(0.0f64, |m, r| m.max(r.abs()));
             if pass % 5 == 4 && self.gap(set, z, &rest, steepest) <= 0.1 * TOL {
@@ -205,7 +206,7 @@ impl Lasso<'_> {
         }
     }
 
-    /// The duality gap: `rest` are inner products of the residual with the rows of the set, `steepest` the largest with any.
+    /// The duality gap; `rest` has the inner products of the residual with the rows of the set, `steepest` is the largest with any row.
     fn gap(&self, set: &[usize], z: &[f64], rest: &[f64], steepest: f64) -> f64 {
         let g = self.gram.row(self.row);
         let with_row: f64 = set.iter().zip(z).map(|(&j, c)| c * g[j]).sum();

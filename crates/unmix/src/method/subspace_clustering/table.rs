@@ -8,23 +8,23 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 use rayon::prelude::*;
 
-/// Rows that one thread does at a time.
+/// Rows that one thread processes at a time.
 const PART: usize = 256;
-/// Tables of the size of the rows that a fit holds.
+/// Number of tables of the size of the rows in a fit.
 const TABLES: u64 = 3;
 
-/// Bytes of the rows in a fit.
+/// Memory in bytes of a fit of `n x p` numbers, without `n x n` tables.
 pub(super) fn memory(n: u64, p: usize) -> u64 {
     n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
 }
 
-/// What is clustered.
+/// The data of a fit.
 pub(super) struct Table {
-    /// Rows less the centre, `n x p`.
+    /// Centred rows, `n x p`.
     pub(super) x: Matrix<f64>,
-    /// What is subtracted from rows.
+    /// Offset that is subtracted from rows.
     pub(super) center: Vec<f64>,
-    /// Columns that do not vary.
+    /// Number of constant columns.
     pub(super) n_constant: usize,
     /// Squared norms of the rows.
     pub(super) squares: Vec<f64>,
@@ -37,7 +37,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, rows of zeros alone, numbers whose squares overflow, rows beyond memory.
+    /// Numbers that are not finite, rows that are all 0, squares that overflow, rows that do not fit in memory.
     pub(super) fn read<T: Real>(key: &str, rows: &Rows<'_, T>, center: bool, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let what = format!("{key} of {n} x {p} numbers, which it holds in memory,");
@@ -49,14 +49,14 @@ impl Table {
         }
         let mut x = Matrix::from_vec(n as usize, p, numbers.iter().map(|x| x.to_f64()).collect());
         drop(numbers);
-        let still: Vec<bool> = (0..p).map(|j| (1..x.rows()).all(|i| x[(i, j)] == x[(0, j)])).collect();
+        let constant: Vec<bool> = (0..p).map(|j| (1..x.rows()).all(|i| x[(i, j)] == x[(0, j)])).collect();
         let mut means = vec![0.0; p];
         if center {
             let scale = 1.0 / n as f64;
             x.as_slice()
                 .chunks_exact(p)
                 .for_each(|row| means.iter_mut().zip(row).for_each(|(m, x)| *m += scale * x));
-            (0..p).filter(|&j| still[j]).for_each(|j| means[j] = x[(0, j)]);
+            (0..p).filter(|&j| constant[j]).for_each(|j| means[j] = x[(0, j)]);
             x.as_mut_slice()
                 .chunks_exact_mut(p)
                 .for_each(|row| row.iter_mut().zip(&means).for_each(|(x, m)| *x -= m));
@@ -72,7 +72,7 @@ impl Table {
             return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
         }
         check_total(key, total / n as f64, T::DTYPE)?;
-        let n_constant = still.iter().filter(|still| **still).count();
+        let n_constant = constant.iter().filter(|constant| **constant).count();
         Ok(Self { x, center: means, n_constant, squares, total })
     }
 
@@ -90,14 +90,14 @@ impl Table {
         Matrix::from_vec(chosen.len(), self.p(), numbers)
     }
 
-    /// The rows of each of `k` clusters; labels from `k` on are in none.
+    /// The rows of each of `k` clusters; rows with labels of at least `k` are in none.
     pub(super) fn members(labels: &[usize], k: usize) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); k];
         labels.iter().enumerate().filter(|(_, c)| **c < k).for_each(|(i, c)| members[*c].push(i));
         members
     }
 
-    /// The subspace of `d` dimensions with the smallest sum of squared distances from some rows: fewer where they have a smaller rank.
+    /// The subspace of `d` dimensions with the smallest sum of squared distances from some rows; of fewer dimensions if their rank is smaller.
     pub(super) fn span(&self, chosen: &[usize], d: usize) -> Result<Matrix<f64>> {
         let (_, axes) = principal(&self.rows(chosen))?;
         let d = d.min(axes.rows());
@@ -120,7 +120,7 @@ impl Table {
         out
     }
 
-    /// The `d` rows, as indices, that have the largest cosines with row `i`, without their signs.
+    /// Indices of the `d` rows with the largest absolute cosines with row `i`, which is one of them.
     pub(super) fn around(&self, i: usize, d: usize) -> Vec<usize> {
         let cosine = |j: usize| {
             let dot: f64 = self.x.row(i).iter().zip(self.x.row(j)).map(|(a, b)| a * b).sum();
@@ -154,7 +154,7 @@ pub(super) fn squared_distances(x: &[f64], bases: &[Matrix<f64>], out: &mut [f64
     }
 }
 
-/// Squared singular values above rounding errors, falling, and their right singular vectors as rows.
+/// Squared singular values above rounding errors, descending, and their right singular vectors as rows.
 pub(super) fn principal(x: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (n, p) = (x.rows(), x.cols());
     if n == 0 || p == 0 {
