@@ -84,7 +84,9 @@ fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
                 "{given}, {f32}"
             );
             assert!(
-                report.warnings.iter().any(|w| w.starts_with("1 of 7 column does not vary")),
+                report.warnings.iter().any(
+                    |w| w.starts_with("1 of 7 columns does not vary; its entries in every feature are 0")
+                ),
                 "{:?}",
                 report.warnings
             );

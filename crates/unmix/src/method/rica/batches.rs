@@ -29,8 +29,7 @@ pub(super) struct ByBatches {
 }
 
 impl ByBatches {
-    /// Searches from `x` on. `cost` uses all rows: the function and the gradient at the end are those of all
-    /// rows.
+    /// Minimises from the point `x`. `cost` is that of all rows, which the final value and gradient refer to.
     pub(super) fn minimise<T: Real>(
         &self,
         cost: &mut Cost<'_, '_, T>,
@@ -38,7 +37,7 @@ impl ByBatches {
         run: &Run<'_>,
     ) -> Result<(Minimum, Outcome)> {
         let (rows, n) = (cost.rows, cost.rows.n_rows().unwrap_or(0));
-        rows.here("rica by batches")?;
+        rows.here("rica with batch_size")?;
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let (mut steps, mut search) = Steps::begin(run, "batches", limits, || {
             Ok(Search { mean: vec![0.0; x.len()], x, ..Search::default() })
@@ -56,7 +55,7 @@ impl ByBatches {
             steps.counted(search).map(|()| true)
         };
         if n <= self.size as u64 {
-            // One batch of all rows: these as they are, and wherever they lie in memory.
+            // One batch of all rows: these themselves, without a copy.
             let mut goes_on = true;
             while goes_on && search.position.epoch < self.epochs {
                 search.step(cost, rows, n)?;
@@ -64,7 +63,7 @@ impl ByBatches {
                 goes_on = ended(&mut search, cost, next)?;
             }
         } else {
-            // Every sweep over a batch is by all threads, so none of them reads ahead.
+            // All threads process each batch, so that none of them reads ahead.
             Batches::new(rows, self.size, run.seed)?.each(search.position, self.epochs, 1, |batch| {
                 if !batch.rows.is_empty() {
                     search.step(cost, &batch.as_rows(rows)?, batch.rows.len() as u64)?;
@@ -81,7 +80,7 @@ impl ByBatches {
         Ok((Minimum { x, value, residual, outcome, n_iter, objective }, outcome))
     }
 
-    /// Records the result of an epoch; after the last one features are its mean.
+    /// Records the result of an epoch; after the last one, the features become their mean over its batches.
     fn epoch_ended<T: Real>(&self, search: &mut Search, cost: &Cost<'_, '_, T>, run: &Run<'_>) {
         search.objective.push(search.value);
         run.iteration(search.n_iter, f64::INFINITY, Some(search.value));
@@ -103,7 +102,7 @@ struct Search {
     mean: Vec<f64>,
     value: f64,
     n_iter: u64,
-    /// Rows examined.
+    /// Number of rows processed.
     seen: u64,
     /// The function after each epoch.
     objective: Vec<f64>,

@@ -8,13 +8,13 @@ use crate::run::Run;
 use crate::spectrum::{Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherLengths;
 
-/// Rows below this many times the directions that they span are few: in `d` whitened directions the codes of
-/// a feature that points to a row have on average the fraction `d / n` of their sum of squares in that row,
-/// and sparsity favours such features.
+/// Number of rows for each direction that they span, below which rows are few: in `d` whitened directions, a feature that points to a
+/// row has on average the fraction `d / n` of the sum of squares of its codes in that row, and the sparsity penalty favours such
+/// features.
 pub(super) const FEW: usize = 10;
 
-/// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n`
-/// rows are few for them. Then as many as there are features (as ICA does), or a tenth of the rows where no number is requested.
+/// Number of whitened directions, of `rank`, for `asked` features: all, unless the `n` rows are few for them. Then as many as there are
+/// features (as in ICA), or a tenth of the rows if no number of features is requested.
 pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
     match n < (FEW * rank) as f64 {
         true => asked.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
@@ -22,37 +22,37 @@ pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
     }
 }
 
-/// The request.
+/// The settings that determine the coordinates.
 #[derive(Clone, Copy)]
 pub(super) struct Requested {
     pub(super) whiten: bool,
     pub(super) center: bool,
     pub(super) standardize: bool,
-    /// Divide all entries by their root mean square, where coordinates are not white.
+    /// Whether all entries are divided by their root mean square, if coordinates are not whitened.
     pub(super) size: bool,
-    /// Features.
+    /// Requested number of features.
     pub(super) features: Option<usize>,
 }
 
-/// Looks at settled rows: one pass, or two where there are fewer rows than columns.
+/// The coordinates of rows that can be read repeatedly: one sweep, or two if there are fewer rows than columns.
 pub(super) fn coordinates<T: Real>(
     rows: &Rows<'_, T>,
     requested: Requested,
     run: &Run<'_>,
 ) -> Result<Coordinates> {
     let Requested { whiten, center, standardize, size, features } = requested;
-    let seen = PrincipalAxes::of(
+    let principal = PrincipalAxes::of(
         rows,
         WhiteningOptions { method: "rica", top: None, center, standardize, weak: whiten },
         run,
     )?;
-    let rank = seen.found.axes.rows();
-    let size = if size && !whiten { seen.size() } else { 1.0 };
-    let kept = if whiten { whitened(seen.found.n, rank, features) } else { rank };
-    Ok(Coordinates { rank: Some(rank), ..Coordinates::new(seen, kept, whiten, size) })
+    let rank = principal.found.axes.rows();
+    let size = if size && !whiten { principal.size() } else { 1.0 };
+    let kept = if whiten { whitened(principal.found.n, rank, features) } else { rank };
+    Ok(Coordinates { rank: Some(rank), ..Coordinates::new(principal, kept, whiten, size) })
 }
 
-/// Whitening options of RICA.
+/// Quantities of the coordinates that RICA uses.
 impl Coordinates {
     /// Mean variance of a coordinate.
     pub(super) fn unit(&self) -> f64 {
@@ -62,7 +62,7 @@ impl Coordinates {
         }
     }
 
-    /// Standard deviation along principal direction `i`, of those that there are, in the coordinates.
+    /// Standard deviation of the coordinates along principal direction `i`, or along the last one if there are fewer.
     pub(super) fn deviation_along(&self, i: usize) -> f64 {
         if self.white { 1.0 } else { self.deviation[i.min(self.deviation.len() - 1)] }
     }

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 pub(super) struct Cost<'a, 'b, T: Real> {
     pub(super) rows: &'a Rows<'b, T>,
     pub(super) run: &'a Run<'a>,
-    pub(super) seen: &'a Coordinates,
+    pub(super) coordinates: &'a Coordinates,
     /// `F`; `None` for the identity.
     pub(super) moments: Option<Matrix<f64>>,
     pub(super) penalty: Penalty,
@@ -64,7 +64,7 @@ impl<T: Real> Cost<'_, '_, T> {
         if !self.unit {
             return x;
         }
-        let w = Matrix::from_vec(self.k, self.seen.k(), x);
+        let w = Matrix::from_vec(self.k, self.coordinates.k(), x);
         let lengths = lengths(&w);
         scaled(w, |i| 1.0 / lengths[i]).into_vec()
     }
@@ -76,7 +76,7 @@ impl<T: Real> Cost<'_, '_, T> {
             let weight = self.beta / sums.n;
             self.penalised = weight * sums.value;
             value += self.penalised;
-            let rest = self.seen.folded_back(sums.gradient);
+            let rest = self.coordinates.folded_back(sums.gradient);
             let entries = gradient.as_mut_slice().iter_mut().zip(rest.as_slice());
             entries.for_each(|(g, r)| *g += weight * r);
         }
@@ -84,8 +84,8 @@ impl<T: Real> Cost<'_, '_, T> {
     }
 
     fn sparsity(&mut self, w: &Matrix<f64>) -> Result<Sparsity> {
-        let exact = self.seen.folded(w);
-        let mean = self.seen.subtracted().map(Cow::Borrowed);
+        let exact = self.coordinates.folded(w);
+        let mean = self.coordinates.subtracted().map(Cow::Borrowed);
         let gather = GatherSparsity(Filters { mean, rows: exact.cast::<T>(), penalty: self.penalty });
         self.sweeps += 1;
         let mut sums = self.rows.sweep(self.run, "features", &gather)?;
@@ -99,14 +99,14 @@ impl<T: Real> Cost<'_, '_, T> {
 
 impl<T: Real> Objective for Cost<'_, '_, T> {
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let w = Matrix::from_vec(self.k, self.seen.k(), x.to_vec());
+        let w = Matrix::from_vec(self.k, self.coordinates.k(), x.to_vec());
         let (value, found) = self.evaluate(&w)?;
         gradient.copy_from_slice(found.as_slice());
         Ok(value)
     }
 
     fn residual(&self, gradient: &[f64]) -> f64 {
-        gradient.iter().fold(0.0f64, |m, g| m.max(g.abs())) / self.seen.unit()
+        gradient.iter().fold(0.0f64, |m, g| m.max(g.abs())) / self.coordinates.unit()
     }
 
     fn rounding(&self, value: f64) -> f64 {
@@ -126,7 +126,7 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
         if !self.unit || !n_iter.is_multiple_of(RENEWED) {
             return None;
         }
-        let d = self.seen.k();
+        let d = self.coordinates.k();
         let lengths = lengths(&Matrix::from_vec(self.k, d, x.to_vec()));
         Some(lengths.iter().flat_map(|s| std::iter::repeat_n(1.0 / s, d)).collect())
     }

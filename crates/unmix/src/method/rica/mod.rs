@@ -1,9 +1,9 @@
 //! RICA: sparse features from which rows can be reconstructed; their number is free.
 //!
 //! **Finds** rows `w_j` of a `k x d` matrix `W` such that `y = W z` is sparse and `W'y` is near `z`, for coordinates `z` of a row:
-//! white ones, or those of the columns.
-//! **Model** minimises `E ||W'W z - z||² + beta E Σ_j g(w_j z)`, with `g` log cosh or `sqrt(y² + 0.01)`. Le et al. weigh the other
-//! term: their `lambda` is `1 / beta`.
+//! whitened ones, or those of the columns.
+//! **Model** minimises `E ||W'W z - z||² + beta E Σ_j g(w_j z)`, with `g` log cosh or `sqrt(y² + 0.01)`. Le et al. put the weight on the
+//! reconstruction error: their `lambda` is `1 / beta`.
 //! **Algorithm** (Le et al. 2011):
 //!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`.
 //!     With fewer rows than ten times the rank, only as many leading directions are whitened as there are
@@ -14,14 +14,14 @@
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
 //!     calls a ball is the sphere): steps only lengthen `w_j`, which gets length 1 again every 50 iterations;
-//!  4. with `batch_size`, five steps on each batch of rows instead, and the mean of what the last epoch's batches ended with
-//!     (`batches.rs`);
-//!  5. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
+//!  4. with `batch_size`, five steps on each mini-batch instead; the result is the mean of the features after the mini-batches of the
+//!     last epoch (`batches.rs`);
+//!  5. the pseudo-inverse decodes; features are in canonical order, by the variance of their back-projections, and have canonical signs.
 //!
 //! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; memory of `40 k d` numbers in
 //! addition to the rows.
-//! **Equals** ICA as `beta` goes to 0, in whitened coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
-//! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
+//! **Equals** ICA as `beta` goes to 0, in whitened coordinates, `k = d`: orthonormality is then a constraint (lemmas 3.1 and
+//! 3.2 of the paper). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
 //! **Fails** to find atoms of an overcomplete dictionary: many features are duplicates; `coherence` measures
 //! this. Where `beta` exceeds `4 / g''(0)`, all features may collapse to 0: the outcome is then "collapsed".
 //!
@@ -37,7 +37,7 @@ use super::{Fit, Method, Takes, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
-use crate::model::{Model, Outcome};
+use crate::model::{Model, Outcome, constant_columns};
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
@@ -54,7 +54,7 @@ use settings::SETTINGS;
 pub use crate::elementwise::Penalty;
 pub use settings::{Beta, Rica, UnitNorm};
 
-/// RICA's row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "rica",
     class: "RICA",
@@ -73,9 +73,9 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| {
         let rank = p.min(usize::try_from(n).unwrap_or(usize::MAX));
         let d = whitened(n as f64, rank, None);
-        // Square tables of all directions, and tables of those that are searched.
+        // Square tables of all directions, and tables of those in which features are learnt.
         let searched = needs::of_fit(d as u64, p, 20).saturating_add(needs::of_threads(d as u64, p, 5));
-        // Axes of all directions as they are found and kept, features, and what decodes them.
+        // Axes of all directions while they are computed and afterwards, features, and their decoder.
         let tables = (rank as u64).saturating_mul(p as u64).saturating_mul(4 * 8);
         vec![("l-bfgs", spectrum::memory(n, p).saturating_add(searched).saturating_add(tables))]
     },
@@ -84,15 +84,15 @@ pub(super) const METHOD: Method = Method {
 /// Number of stored pairs (memory of L-BFGS).
 const MEMORY: usize = 20;
 
-/// Bytes that a search for `k` features of `d` coordinates takes.
+/// Memory in bytes of a search for `k` features of `d` coordinates.
 fn search_memory(k: usize, d: usize) -> u64 {
-    // Pairs; places, gradients and sums over rows besides.
+    // The stored pairs, two tables each, and points, gradients and sums over rows.
     (k as u64).saturating_mul(d as u64).saturating_mul(8 * (2 * MEMORY as u64 + 16))
 }
 
 /// The problem of a fit: coordinates, and the settings that depend on them.
 struct Task {
-    seen: Coordinates,
+    coordinates: Coordinates,
     k: usize,
     unit: bool,
     beta: f64,
@@ -106,9 +106,7 @@ impl Rica {
     ///
     /// A name that is not one of RICA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
-        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
-        serde_json::from_value(resolved)
-            .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see the settings of rica"))
+        super::from_settings(SETTINGS, given)
     }
 
     /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
@@ -116,7 +114,7 @@ impl Rica {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, what the source
-    /// reports. Constant columns, missing rank and features that all collapse to 0 are not errors, which the report mentions.
+    /// reports. Constant columns, a deficient rank and features that all collapse to 0 are not errors; the report mentions them.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows)?;
@@ -129,7 +127,7 @@ impl Rica {
     ///
     /// # Errors
     ///
-    /// Those of [`fit`](Self::fit); features of another length than there are coordinates.
+    /// Those of [`fit`](Self::fit); features whose length is not the number of coordinates.
     pub fn cost<T: Real>(
         &self,
         rows: &mut Rows<'_, T>,
@@ -142,10 +140,10 @@ impl Rica {
         named.check(rows)?;
         rows.pooled(run.threads, || {
             let task = named.task(rows, run)?;
-            if w.cols() != task.seen.k() || w.rows() != task.k {
+            if w.cols() != task.coordinates.k() || w.rows() != task.k {
                 return Err(Error::Width {
                     what: "features".into(),
-                    need: task.seen.k(),
+                    need: task.coordinates.k(),
                     got: w.cols(),
                     remedy: "give a number for each coordinate".into(),
                 });
@@ -156,7 +154,7 @@ impl Rica {
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = self.task(rows, run)?;
-        let (k, d) = (task.k, task.seen.k());
+        let (k, d) = (task.k, task.coordinates.k());
         check_memory(
             &format!("a search for {k} features of {d} coordinates"),
             search_memory(k, d),
@@ -175,8 +173,8 @@ impl Rica {
                 (found, outcome)
             }
         };
-        let sweeps = task.seen.sweeps + cost.sweeps;
-        let w = task.seen.in_span(Matrix::from_vec(k, d, found.x.clone()));
+        let sweeps = task.coordinates.sweeps + cost.sweeps;
+        let w = task.coordinates.in_span(Matrix::from_vec(k, d, found.x.clone()));
         let w = match task.unit {
             true => {
                 let lengths = lengths(&w);
@@ -215,8 +213,8 @@ impl Rica {
         Cost {
             rows,
             run,
-            seen: &task.seen,
-            moments: task.seen.root_moments(),
+            coordinates: &task.coordinates,
+            moments: task.coordinates.root_moments(),
             penalty: self.contrast,
             beta: task.beta,
             unit: task.unit,
@@ -241,8 +239,8 @@ impl Rica {
         let Self { whiten, center, standardize, .. } = *self;
         let size = matches!(self.beta, Beta::Auto(_));
         let requested = Requested { whiten, center, standardize, size, features: asked };
-        let mut seen = coordinates(rows, requested, run)?;
-        let (p, d) = (rows.n_features(), seen.k());
+        let mut coordinates = coordinates(rows, requested, run)?;
+        let (p, d) = (rows.n_features(), coordinates.k());
         let mut warnings = Vec::new();
         // More features than columns are an overcomplete model; between rank and number of columns they are
         // not intended.
@@ -251,21 +249,15 @@ impl Rica {
             Some(k) => k,
             None => d,
         };
-        if self.whiten && k < asked.unwrap_or(p) && Some(d) == seen.rank {
+        if self.whiten && k < asked.unwrap_or(p) && Some(d) == coordinates.rank {
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
             warnings.push(format!(
                 "the rows vary along {k} {directions} only, so {k} of {} features {are} kept",
                 asked.unwrap_or(p)
             ));
         }
-        warnings.extend(few_rows(&seen, k));
-        if seen.n_constant > 0 {
-            let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
-            warnings.push(format!(
-                "{} of {p} {columns} not vary; their entries in every feature are 0",
-                seen.n_constant
-            ));
-        }
+        warnings.extend(few_rows(&coordinates, k));
+        warnings.extend(constant_columns(coordinates.n_constant, p, "entries in every feature"));
         let unit = match self.unit_norm {
             UnitNorm::Always(unit) => unit,
             UnitNorm::Auto(_) => k > d,
@@ -274,32 +266,32 @@ impl Rica {
             Beta::Weight(beta) => beta,
             Beta::Auto(_) if self.whiten => 0.2 / self.contrast.curvature(),
             Beta::Auto(_) => {
-                seen.sweeps += 1;
-                (0.1 * seen.mean_length(rows, run)?).min(0.6 * seen.deviation_along(k - 1))
+                coordinates.sweeps += 1;
+                (0.1 * coordinates.mean_length(rows, run)?).min(0.6 * coordinates.deviation_along(k - 1))
             }
         };
-        Ok(Task { seen, k, unit, beta, warnings })
+        Ok(Task { coordinates, k, unit, beta, warnings })
     }
 
-    /// Where the search begins, `k x d`.
+    /// Initial features, `k x d`.
     fn start(&self, task: &Task, run: &Run<'_>) -> Result<Matrix<f64>> {
-        let (k, d) = (task.k, task.seen.k());
-        let given = run.initial_components(task.seen.mean.len(), k)?;
+        let (k, d) = (task.k, task.coordinates.k());
+        let given = run.initial_components(task.coordinates.mean.len(), k)?;
         let w = match (&given, &self.w_init) {
-            (Some(filters), None) => task.seen.unfolded(filters.clone().top_rows(k)),
+            (Some(filters), None) => task.coordinates.unfolded(filters.clone().top_rows(k)),
             (Some(_), Some(_)) => {
-                let why = "a model to start from (init) is given, too";
+                let why = "the model given as init has initial features, too";
                 return Err(Error::setting("w_init", "this matrix", why, "give one of the two"));
             }
             (None, Some(rows)) => self.given_start(rows, task)?,
             (None, None) => {
                 let draws = Stream::new(run.seed, 0);
                 let drawn = |c: usize| Matrix::from_fn(k, c, |i, j| draws.normal((i * c + j) as u64));
-                match (task.seen.white, &task.seen.axes) {
+                match (task.coordinates.white, &task.coordinates.axes) {
                     (true, _) if k <= d => factor::orthonormal_rows(&drawn(d)),
                     (true, _) => drawn(d),
-                    // In the span of the rows, of its first directions where those are enough: features that begin along directions
-                    // of little variance lose more by their outputs than they gain by reconstruction, and collapse to 0.
+                    // In the span of the rows, and of its first `k` directions if there are as many: along directions of little
+                    // variance, the sparsity penalty of a feature exceeds its gain in reconstruction, and it collapses to 0.
                     (false, axes) if k <= axes.rows() => {
                         factor::multiply(&factor::orthonormal_rows(&drawn(k)), &axes.clone().top_rows(k))
                     }
@@ -310,7 +302,7 @@ impl Rica {
         let lengths = lengths(&w);
         if let Some(i) = lengths.iter().position(|s| task.unit && *s == 0.0) {
             let why = format!(
-                "row {i} of it is 0 in the directions along which the rows vary, and a feature has length 1"
+                "row {i} of it is 0 in the directions along which the rows vary, and cannot be scaled to unit norm"
             );
             return Err(Error::setting(
                 "w_init",
@@ -319,8 +311,8 @@ impl Rica {
                 "give rows that are not 0, or unit_norm=false",
             ));
         }
-        // The mean length of rows for which W'W = I.
-        let own = (task.seen.axes.rows() as f64 / k as f64).sqrt();
+        // The root mean square length of the rows of a `W` with W'W = I.
+        let own = (task.coordinates.axes.rows() as f64 / k as f64).sqrt();
         let drawn = given.is_none() && self.w_init.is_none();
         Ok(match (task.unit, drawn) {
             (true, _) => scaled(w, |i| 1.0 / lengths[i]),
@@ -330,7 +322,7 @@ impl Rica {
     }
 
     fn given_start(&self, rows: &[Vec<f64>], task: &Task) -> Result<Matrix<f64>> {
-        let (k, p) = (task.k, task.seen.mean.len());
+        let (k, p) = (task.k, task.coordinates.mean.len());
         let refused = |got: String, why: String| {
             Err(Error::setting(
                 "w_init",
@@ -344,10 +336,13 @@ impl Rica {
             return refused(format!("{} x {width} numbers", rows.len()), format!("{k} x {p} are needed"));
         }
         if rows.iter().flatten().any(|x| !x.is_finite()) {
-            return refused("this matrix".into(), "it has numbers that are not finite".into());
+            return refused(
+                "a matrix with NaN or infinity".into(),
+                "must contain finite numbers only".into(),
+            );
         }
         let entries = rows[..k].iter().flatten().copied().collect();
-        Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
+        Ok(task.coordinates.unfolded(Matrix::from_vec(k, p, entries)))
     }
 
     /// The outcome of a search, with its warning: "collapsed" if all features are 0; not converged if
@@ -359,19 +354,19 @@ impl Rica {
         task: &Task,
         tol: f64,
     ) -> (Outcome, Option<String>) {
-        let (lengths, sizes) = task.seen.reach(w);
-        let own = task.seen.deviation_along(task.k - 1);
+        let (lengths, sizes) = task.coordinates.reach(w);
+        let own = task.coordinates.deviation_along(task.k - 1);
         let below = |all: &[f64], bound: f64| all.iter().all(|s| *s < bound);
         if below(&lengths, model::DEAD) || below(&sizes, model::DEAD * own) {
             let (beta, bound) = (task.beta, 4.0 / self.contrast.curvature());
             let doubt = format!(
                 "all features collapsed to 0, because at beta={beta} the sparsity penalty outweighs reconstruction: choose a \
-                 smaller beta (from {bound} on, features of 0 are a local minimum), larger initial features, or unit_norm=true"
+                 smaller beta (for beta of at least {bound}, features of 0 are a local minimum), larger initial features, or unit_norm=true"
             );
             return (Outcome::Collapsed, Some(doubt));
         }
         let largest = sizes.iter().fold(0.0f64, |m, s| m.max(*s));
-        let force = task.beta * self.contrast.force(largest) / task.seen.unit();
+        let force = task.beta * self.contrast.force(largest) / task.coordinates.unit();
         if outcome == Outcome::Converged && task.beta > 0.0 && force <= tol {
             let doubt = format!(
                 "codes, of standard deviation {largest:.1e} at most, are so small that at beta={} a rotation of the features \
@@ -385,17 +380,17 @@ impl Rica {
     }
 }
 
-/// Notes for the user where rows are few.
-fn few_rows(seen: &Coordinates, k: usize) -> Option<String> {
-    let (n, rank) = (seen.n, seen.rank.unwrap_or(seen.axes.rows()));
-    let d = if seen.white { seen.k() } else { k.min(rank) };
+/// The warning about few rows.
+fn few_rows(coordinates: &Coordinates, k: usize) -> Option<String> {
+    let (n, rank) = (coordinates.n, coordinates.rank.unwrap_or(coordinates.axes.rows()));
+    let d = if coordinates.white { coordinates.k() } else { k.min(rank) };
     if n < (FEW * d) as f64 {
         return Some(format!(
             "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} rows a feature may be a spike at \
              a single row; choose fewer features"
         ));
     }
-    (d < rank && seen.white).then(|| {
+    (d < rank && coordinates.white).then(|| {
         format!(
             "{n} rows are few for the {rank} directions that they span, where a feature may be a spike at a single row: only the \
              first {d} are whitened"

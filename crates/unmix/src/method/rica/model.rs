@@ -1,4 +1,4 @@
-//! From the features of a search to a model.
+//! The model of the features, and its encoder and decoder.
 
 use super::cost::lengths;
 use super::{METHOD, Rica, Task, scaled};
@@ -10,19 +10,19 @@ use crate::run::Run;
 use crate::solve::lbfgs::Minimum;
 use serde_json::{Map, Value};
 
-/// Features shorter than this have collapsed to 0: where they take part in reconstruction their length is about 1.
+/// Features shorter than this have collapsed to 0: those that contribute to the reconstruction have a length of about 1.
 pub(super) const DEAD: f64 = 1e-3;
-/// Features with a cosine above this count as the same one.
+/// Features with a cosine above this are reported as duplicates.
 const SAME: f64 = 0.95;
 
-/// The result of a search, and the coordinates.
+/// The result of the minimisation, and its coordinates.
 pub(super) struct Fitted<'a> {
     pub(super) task: &'a Task,
     pub(super) found: Minimum,
     pub(super) outcome: Outcome,
-    /// Why it differs from the outcome of the search.
+    /// The warning about an outcome that differs from that of the minimisation.
     pub(super) doubt: Option<String>,
-    /// `k x d`, in the coordinates in which rows were seen.
+    /// Features, `k x d`, in these coordinates.
     pub(super) w: Matrix<f64>,
     pub(super) tol: f64,
     pub(super) sweeps: u64,
@@ -33,8 +33,8 @@ pub(super) struct Fitted<'a> {
 impl Rica {
     pub(super) fn model(&self, fitted: Fitted<'_>, run: &Run<'_>) -> Result<Model> {
         let Fitted { task, found, outcome, doubt, w, tol, sweeps, features, dtype } = fitted;
-        let (seen, p) = (&task.seen, task.seen.mean.len());
-        let mut report = Report::closed_form("l-bfgs", seen.n, p, dtype, run.seed);
+        let (coordinates, p) = (&task.coordinates, task.coordinates.mean.len());
+        let mut report = Report::closed_form("l-bfgs", coordinates.n, p, dtype, run.seed);
         report.outcome = outcome;
         report.n_iter = found.n_iter;
         report.sweeps = sweeps;
@@ -42,8 +42,8 @@ impl Rica {
         report.residual = Some(found.residual).filter(|r| r.is_finite());
         // Batches end when the requested number of epochs is done.
         report.tol = Some(tol).filter(|_| self.batch_size.is_none());
-        report.rank = seen.rank;
-        report.n_constant = seen.n_constant;
+        report.rank = coordinates.rank;
+        report.n_constant = coordinates.n_constant;
         let likeness = likeness(&w);
         report.warnings = task.warnings.clone();
         match outcome {
@@ -72,14 +72,14 @@ impl Rica {
 
 /// Parameters in canonical order and sign.
 fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Result<Tensors> {
-    let (seen, k) = (&task.seen, task.k);
-    let components = seen.folded(w);
-    // What each feature adds to a row, as rows.
-    let mixing = match seen.white && k >= seen.k() {
-        true => seen.decoded(pseudo_inverse(w)?.transposed()),
+    let (coordinates, k) = (&task.coordinates, task.k);
+    let components = coordinates.folded(w);
+    // Decoder vectors, as rows.
+    let mixing = match coordinates.white && k >= coordinates.k() {
+        true => coordinates.decoded(pseudo_inverse(w)?.transposed()),
         false => pseudo_inverse(&components)?.transposed(),
     };
-    let moments = seen.root_moments();
+    let moments = coordinates.root_moments();
     let size = match &moments {
         None => lengths(w),
         Some(f) => lengths(&factor::multiply_transposed(w, f)),
@@ -87,23 +87,23 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let decoder = lengths(&mixing);
     let variance: Vec<f64> = (0..k).map(|i| (decoder[i] * size[i]).powi(2)).collect();
     let arranged = Arrangement::by_variance(&variance, &mixing, dtype.eps());
-    let complete = seen.white && k == seen.k();
+    let complete = coordinates.white && k == coordinates.k();
     let turn = complete.then(|| arranged.rows(w).transposed());
     let described = Described {
         components: &arranged.rows(&components),
-        mean: &seen.mean,
+        mean: &coordinates.mean,
         decoder: Some(&arranged.rows(&mixing)),
-        axes: Some(&seen.axes).filter(|_| complete),
-        scale: Some(&seen.deviation[..]).filter(|_| complete),
-        noise_scale: seen.noise_scale.as_deref(),
+        axes: Some(&coordinates.axes).filter(|_| complete),
+        scale: Some(&coordinates.deviation[..]).filter(|_| complete),
+        noise_scale: coordinates.noise_scale.as_deref(),
         second_rotation: turn.as_ref(),
     };
     let mut own = vec![
         ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),
         ("coherence", Tensor::scalar(coherence, dtype)),
     ];
-    if seen.size != 1.0 {
-        own.push(("data_scale", Tensor::scalar(seen.size, dtype)));
+    if coordinates.size != 1.0 {
+        own.push(("data_scale", Tensor::scalar(coordinates.size, dtype)));
     }
     Ok(described.tensors(dtype, own))
 }
@@ -117,7 +117,7 @@ fn likeness(w: &Matrix<f64>) -> Vec<f64> {
     (0..w.rows()).map(|i| others(i).fold(0.0f64, |m, j| m.max(cosines[(i, j)].abs())).min(1.0)).collect()
 }
 
-/// Notes for the user about the features.
+/// Warnings about collapsed and duplicate features.
 fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     let k = w.rows();
     let (dead, twins) =

@@ -15,9 +15,9 @@ pub struct Rica {
     pub beta: Beta,
     /// The sparsity penalty.
     pub contrast: Penalty,
-    /// Learn from whitened coordinates, of the rank of the rows.
+    /// Whether features are learnt in whitened coordinates, or in those of the columns.
     pub whiten: bool,
-    /// Keep every feature at length 1.
+    /// Constraint of every feature to unit norm.
     pub unit_norm: UnitNorm,
     /// Maximum number of iterations, without batch_size.
     pub max_iter: u64,
@@ -30,9 +30,9 @@ pub struct Rica {
     pub max_epochs: u64,
     /// Initial features, in the units of `components`; random unless given.
     pub w_init: Option<Vec<Vec<f64>>>,
-    /// Subtract the mean.
+    /// Whether the mean is subtracted.
     pub center: bool,
-    /// Divide every column by its standard deviation first.
+    /// Whether every column is first divided by its standard deviation.
     pub standardize: bool,
 }
 
@@ -55,15 +55,15 @@ impl Default for Rica {
     }
 }
 
-/// The weight of sparsity.
+/// Weight of the sparsity penalty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Beta {
     /// A number; 0 for reconstruction alone.
     Weight(f64),
-    /// Chosen from the data: `0.2 / g''(0)` in whitened coordinates; in others the smaller of `0.1 E||x||`
-    /// and `0.6` standard deviations along the last principal direction that has a feature to itself.
+    /// Chosen from the data: `0.2 / g''(0)` in whitened coordinates; in those of the columns the smaller of `0.1 E||x||`
+    /// and `0.6` standard deviations along principal direction `n_components`, or along the last one if there are fewer.
     Auto(Automatic),
 }
 
@@ -103,10 +103,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
         "Weight of the sparsity penalty against the reconstruction error, `1 / lambda` of Le et al. 'auto' is `0.2 / g''(0)` in \
-         whitened coordinates (0.2 for \
-         'logcosh', 0.02 for 'smooth-l1'); in others, rows are first divided by the root mean square of their entries, and it is the \
-         smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
-         feature to itself.",
+         whitened coordinates (0.2 for 'logcosh', 0.02 for 'smooth-l1'); with `whiten=false`, rows are first divided by the root mean square \
+         of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along principal \
+         direction `n_components`, or along the last one if there are fewer.",
     )
     .such_as("0.2"),
     Setting::new(
@@ -119,15 +118,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "whiten",
         Kind::Bool,
         "true",
-        "Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as there \
-         are features, or a tenth of the rows where `n_components` is null; false for the columns as they are.",
+        "Learn features in whitened coordinates, as many as the rank of the rows; if there are fewer rows than ten times the rank, as many as \
+         there are features, or a tenth of the rows if `n_components` is null. False for the coordinates of the columns.",
     ),
     Setting::new(
         "unit_norm",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Keep every feature at unit norm, in the coordinates that are learnt from. 'auto' does where there are more features than \
-         directions, some of which would otherwise vanish.",
+        "Constrain every feature to unit norm, in the coordinates in which it is learnt. 'auto' does so if there are more features than \
+         directions: some of them would otherwise collapse to 0.",
     ),
     Setting::new("max_iter", Kind::at_least(0), "1000", "Maximum number of iterations, without `batch_size`.")
         .only(&[&[("batch_size", &["null"])]]),
@@ -158,8 +157,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "w_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
-        "Initial features, in the units of the components: those of an earlier fit, for example; null for orthonormal features at \
-         random, or random ones where there are more features than directions. Not recorded in the model file.",
+        "Initial features, in the units of the components, such as those of an earlier fit; null for random orthonormal features, or random \
+         ones if there are more features than directions. Not recorded in the model file.",
     ),
     Setting::new("center", Kind::Bool, "true", "Subtract the mean."),
     Setting::new(
