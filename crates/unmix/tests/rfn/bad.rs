@@ -23,7 +23,11 @@ fn constant_columns_are_left_out() {
     ] {
         let model = fit(&still, p, given.clone());
         assert_eq!(model.report().n_constant, 1);
-        assert!(warned(&model, "1 of 6 column does not vary"), "{:?}", model.report().warnings);
+        assert!(
+            warned(&model, "1 of 6 columns does not vary; its loadings are 0"),
+            "{:?}",
+            model.report().warnings
+        );
         let w = model.tensor("components").unwrap().to_matrix();
         assert!((0..w.rows()).all(|j| w[(j, 2)] == 0.0));
         let other = scores(&model, &still);

@@ -56,7 +56,7 @@ impl GaussianRbm {
             varies: scaling.varies.clone(),
             learning_rate: self.learning_rate,
         };
-        // The steps of the learner are plain ones: no optimiser has a state.
+        // The learner makes plain gradient steps: the optimiser has no state.
         let trainer = Trainer {
             optimiser: Optimiser::Sgd,
             learning_rate: self.learning_rate,

@@ -39,7 +39,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "learning_rate",
         Kind::POSITIVE,
         "0.01",
-        "Learning rate, which is constant, for the mean over a batch of standardised rows; steps have no momentum.",
+        "Constant learning rate of stochastic gradient descent without momentum, for the mean over a mini-batch of standardised rows.",
     ),
     Setting::new("batch_size", Kind::at_least(1), "10", "Mini-batch size."),
     Setting::new("max_epochs", Kind::at_least(1), "100", "Maximum number of epochs."),
@@ -47,7 +47,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_steps",
         Kind::at_least(1),
         "1",
-        "Number of steps of Gibbs sampling that contrastive divergence takes from every row: more of them come nearer to the gradient of the \
-         likelihood.",
+        "Number of steps of Gibbs sampling from every row in contrastive divergence; with more steps, the estimate of the gradient of the \
+         likelihood has less bias.",
     ),
 ];

@@ -53,7 +53,7 @@ impl Task<'_> {
         start: u64,
         run: &Run<'_>,
     ) -> Result<FitResult> {
-        rows.here("rfn by batches")?;
+        rows.here("rfn with batch_size")?;
         let size = self.spec.batch_size.unwrap_or(1);
         let first = || {
             let at = State::new(self.start(rows, start, run)?);

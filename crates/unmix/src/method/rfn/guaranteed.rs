@@ -105,8 +105,8 @@ impl Task<'_> {
     fn right<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
         let l = posterior.a.cols();
         let mut right = Held::zeros(rows.n_rows().unwrap_or(0) as usize, l);
-        let pull = vec![self.prior.mean / self.prior.variance; l];
-        right.fill(rows, (&self.row_moments.center, &posterior.a, &pull), run)?;
+        let bias = vec![self.prior.mean / self.prior.variance; l];
+        right.fill(rows, (&self.row_moments.center, &posterior.a, &bias), run)?;
         Ok(right)
     }
 
@@ -157,9 +157,9 @@ impl Task<'_> {
         let (n, m, l) = (self.row_moments.n, posterior.b.rows() as f64, g.rows() as f64);
         let all: Vec<Candidate> = CANDIDATES.iter().map(|(candidate, _)| *candidate).collect();
         // The reduced candidate factors a matrix for every row.
-        let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
+        let expensive = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
         let candidates: Vec<Candidate> =
-            all.iter().copied().filter(|r| !(dear && *r == Candidate::Reduced)).collect();
+            all.iter().copied().filter(|r| !(expensive && *r == Candidate::Reduced)).collect();
         let descent = CandidateSearch {
             p: &means,
             mu: &before,

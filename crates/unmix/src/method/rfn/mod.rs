@@ -176,7 +176,7 @@ impl Rfn {
         if p == 0 {
             return Err(no_columns(METHOD.key, rows.origin()));
         }
-        check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "units differ from row to row")?;
+        check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
         if self.guaranteed() && l > 0 {
             self.check_guaranteed(rows)?;
         }
@@ -197,7 +197,12 @@ impl Rfn {
         let few = |size: &usize| *size < l.saturating_mul(2) && n_rows.is_some_and(|n| n > *size as u64);
         if let Some(size) = self.batch_size.filter(few) {
             let why = format!("must be at least twice n_components, here {}", l.saturating_mul(2));
-            return Err(Error::setting("batch_size", size, why, "choose a larger one, or fewer components"));
+            return Err(Error::setting(
+                "batch_size",
+                size,
+                why,
+                "choose a larger batch_size, or fewer components",
+            ));
         }
         check_memory(
             &format!("{what} of {p} columns and {l} components"),
@@ -206,7 +211,7 @@ impl Rfn {
         )
     }
 
-    /// Refuses settings with which the objective could decrease, and codes that do not fit in memory.
+    /// Rejects settings with which the objective could decrease, and codes that do not fit in memory.
     fn check_guaranteed<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
         let mode = if self.e_step == EStep::Cascade { "cascade" } else { "coordinate" };
         let refused = |name: &str, got: String, why: &str, remedy: &str| {
@@ -219,7 +224,7 @@ impl Rfn {
             return refused("normalize", "'std'".into(), "this normalisation is not a projection", remedy);
         }
         if let Some(size) = self.batch_size {
-            return refused("batch_size", size.to_string(), "it needs the codes of all rows", plain);
+            return refused("batch_size", size.to_string(), "this needs the codes of all rows", plain);
         }
         for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
             if rate > 0.0 {

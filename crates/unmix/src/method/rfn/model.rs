@@ -4,7 +4,8 @@ use super::{FitResult, METHOD, Task};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, require,
+    Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, constant_columns,
+    require,
 };
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::rectified::{Noise, Parameters, Prior};
@@ -36,7 +37,7 @@ impl Task<'_> {
         report.residual = Some(found.residual).filter(|r| r.is_finite());
         report.tol = self.spec.tol;
         report.n_constant = self.row_moments.n_constant;
-        report.warnings = self.doubts(rows, &found);
+        report.warnings = self.fit_warnings(rows, &found);
         report.settings = settings.clone();
         report.settings.insert("learning_rate".into(), self.rate.into());
         report.settings.insert("dead_unit".into(), if self.one_hot { "onehot" } else { "zero" }.into());
@@ -58,13 +59,13 @@ impl Task<'_> {
     /// Units in descending order of use: the second moment of their codes times their squared relative loadings; dead ones last.
     fn order(&self, found: &FitResult) -> Vec<usize> {
         let (w, l) = (&found.parameters.w, found.scale.len());
-        let long = |j: usize| -> f64 {
+        let square = |j: usize| -> f64 {
             let varying = (0..w.rows()).filter(|&k| self.row_moments.variance[k] > 0.0);
             varying.map(|k| (w[(k, j)] / self.step.sd[k]).powi(2)).sum()
         };
         let alive = |j: usize| found.scale[j] > 0.0;
         let used: Vec<f64> =
-            (0..l).map(|j| if alive(j) { found.stats.m[(j, j)] * long(j) } else { -1.0 }).collect();
+            (0..l).map(|j| if alive(j) { found.stats.m[(j, j)] * square(j) } else { -1.0 }).collect();
         let mut order: Vec<usize> = (0..l).collect();
         order.sort_by(|&a, &b| used[b].total_cmp(&used[a]).then(a.cmp(&b)));
         order
@@ -80,16 +81,10 @@ impl Task<'_> {
         facts
     }
 
-    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, found: &FitResult) -> Vec<String> {
+    fn fit_warnings<T: Real>(&self, rows: &Rows<'_, T>, found: &FitResult) -> Vec<String> {
         let mut out = Vec::new();
-        let (n_constant, p, l) =
-            (self.row_moments.n_constant, self.row_moments.center.len(), found.scale.len());
-        if n_constant > 0 {
-            let columns = if n_constant == 1 { "column does" } else { "columns do" };
-            out.push(format!(
-                "{n_constant} of {p} {columns} not vary; their loadings are 0, and they are left out"
-            ));
-        }
+        let (p, l) = (self.row_moments.center.len(), found.scale.len());
+        out.extend(constant_columns(self.row_moments.n_constant, p, "loadings"));
         let dead = dead(found);
         if dead > 0 {
             let units = if dead == 1 { "unit is" } else { "units are" };
@@ -104,7 +99,7 @@ impl Task<'_> {
         }
         if l as f64 >= rows.n_samples() {
             out.push(format!(
-                "{l} units of {} rows: there are at least as many units as rows, so that they may fit noise",
+                "{l} units for {} rows: there are at least as many units as rows, so that they may fit noise",
                 rows.n_samples()
             ));
         }
@@ -121,7 +116,7 @@ impl Task<'_> {
     fn tensors(&self, found: &FitResult, order: &[usize]) -> Tensors {
         let (p, l, dtype) = (self.row_moments.center.len(), order.len(), self.row_moments.dtype);
         let w = &found.parameters.w;
-        let still = |k: usize| self.row_moments.variance[k] == 0.0;
+        let constant = |k: usize| self.row_moments.variance[k] == 0.0;
         let components = Matrix::from_fn(l, p, |i, k| w[(k, order[i])]);
         let s = found.stats.second_moments(&found.posterior);
         let moments = Matrix::from_fn(l, l, |i, j| s[(order[i], order[j])]);
@@ -135,11 +130,11 @@ impl Task<'_> {
         ];
         named.push(match &found.parameters.noise {
             Noise::Diagonal(psi) => {
-                let psi: Vec<f64> = (0..p).map(|k| if still(k) { 0.0 } else { psi[k] }).collect();
+                let psi: Vec<f64> = (0..p).map(|k| if constant(k) { 0.0 } else { psi[k] }).collect();
                 ("noise_variance", Tensor::vector(&psi, dtype))
             }
             Noise::Full(psi) => {
-                let entry = |k: usize, q: usize| if still(k) || still(q) { 0.0 } else { psi[(k, q)] };
+                let entry = |k: usize, q: usize| if constant(k) || constant(q) { 0.0 } else { psi[(k, q)] };
                 ("noise_covariance", Tensor::matrix(&Matrix::from_fn(p, p, entry), dtype))
             }
         });

@@ -35,7 +35,7 @@ impl State {
 }
 
 /// A row at which dead units are activated, centred and times the square root of its weight, with its code.
-struct Place {
+struct OneHotRow {
     x: Vec<f64>,
     code: Vec<f64>,
 }
@@ -135,40 +135,40 @@ impl Task<'_> {
         let mut stats = Statistics::new(sums, self.how);
         // A unit without loadings is determined by no row.
         let loaded = |j: &usize| (0..posterior.b.rows()).any(|k| posterior.b[(k, *j)] != 0.0);
-        let placed: Vec<usize> = match self.one_hot {
+        let activated: Vec<usize> = match self.one_hot {
             true => stats.dead.iter().copied().filter(loaded).collect(),
             false => Vec::new(),
         };
-        if placed.is_empty() {
+        if activated.is_empty() {
             return Ok((stats, 0));
         }
-        let mut chosen: Vec<u64> = placed.iter().map(|&j| sums.largest[j].1).collect();
+        let mut chosen: Vec<u64> = activated.iter().map(|&j| sums.largest[j].1).collect();
         chosen.sort_unstable();
         chosen.dedup();
-        let places = self.places(rows, posterior, &stats, &chosen, run)?;
-        for &unit in &placed {
+        let one_hot_rows = self.one_hot_rows(rows, posterior, &stats, &chosen, run)?;
+        for &unit in &activated {
             let at = chosen.binary_search(&sums.largest[unit].1).unwrap_or(0);
-            let mut code = places[at].code.clone();
-            for &other in placed.iter().filter(|other| sums.largest[**other].1 == chosen[at]) {
+            let mut code = one_hot_rows[at].code.clone();
+            for &other in activated.iter().filter(|other| sums.largest[**other].1 == chosen[at]) {
                 code[other] = stats.n.sqrt();
             }
-            stats.put_one_hot(unit, &places[at].x, &code);
+            stats.put_one_hot(unit, &one_hot_rows[at].x, &code);
             if let Some(mean) = stats.means.get_mut(unit) {
                 let w = rows.weights_at(&chosen[at..=at]).map_or(1.0, |w| w[0]);
                 *mean = (w / stats.n).sqrt();
             }
         }
-        Ok((stats, placed.len() as u64))
+        Ok((stats, activated.len() as u64))
     }
 
-    fn places<T: Real>(
+    fn one_hot_rows<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         posterior: &Posterior,
         stats: &Statistics,
         chosen: &[u64],
         run: &Run<'_>,
-    ) -> Result<Vec<Place>> {
+    ) -> Result<Vec<OneHotRow>> {
         let (m, l) = (posterior.b.rows(), posterior.b.cols());
         let numbers = rows.picked(chosen.to_vec(), run)?;
         let weights = rows.weights_at(chosen);
@@ -182,7 +182,7 @@ impl Task<'_> {
                 p.max(0.0) * stats.scale[j]
             };
             let code = (0..l).map(code).collect();
-            Place { x, code }
+            OneHotRow { x, code }
         };
         Ok(numbers.chunks_exact(m).enumerate().map(one).collect())
     }

@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
 use crate::stats::{GatherMoments, GatherScatter, Moments, Scatter};
 
-/// Center and second moments.
+/// The offset that is subtracted from rows, and second moments about it.
 pub(super) struct RowMoments {
     /// Number of rows, weighted.
     pub(super) n: f64,
@@ -46,8 +46,8 @@ impl RowMoments {
         if !moments.mean.iter().chain(&moments.squares).all(|x| x.is_finite()) {
             return Err(rows.not_finite(key));
         }
-        let still = |k: usize| moments.squares[k] == 0.0;
-        if (0..p).all(still) && center != Center::Mean(false) {
+        let constant = |k: usize| moments.squares[k] == 0.0;
+        if (0..p).all(constant) && center != Center::Mean(false) {
             return Err(no_variance_of(rows, key));
         }
         let (center, more) = match center {
@@ -56,7 +56,7 @@ impl RowMoments {
             Center::Median(_) => (medians(rows, run)?, 1),
         };
         let apart: Vec<f64> = (0..p).map(|k| (moments.mean[k] - center[k]) + moments.rest[k]).collect();
-        let zero = |k: usize| still(k) && moments.mean[k] == center[k];
+        let zero = |k: usize| constant(k) && moments.mean[k] == center[k];
         let second = |k: usize, q: usize, sum: f64| match zero(k) || zero(q) {
             true => 0.0,
             false => sum / moments.n + apart[k] * apart[q],
@@ -71,7 +71,7 @@ impl RowMoments {
             return Err(crate::Error::Unsupported {
                 asked: format!("{key} of these data"),
                 found: format!(
-                    "the variance of column {k} is below the smallest number that {} holds in full",
+                    "the variance of column {k} is below the smallest normal number of {}",
                     T::DTYPE
                 ),
                 remedy: "multiply that column by a large constant, or leave it out".into(),

@@ -285,13 +285,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
          1.",
     )
     .such_as("0.1"),
-    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations; with `batch_size`, of passes over the rows."),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations; with `batch_size`, of epochs."),
     Setting::new(
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning rate, in five \
-         successive iterations; null for exactly `max_iter` iterations.",
+        "Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning rate, must be \
+         below it in five successive iterations; null for exactly `max_iter` iterations.",
     )
     .such_as("1e-4"),
     Setting::new(

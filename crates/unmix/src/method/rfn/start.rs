@@ -22,9 +22,10 @@ impl Task<'_> {
     pub(super) fn sizes(&self, k: usize) -> (f64, f64, (f64, f64)) {
         let (spec, row_moments) = (self.spec, &self.row_moments);
         let largest = row_moments.variance.iter().fold(0.0f64, |m, v| m.max(*v));
-        let still = (1e-8 * row_moments.mean_variance()).max(row_moments.dtype.least());
+        // A constant column has no noise; this positive variance only keeps matrices invertible.
+        let negligible = (1e-8 * row_moments.mean_variance()).max(row_moments.dtype.least());
         let (unit, most) = match spec.psi_min_unit {
-            _ if row_moments.variance[k] == 0.0 => return (0.0, still, (still, still)),
+            _ if row_moments.variance[k] == 0.0 => return (0.0, negligible, (negligible, negligible)),
             PsiMinUnit::Variance => (row_moments.variance[k], row_moments.variance[k]),
             PsiMinUnit::Mean => (row_moments.mean_variance(), largest),
             PsiMinUnit::Absolute => (1.0, largest),
@@ -93,16 +94,7 @@ impl Task<'_> {
 /// skewness.
 fn independent<T: Real>(rows: &Rows<'_, T>, l: usize, start: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
     let most = rows.n_counted().saturating_sub(1).min(rows.n_features() as u64).min(l as u64) as usize;
-    let own = Run {
-        seed: run.seed.wrapping_add(start),
-        threads: run.threads,
-        max_seconds: run.max_seconds,
-        watch: run.watch,
-        started: run.started,
-        checkpoint: run.checkpoint,
-        init: None,
-        invocation: None,
-    };
+    let own = Run { seed: run.seed.wrapping_add(start), init: None, invocation: None, ..*run };
     let model = Ica { n_components: most.max(1).into(), ..Ica::default() }.fit_within(rows, &own)?;
     let mixing = model.code().mixing().unwrap_or_else(|| Matrix::zeros(rows.n_features(), 0));
     let filters =

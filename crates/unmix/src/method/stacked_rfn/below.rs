@@ -6,10 +6,10 @@ use crate::model::{Model, RowMap};
 use crate::num::Real;
 use std::ops::Range;
 
-/// Numbers of the widest layer that are computed at once.
+/// Maximum number of codes of the widest layer that are computed at a time.
 const BLOCK: usize = 1 << 18;
 
-/// Rows encoded by some layers.
+/// The codes of rows after some layers, as a source of rows.
 #[derive(Clone)]
 pub(super) struct Below<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
@@ -23,7 +23,7 @@ impl<'a, T: Real> Below<'a, T> {
     pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
         let of = rows.source().random().ok_or_else(|| Error::Unsupported {
             asked: "stacked-rfn".into(),
-            found: "these rows can be read only once".into(),
+            found: "the rows can be read only once, in order".into(),
             remedy: "give rows from memory or a file".into(),
         })?;
         let widths = std::iter::once(rows.n_features()).chain(layers.iter().map(Model::n_codes)).collect();

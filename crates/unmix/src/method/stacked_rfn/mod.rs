@@ -96,7 +96,7 @@ impl StackedRfn {
                 return Err(Error::Unsupported {
                     asked: format!("layer {i} of {}", METHOD.key),
                     found: format!("all of its {} units are 0 in every row", layer.n_codes()),
-                    remedy: "raise prior_mean of that layer, or choose fewer layers".into(),
+                    remedy: "choose a larger prior_mean for that layer, or fewer layers".into(),
                 });
             }
             layers.push(layer);
@@ -144,16 +144,7 @@ impl StackedRfn {
 
 /// The run of a layer, with `start` as its initial values if there is one.
 fn of_layer<'a>(run: &Run<'a>, start: Option<&'a LayerStart<'a>>) -> Run<'a> {
-    Run {
-        seed: run.seed,
-        threads: run.threads,
-        max_seconds: run.max_seconds,
-        watch: run.watch,
-        started: run.started,
-        checkpoint: run.checkpoint,
-        init: start.map(|start| start as &dyn Start),
-        invocation: None,
-    }
+    Run { init: start.map(|start| start as &dyn Start), invocation: None, ..*run }
 }
 
 impl Fit for StackedRfn {

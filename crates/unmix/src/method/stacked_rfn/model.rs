@@ -43,7 +43,7 @@ impl StackedRfn {
         for (i, layer) in layers.iter().enumerate() {
             for (name, tensor) in layer.tensors() {
                 let known = NETWORK.iter().find(|(own, _)| own == name).map(|(_, short)| *short);
-                tensors.insert(format!("layers.{i}.{}", known.unwrap_or(name)), tensor.clone());
+                tensors.insert(named(i, known.unwrap_or(name)), tensor.clone());
             }
         }
         let (mean, components) = decoded(&tensors, layers.len() - 1)?;
@@ -85,8 +85,8 @@ fn decoded(tensors: &Tensors, last: usize) -> Result<(Vec<f64>, Matrix<f64>)> {
         if own.cols() != lowest.rows() {
             return Err(corrupt());
         }
-        let about = require(tensors, &named(i, "mean"), &[Some(own.cols())])?.f64s();
-        for (j, center) in about.iter().enumerate() {
+        let centers = require(tensors, &named(i, "mean"), &[Some(own.cols())])?.f64s();
+        for (j, center) in centers.iter().enumerate() {
             mean.iter_mut().zip(lowest.row(j)).for_each(|(m, w)| *m += center * w);
         }
         lowest = factor::multiply(&own, &lowest);
