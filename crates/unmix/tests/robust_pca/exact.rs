@@ -4,6 +4,7 @@ use super::{Made, fit, low_rank, rank, without_noise};
 use crate::made::{apart, numbers, pca};
 use serde_json::json;
 use unmix::num::factor;
+use unmix::num::random::Stream;
 use unmix::{Matrix, Outcome, RobustPca};
 
 /// The published results: at most 55 iterations, relative error at most 1e-5, the exact rank; and as many iterations at every scale.
@@ -129,6 +130,22 @@ fn rank_0_is_a_model() {
         let bytes = model.to_bytes().unwrap();
         assert_eq!(unmix::Model::from_bytes(&bytes, "the model".as_ref()).unwrap().n_codes(), 0);
     }
+}
+
+#[test]
+fn rows_of_mostly_equal_cells_are_fitted_without_noise_until_they_converge() {
+    // Most cells are 0, as are the medians of their columns: the noise cannot be estimated, and the test for noise must not end the fit.
+    let draws = Stream::new(5, 0);
+    let count = |i: u64| match draws.uniform(2 * i) < 0.7 {
+        true => 0.0,
+        false => (1.0 + 8.0 * draws.uniform(2 * i + 1)).floor(),
+    };
+    let x: Vec<f64> = (0..60 * 40).map(count).collect();
+    let [auto, exact] = [RobustPca::default(), without_noise()].map(|spec| fit(&spec, &x, 40));
+    assert_eq!(numbers(&auto, "noise_std"), [0.0]);
+    assert_eq!(auto.report().outcome, Outcome::Converged);
+    assert_eq!(auto.report().n_iter, exact.report().n_iter);
+    assert_eq!(numbers(&auto, "components"), numbers(&exact, "components"));
 }
 
 #[test]

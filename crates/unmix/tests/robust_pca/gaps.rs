@@ -51,7 +51,7 @@ fn empty_columns_are_named_and_empty_rows_are_coded_0() {
     x[12..24].fill(f64::NAN);
     let model = fit(&RobustPca::default(), &x, 12);
     assert_eq!(model.report().n_samples, 39.0);
-    assert!(model.report().warnings.iter().any(|w| w.contains("1 rows have no observed cell")));
+    assert!(model.report().warnings.iter().any(|w| w.contains("1 row has no observed cell")));
     let low = low_rank(&model, &x);
     assert!(low[12..24].iter().all(|l| *l == 0.0));
     // Infinity is not a missing cell.

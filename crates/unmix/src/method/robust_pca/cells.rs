@@ -79,7 +79,7 @@ impl Cells {
             let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
             return Err(Error::Unsupported {
                 asked: format!("{key} of {}", rows.origin()),
-                found: format!("column {j}{name} has no cell that is not missing"),
+                found: format!("column {j}{name} has no observed cell"),
                 remedy: "leave that column out".into(),
             });
         }

@@ -14,8 +14,8 @@ const SHARE: f64 = 0.9995;
 /// Number of iterations before the gap is computed.
 const FIRST: usize = 6;
 
-/// `a` and `1 - a`, with the multipliers of their bounds, `m` numbers each.
-struct Inside {
+/// A point of the iteration: `a` and `s = 1 - a`, the multipliers `z` and `w` of their bounds, `m` numbers each, and the code.
+struct InteriorPoint {
     a: Vec<f64>,
     s: Vec<f64>,
     z: Vec<f64>,
@@ -34,11 +34,11 @@ struct StepDirection {
 impl Deviations<'_> {
     /// The code and its gap, as a fraction of `||x||_1`, at most [`TOL`]; `None` if rounding errors prevent convergence.
     pub(super) fn interior(&self, size: f64) -> Option<(Vec<f64>, f64)> {
-        let mut at = self.inside(size)?;
+        let mut at = self.initial(size)?;
         for step in 0..MOST {
             if step >= FIRST {
                 let y = at.a.iter().map(|a| 2.0 * a - 1.0).collect();
-                let gap = self.gap(&self.left(&at.code), y, size);
+                let gap = self.gap(&self.residuals(&at.code), y, size);
                 if gap <= TOL {
                     return Some((at.code, gap));
                 }
@@ -49,12 +49,12 @@ impl Deviations<'_> {
     }
 
     /// The initial point: least squares, and `a` in the middle.
-    fn inside(&self, size: f64) -> Option<Inside> {
+    fn initial(&self, size: f64) -> Option<InteriorPoint> {
         let m = self.x.len();
         let code = self.products(self.x);
         let small = 1e-3 * size / m as f64;
-        let mut at = Inside { a: vec![0.5; m], s: vec![0.5; m], z: Vec::new(), w: Vec::new(), code };
-        for left in self.left(&at.code) {
+        let mut at = InteriorPoint { a: vec![0.5; m], s: vec![0.5; m], z: Vec::new(), w: Vec::new(), code };
+        for left in self.residuals(&at.code) {
             let rest = if left == 0.0 { small } else { -left };
             at.z.push(rest.max(0.0) + small);
             at.w.push((-rest).max(0.0) + small);
@@ -63,39 +63,39 @@ impl Deviations<'_> {
     }
 
     /// One iteration; `None` if the weighted matrix is not positive definite.
-    fn advance(&self, at: &mut Inside) -> Option<()> {
+    fn advance(&self, at: &mut InteriorPoint) -> Option<()> {
         let m = self.x.len();
         let q: Vec<f64> = (0..m).map(|j| 1.0 / (at.z[j] / at.a[j] + at.w[j] / at.s[j])).collect();
         let gram = factor::Cholesky::new(&self.weighted(&q))?;
-        let plain: Vec<f64> = self.left(&at.code).iter().map(|l| -l).collect();
-        let mut way = self.way(at, &gram, &q, &plain, None);
-        let (primal, dual) = lengths(at, &way);
+        let plain: Vec<f64> = self.residuals(&at.code).iter().map(|l| -l).collect();
+        let mut direction = self.direction(at, &gram, &q, &plain, None);
+        let (primal, dual) = step_lengths(at, &direction);
         if primal.min(dual) < 1.0 {
             let now = dot(&at.z, &at.a) + dot(&at.w, &at.s);
             let next: f64 = (0..m)
                 .map(|j| {
-                    (at.z[j] + dual * way.z[j]) * (at.a[j] + primal * way.a[j])
-                        + (at.w[j] + dual * way.w[j]) * (at.s[j] - primal * way.a[j])
+                    (at.z[j] + dual * direction.z[j]) * (at.a[j] + primal * direction.a[j])
+                        + (at.w[j] + dual * direction.w[j]) * (at.s[j] - primal * direction.a[j])
                 })
                 .sum();
             let target = now * (next / now).powi(3) / (2 * m) as f64;
-            way = self.way(at, &gram, &q, &plain, Some((target, &way)));
+            direction = self.direction(at, &gram, &q, &plain, Some((target, &direction)));
         }
-        let (primal, dual) = lengths(at, &way);
+        let (primal, dual) = step_lengths(at, &direction);
         for j in 0..m {
-            at.a[j] += primal * way.a[j];
-            at.s[j] -= primal * way.a[j];
-            at.z[j] += dual * way.z[j];
-            at.w[j] += dual * way.w[j];
+            at.a[j] += primal * direction.a[j];
+            at.s[j] -= primal * direction.a[j];
+            at.z[j] += dual * direction.z[j];
+            at.w[j] += dual * direction.w[j];
         }
-        at.code.iter_mut().zip(&way.code).for_each(|(c, d)| *c += dual * d);
+        at.code.iter_mut().zip(&direction.code).for_each(|(c, d)| *c += dual * d);
         at.code.iter().all(|c| c.is_finite()).then_some(())
     }
 
     /// Newton's step to complementarity of 0, or of `target` with the second-order terms of the previous step.
-    fn way(
+    fn direction(
         &self,
-        at: &Inside,
+        at: &InteriorPoint,
         gram: &factor::Cholesky,
         q: &[f64],
         rest: &[f64],
@@ -105,9 +105,10 @@ impl Deviations<'_> {
         // Target of complementarity, over `a` and over `s`.
         let aim = |j: usize| match corrected {
             None => (0.0, 0.0),
-            Some((target, way)) => {
-                ((target - way.a[j] * way.z[j]) / at.a[j], (target + way.a[j] * way.w[j]) / at.s[j])
-            }
+            Some((target, direction)) => (
+                (target - direction.a[j] * direction.z[j]) / at.a[j],
+                (target + direction.a[j] * direction.w[j]) / at.s[j],
+            ),
         };
         // `rest` is the required value of z - w; V a = V 1/2 holds from the start, up to rounding errors.
         let pull: Vec<f64> = (0..m)
@@ -121,7 +122,7 @@ impl Deviations<'_> {
         right.iter_mut().zip(self.products(&off)).for_each(|(r, o)| *r += o);
         let turned = gram.solve_rows(&Matrix::from_vec(1, right.len(), right)).into_vec();
         let fitted = self.fitted(&turned);
-        let mut way = StepDirection {
+        let mut direction = StepDirection {
             a: Vec::with_capacity(m),
             z: Vec::with_capacity(m),
             w: Vec::with_capacity(m),
@@ -130,13 +131,13 @@ impl Deviations<'_> {
         for j in 0..m {
             let (of_a, of_s) = aim(j);
             let da = q[j] * (fitted[j] - pull[j]);
-            way.a.push(da);
-            way.z.push(of_a - at.z[j] - at.z[j] * da / at.a[j]);
-            way.w.push(of_s - at.w[j] + at.w[j] * da / at.s[j]);
+            direction.a.push(da);
+            direction.z.push(of_a - at.z[j] - at.z[j] * da / at.a[j]);
+            direction.w.push(of_s - at.w[j] + at.w[j] * da / at.s[j]);
         }
         // The multipliers of V a = V 1/2 are minus the code.
-        way.code = turned.iter().map(|t| -t).collect();
-        way
+        direction.code = turned.iter().map(|t| -t).collect();
+        direction
     }
 
     /// `V diag(q) V'`.
@@ -155,14 +156,14 @@ impl Deviations<'_> {
 }
 
 /// Maximum step lengths of the primal and the dual variables, at most 1.
-fn lengths(at: &Inside, way: &StepDirection) -> (f64, f64) {
-    let most = |of: &[f64], way: &[f64], sign: f64| {
+fn step_lengths(at: &InteriorPoint, direction: &StepDirection) -> (f64, f64) {
+    let most = |of: &[f64], direction: &[f64], sign: f64| {
         of.iter()
-            .zip(way)
+            .zip(direction)
             .fold(f64::INFINITY, |m, (x, d)| if sign * d < 0.0 { m.min(-x / (sign * d)) } else { m })
     };
-    let primal = most(&at.a, &way.a, 1.0).min(most(&at.s, &way.a, -1.0));
-    let dual = most(&at.z, &way.z, 1.0).min(most(&at.w, &way.w, 1.0));
+    let primal = most(&at.a, &direction.a, 1.0).min(most(&at.s, &direction.a, -1.0));
+    let dual = most(&at.z, &direction.z, 1.0).min(most(&at.w, &direction.w, 1.0));
     ((SHARE * primal).min(1.0), (SHARE * dual).min(1.0))
 }
 
@@ -197,7 +198,7 @@ mod tests {
                 let of = Deviations { v: &v, x: &x };
                 let size: f64 = x.iter().map(|x| x.abs()).sum();
                 let (code, gap) = of.interior(size).unwrap();
-                let value = |code: &[f64]| of.left(code).iter().map(|l| l.abs()).sum::<f64>();
+                let value = |code: &[f64]| of.residuals(code).iter().map(|l| l.abs()).sum::<f64>();
                 let (vertex, least) = of.solve();
                 assert!(gap <= TOL && least <= TOL, "{r} of {m}: {gap:e}, {least:e}");
                 assert!((value(&code) / value(&vertex) - 1.0).abs() < 1e-4, "{r} of {m}");

@@ -78,6 +78,7 @@ impl Deviations<'_> {
         self.solve()
     }
 
+    /// `V x`.
     pub(super) fn products(&self, x: &[f64]) -> Vec<f64> {
         (0..self.v.rows()).map(|i| dot(self.v.row(i), x)).collect()
     }
@@ -91,7 +92,8 @@ impl Deviations<'_> {
         out
     }
 
-    pub(super) fn left(&self, code: &[f64]) -> Vec<f64> {
+    /// `x - c V`.
+    pub(super) fn residuals(&self, code: &[f64]) -> Vec<f64> {
         self.x.iter().zip(self.fitted(code)).map(|(x, f)| x - f).collect()
     }
 
@@ -137,7 +139,7 @@ impl Deviations<'_> {
             }
         }
         let y = u.iter().map(|u| -u / typical).collect();
-        let gap = self.gap(&self.left(&code), y, size);
+        let gap = self.gap(&self.residuals(&code), y, size);
         (code, gap, met)
     }
 
@@ -145,14 +147,14 @@ impl Deviations<'_> {
     fn of_exact_cells(&self, sparse: &[f64], typical: f64, size: f64) -> Option<(Vec<f64>, f64)> {
         let exact: Vec<bool> = sparse.iter().map(|s| *s == 0.0).collect();
         let (first, _) = self.least_squares(&exact)?;
-        let exact: Vec<bool> = self.left(&first).iter().map(|l| l.abs() <= NEAR * typical).collect();
+        let exact: Vec<bool> = self.residuals(&first).iter().map(|l| l.abs() <= NEAR * typical).collect();
         let (code, gram) = self.least_squares(&exact)?;
-        let left = self.left(&code);
+        let left = self.residuals(&code);
         // Multipliers: signs of the residuals of other cells, and the minimum-norm ones with V y = 0 for these.
         let mut y: Vec<f64> =
             left.iter().zip(&exact).map(|(l, exact)| if *exact { 0.0 } else { l.signum() }).collect();
-        let pull = Matrix::from_vec(1, self.v.rows(), self.products(&y));
-        let back = self.fitted(gram.solve_rows(&pull).as_slice());
+        let right = Matrix::from_vec(1, self.v.rows(), self.products(&y));
+        let back = self.fitted(gram.solve_rows(&right).as_slice());
         y.iter_mut().zip(&exact).zip(back).filter(|((_, exact), _)| **exact).for_each(|((y, _), b)| *y = -b);
         let gap = self.gap(&left, y, size);
         (gap <= TOL).then_some((code, gap))
@@ -181,13 +183,13 @@ impl Deviations<'_> {
 
     /// Simplex steps from the vertex near `code`; `None` if the columns of `V` do not have full rank.
     fn pivots(&self, code: &[f64], size: f64) -> Option<(Vec<f64>, f64)> {
-        let mut at = self.vertex(&self.left(code))?;
+        let mut at = self.vertex(&self.residuals(code))?;
         let r = self.v.rows();
         for _ in 0..50 + 20 * r {
-            let pull = self.products(&at.signs);
+            let right = self.products(&at.signs);
             // Multipliers of the vertex's cells, from V y = 0.
             let y: Vec<f64> =
-                (0..r).map(|k| -(0..r).map(|i| at.inverse[(i, k)] * pull[i]).sum::<f64>()).collect();
+                (0..r).map(|k| -(0..r).map(|i| at.inverse[(i, k)] * right[i]).sum::<f64>()).collect();
             let (leaving, most) =
                 y.iter().enumerate().fold((0, 0.0f64), |best, (k, y)| match y.abs() > best.1 {
                     true => (k, y.abs()),
@@ -214,7 +216,7 @@ impl Deviations<'_> {
         let r = self.v.rows();
         let code: Vec<f64> =
             (0..r).map(|i| (0..r).map(|k| vertex.inverse[(i, k)] * self.x[vertex.cells[k]]).sum()).collect();
-        let mut left = self.left(&code);
+        let mut left = self.residuals(&code);
         vertex.cells.iter().for_each(|j| left[*j] = 0.0);
         (code, left)
     }
@@ -261,8 +263,8 @@ impl Deviations<'_> {
     /// that edge. Returns false if no cell enters.
     fn step(&self, at: &mut Vertex, leaving: usize, y: f64, left: &[f64]) -> bool {
         let r = self.v.rows();
-        let way = -y.signum();
-        let direction: Vec<f64> = (0..r).map(|i| way * at.inverse[(i, leaving)]).collect();
+        let sign = -y.signum();
+        let direction: Vec<f64> = (0..r).map(|i| sign * at.inverse[(i, leaving)]).collect();
         let rates = self.fitted(&direction);
         let mut turns: Vec<(f64, usize)> = Vec::new();
         for (j, rate) in rates.iter().enumerate() {
@@ -380,7 +382,7 @@ mod tests {
                 let of = Deviations { v: &v, x: &x };
                 let (code, gap) = of.solve();
                 assert!(gap <= TOL, "{r} of {m}: {gap:e}");
-                let value = |code: &[f64]| of.left(code).iter().map(|l| l.abs()).sum::<f64>();
+                let value = |code: &[f64]| of.residuals(code).iter().map(|l| l.abs()).sum::<f64>();
                 let (least, draws) = (value(&code), Stream::new(9, seed));
                 for t in 0..50 {
                     let near: Vec<f64> = code

@@ -9,14 +9,15 @@
 //! rank by least squares over the cells within 4.5 `s` of it.
 //! **Algorithm**
 //!  1. principal component pursuit (Candès et al. 2011) by the augmented Lagrangian: singular values of `L` and entries of `S` shrunk in
-//!     turn, the penalty parameter increased by a factor of 1.5 only while the primal residual is large
-//!     relative to the dual one (`pursuit.rs`). Singular values by subspace iteration from the last vectors,
-//!     as many as are found above the threshold (`svd.rs`);
-//!  2. with `noise="auto"`: if most cells have a nonzero residual, which is detected after 20 to 60
+//!     turn; the penalty parameter is increased by a factor of 1.5 while the primal residual is large
+//!     relative to the dual one (`pursuit.rs`). Singular values above the threshold by subspace iteration from
+//!     the last vectors (`svd.rs`);
+//!  2. with `noise="auto"`: if most cells have a nonzero residual, which is detected after 15 to 60
 //!     iterations, the stable form by accelerated proximal gradients with restarts, a refit without shrinkage,
 //!     and the noise estimated from its residuals, repeated until the estimate changes by less than 2 %
 //!     (`stable.rs`);
-//!  3. new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise then least squares over the cells near that.
+//!  3. codes of new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise, followed by least squares over the
+//!     cells within 4.5 standard deviations of that fit.
 //!
 //! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
 //! **Equals** PCA about 0 if no cell has a gross error. **Fails** if whole columns or rows are wrong, if `L`
@@ -36,9 +37,9 @@ mod stable;
 mod svd;
 
 use super::{Fit, Method, Takes, needs};
-use crate::data::{Features, Rows, check_n_rows};
-use crate::error::{Error, Result};
-use crate::model::{Model, Outcome, Report, canonical_sign};
+use crate::data::{Features, Rows, check_n_rows, no_columns};
+use crate::error::Result;
+use crate::model::{Model, Outcome, Report, canonical_sign, constant_columns};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::solve::Limits;
@@ -94,10 +95,7 @@ impl RobustPca {
     ///
     /// A name that is not one of robust PCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
-        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
-        serde_json::from_value(resolved).map_err(|e| {
-            Error::setting("robust-pca", "these settings", e.to_string(), "see the settings of robust-pca")
-        })
+        super::from_settings(SETTINGS, given)
     }
 
     /// Fits. NaN is a missing cell. All rows are held in memory.
@@ -111,12 +109,7 @@ impl RobustPca {
         let (n, p) = (rows.n_counted(), rows.n_features());
         check_n_rows(METHOD.key, n, rows.origin(), "give more rows")?;
         if p == 0 {
-            return Err(Error::Width {
-                what: METHOD.key.into(),
-                need: 1,
-                got: 0,
-                remedy: "choose columns".into(),
-            });
+            return Err(no_columns(METHOD.key, rows.origin()));
         }
         let rows = &*rows;
         rows.pooled(run.threads, || {
@@ -151,7 +144,8 @@ impl RobustPca {
                 return Ok(noisy(stable.fit(std, basis, run)?, stable.limits.tol));
             }
             Noise::Std(_) => None,
-            Noise::Auto(_) => Some(TRIAL),
+            // Without an estimate of the noise there is no form to change to: iterations go on until they converge.
+            Noise::Auto(_) => (stable.first_guess() > 0.0).then_some(TRIAL),
         };
         run.stage("low-rank and sparse part")?;
         let pursuit = |trial| Pursuit {
@@ -161,7 +155,7 @@ impl RobustPca {
             trial,
         };
         let found = pursuit(trial).solve(basis.clone(), run)?;
-        if found.exact || found.outcome.is_early() || stable.first_guess() == 0.0 {
+        if found.exact || found.outcome.is_early() {
             return Ok(exact(found, self.tol));
         }
         let before = found.n_iter;
@@ -187,9 +181,9 @@ impl RobustPca {
     ) -> Result<Model> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let (singular, mut components) = found.low.axes()?;
-        // Columns that are 0 in all rows have only rounding errors.
-        let still = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
-        for j in (0..p).filter(|&j| cells.n_constant > 0 && still(j)) {
+        // In columns that are 0 in all rows, components have only rounding errors.
+        let zero = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
+        for j in (0..p).filter(|&j| cells.n_constant > 0 && zero(j)) {
             (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);
         }
         canonical_sign(&mut components, dtype.eps());
@@ -217,15 +211,16 @@ impl RobustPca {
     fn fit_warnings(&self, cells: &Cells, rank: usize) -> Vec<String> {
         let (n, p) = (cells.x.rows(), cells.x.cols());
         let mut out = Vec::new();
-        if cells.n_constant > 0 && self.center {
-            let columns = if cells.n_constant == 1 { "column does" } else { "columns do" };
-            out.push(format!(
-                "{} of {p} {columns} not vary; their entries in every component are 0",
-                cells.n_constant
-            ));
+        if self.center {
+            out.extend(constant_columns(cells.n_constant, p, "entries in every component"));
         }
         if cells.empty > 0 {
-            out.push(format!("{} rows have no observed cell and are ignored", cells.empty));
+            let have = if cells.empty == 1 {
+                "row has no observed cell and is"
+            } else {
+                "rows have no observed cell and are"
+            };
+            out.push(format!("{} {have} ignored", cells.empty));
         }
         if 2 * rank > n.min(p) {
             out.push(format!(

@@ -34,7 +34,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     if k > p || noise < 0.0 {
         return Err(Error::Unsupported {
             asked: "using this model".into(),
-            found: format!("it has {k} components of {p} features and noise of {noise}"),
+            found: format!("it has {k} components of {p} features and noise of standard deviation {noise}"),
             remedy: "the file is corrupt: fit the model again".into(),
         });
     }
@@ -48,7 +48,8 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     Code::new(encoder, LinearDecoder::new(mean, axes))
 }
 
-/// `c` of `min_c ||x - center - c V||_1`; with noise, followed by least squares over the cells whose residuals are within it.
+/// `c` of `min_c ||x - center - c V||_1`; with noise, followed by least squares over the cells whose residuals are below 4.5 standard
+/// deviations of the noise.
 #[derive(Clone, Debug)]
 struct Robust {
     center: Vec<f64>,
@@ -58,7 +59,7 @@ struct Robust {
 }
 
 impl Robust {
-    /// The code of a row, and its gap. NaN is a missing cell.
+    /// The code of a row, and its duality gap. NaN is a missing cell.
     fn solve(&self, row: &[f64]) -> (Vec<f64>, f64) {
         let x: Vec<f64> = row.iter().zip(&self.center).map(|(x, m)| x - m).collect();
         if x.iter().all(|x| !x.is_nan()) {
@@ -82,7 +83,7 @@ impl Robust {
         if code.is_empty() {
             return (code, gap);
         }
-        let left = Deviations { v, x }.left(&code);
+        let left = Deviations { v, x }.residuals(&code);
         let near: Vec<usize> = (0..x.len()).filter(|&j| left[j].abs() <= CUT * self.noise).collect();
         (least_squares(v, x, &near).unwrap_or(code), gap)
     }

@@ -2,7 +2,7 @@
 //! penalty parameter increases while the primal residual is large relative to the dual one.
 
 use super::cells::{Cells, PART, soft, total};
-use super::svd::{Low, Partial};
+use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Matrix;
@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) dual: Matrix<f64>,
     mu: f64,
     most: f64,
-    partial: Partial,
+    partial: PartialSvd,
     /// `||X - L - S||_F` over the observed cells.
     missed: f64,
     /// The median residual of the low-rank part when it was last computed, for the trial.
@@ -111,7 +111,7 @@ impl Pursuit<'_> {
     fn start(&self, basis: Matrix<f64>, run: &Run<'_>) -> Result<State> {
         let x = &self.cells.x;
         let (n, p) = (x.rows(), x.cols());
-        let mut partial = Partial::new(basis, run.seed);
+        let mut partial = PartialSvd::new(basis, run.seed);
         let norm = partial.norm(x)?;
         let largest = x.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let size = norm.max(largest / self.alpha);

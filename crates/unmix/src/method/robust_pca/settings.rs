@@ -12,7 +12,7 @@ pub struct RobustPca {
     pub alpha: Option<f64>,
     /// Standard deviation of the noise.
     pub noise: Noise,
-    /// Convergence tolerance: the relative residual of the constraint.
+    /// Convergence tolerance: the norm of the residual `X - L - S`, relative to that of the rows.
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -64,8 +64,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::NON_NEGATIVE,
         "1e-07",
-        "Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the \
-         sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.",
+        "Convergence tolerance of the form without noise, for the primal residual: the norm of the rows minus both parts, relative to that of \
+         the rows. The relative dual residual must be below 100 times that. With noise, the relative change of both parts must be below 1000 \
+         times that.",
     )
     .such_as("1e-7"),
     Setting::new("max_iter", Kind::at_least(1), "500", "Maximum number of iterations, of each convex problem that is solved."),

@@ -7,7 +7,7 @@
 //! for both parts together, with half of the memory.
 
 use super::cells::{Cells, PART, median, soft, total};
-use super::svd::{Low, Partial};
+use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Matrix;
@@ -55,14 +55,14 @@ struct State {
     now: Matrix<f64>,
     ahead: Matrix<f64>,
     t: f64,
-    partial: Partial,
+    partial: PartialSvd,
     residual: f64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Refit {
     low: Low,
-    partial: Partial,
+    partial: PartialSvd,
     residual: f64,
 }
 
@@ -90,17 +90,17 @@ impl Stable<'_> {
                 None => (self.first_guess(), 0, None),
             };
             let (found, low) = self.fitted(std, basis.clone(), low, run)?;
-            let gone = found.std == 0.0;
+            let noise_free = found.std == 0.0;
             at = Some((StableResult { n_iter: found.n_iter + before, ..found }, low));
             steps.counted(&at)?;
-            if gone {
+            if noise_free {
                 break Outcome::Stalled;
             }
         };
         let residual = moved(&at);
         match at {
             Some((found, _)) => Ok((found, residual, outcome)),
-            None => unreachable!("there is a round before it ends"),
+            None => unreachable!("the loop ends after at least one round"),
         }
     }
 
@@ -111,13 +111,13 @@ impl Stable<'_> {
         MAD * median(away.map(|(at, x)| (x - medians[at % p]).abs()).collect())
     }
 
-    /// For noise of standard deviation `std`: both parts, then a refit of the low-rank part to the cells that are not in the sparse one.
+    /// Fits both parts for noise of standard deviation `std`, then refits the low-rank part to the cells that are not in the sparse one.
     pub(super) fn fit(&self, std: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<StableResult> {
         Ok(self.fitted(std, basis, None, run)?.0)
     }
 
-    /// The same, started from a low-rank part for a different noise, if there is one, and with the residuals of the penalised
-    /// problem.
+    /// The same, started from the low-rank part `start` if it is given; also returns the low-rank part of the penalised problem, before
+    /// the refit.
     fn fitted(
         &self,
         std: f64,
@@ -153,7 +153,7 @@ impl Stable<'_> {
     ) -> Result<(State, Outcome, u64, Vec<f64>)> {
         let (n, p) = (self.cells.x.rows(), self.cells.x.cols());
         let first = || {
-            let partial = Partial::new(basis, run.seed);
+            let partial = PartialSvd::new(basis, run.seed);
             let now = start.unwrap_or_else(|| Matrix::zeros(n, p));
             Ok(State {
                 low: Low::none(n, p),
@@ -182,8 +182,8 @@ impl Stable<'_> {
         let State { now: before, mut ahead, t, mut partial, .. } = at;
         let bound = weight * self.alpha;
         // A gradient step from `ahead`.
-        let mut place = ahead.clone();
-        let parts = place.as_mut_slice().par_chunks_mut(PART).zip(self.cells.x.as_slice().par_chunks(PART));
+        let mut point = ahead.clone();
+        let parts = point.as_mut_slice().par_chunks_mut(PART).zip(self.cells.x.as_slice().par_chunks(PART));
         parts.enumerate().for_each(|(part, (l, x))| {
             for (i, (l, x)) in l.iter_mut().zip(x).enumerate() {
                 if self.cells.has(part * PART + i) {
@@ -191,8 +191,8 @@ impl Stable<'_> {
                 }
             }
         });
-        let low = partial.shrunk(&place, weight, 1)?;
-        drop(place);
+        let low = partial.shrunk(&point, weight, 1)?;
+        drop(point);
         let now = low.full();
         let [change, along, misfit, ones] = self.compared(&now, &before, &ahead, bound);
         let next_t = 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt());
@@ -233,7 +233,7 @@ impl Stable<'_> {
 
     /// Least-squares fit to the cells `kept` of a matrix with the rank of the low-rank part: the other cells are imputed from the last
     /// iterate.
-    fn refit(&self, kept: &[bool], low: Low, partial: Partial, run: &Run<'_>) -> Result<Low> {
+    fn refit(&self, kept: &[bool], low: Low, partial: PartialSvd, run: &Run<'_>) -> Result<Low> {
         let r = low.rank();
         if r == 0 {
             return Ok(low);

@@ -67,9 +67,9 @@ impl Low {
     }
 }
 
-/// Right singular vectors of the last matrix, the initial basis for the next one.
+/// A partial singular value decomposition: right singular vectors of the last matrix are the initial basis for the next one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Partial {
+pub(super) struct PartialSvd {
     basis: Matrix<f64>,
     seed: u64,
     drawn: u64,
@@ -83,7 +83,7 @@ struct Ritz {
     right: Matrix<f64>,
 }
 
-impl Partial {
+impl PartialSvd {
     /// Starts with the rows `basis`, of `p` numbers, of which there may be none.
     pub(super) fn new(basis: Matrix<f64>, seed: u64) -> Self {
         Self { basis, seed, drawn: 0 }
@@ -199,8 +199,8 @@ fn by_products(z: &Matrix<f64>, threshold: f64) -> Result<Option<Ritz>> {
     let products = match wide {
         true => factor::multiply_transposed(z, z),
         false => {
-            let turned = z.transposed();
-            factor::multiply_transposed(&turned, &turned)
+            let transposed = z.transposed();
+            factor::multiply_transposed(&transposed, &transposed)
         }
     };
     let (squares, vectors) = factor::eigh(&products)?;
@@ -260,7 +260,7 @@ mod tests {
                 let values: Vec<f64> =
                     (0..18).map(|i| if i < r { 10.0 - 0.5 * i as f64 } else { 0.01 }).collect();
                 let z = made(n, p, &values);
-                let mut partial = Partial::new(Matrix::zeros(0, p), 1);
+                let mut partial = PartialSvd::new(Matrix::zeros(0, p), 1);
                 let mut low = partial.shrunk(&z, 1.0, 1).unwrap();
                 for _ in 0..3 {
                     low = partial.shrunk(&z, 1.0, 1).unwrap();
@@ -283,6 +283,6 @@ mod tests {
             }
         }
         let z = made(80, 120, &[7.0, 3.0]);
-        assert!((Partial::new(Matrix::zeros(0, 120), 0).norm(&z).unwrap() / 7.0 - 1.0).abs() < 1e-5);
+        assert!((PartialSvd::new(Matrix::zeros(0, 120), 0).norm(&z).unwrap() / 7.0 - 1.0).abs() < 1e-5);
     }
 }
