@@ -42,10 +42,15 @@ fn halves_are_fitted_by_default_where_cheap_and_never_where_disabled() {
     // A half with fewer rows than components: the agreement is not reported, and there is no error.
     let few = Matrix::from_vec(6, 10, x.as_slice()[..60].to_vec());
     assert_eq!(fit(json!({}), &few).report().halves, None);
+    let doubts =
+        |model: &Model| model.report().warnings.iter().any(|w| w.contains("halves=true has no effect"));
+    assert!(!doubts(&fit(json!({}), &few)) && doubts(&fit(json!({"halves": true}), &few)));
     let weights = vec![1.0; 400];
     let spec = SigmaPca { n_components: Some(3), ..Default::default() };
     let mut weighted = Rows::from_slice(x.as_slice(), 10).unwrap().weighted(&weights[..]).unwrap();
     assert_eq!(spec.fit(&mut weighted, &Run::default()).unwrap().report().halves, None);
+    let told = SigmaPca { halves: Some(true), ..spec }.fit(&mut weighted, &Run::default()).unwrap();
+    assert!(told.report().halves.is_none() && doubts(&told), "{:?}", told.report().warnings);
 }
 
 #[test]

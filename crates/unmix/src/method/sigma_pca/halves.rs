@@ -1,7 +1,9 @@
 //! Agreement of the components of disjoint halves of the rows.
 //!
-//! For photographs several fixed points are close to each other, and which of them is reached depends on the rows. So the fit is repeated on two disjoint halves, each from its own principal axes (with the common width `a`, if all components have the same), and the report has, for every component, the cosine between the corresponding components of the halves: near 1 if the rows determine it. [`stability`](crate::stability) does more: several cuts,
-//! intervals, verdicts.
+//! For photographs several fixed points are close to each other, and which of them is reached depends on the rows. So the fit is repeated
+//! on two disjoint halves, each from its own principal axes (with the width `a` of the fit, if all components have the same), and the report
+//! has, for every component, the cosine between the corresponding components of the halves: near 1 if the rows determine it.
+//! [`stability`](crate::stability) adds repeated splits, intervals and verdicts.
 
 use super::{SigmaPca, SolverOutput, Widths};
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
@@ -13,23 +15,21 @@ use crate::neural::start::Principal;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 
-/// Halves are fitted by default up to this product of rows, coordinates and components: some tens of sweeps
-/// of 2 GFlop.
+/// Product of rows, coordinates and components up to which halves are fitted by default: some tens of sweeps of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
 
 /// Components of two halves of the rows, matched to the model.
 pub(super) struct Halves {
     /// The cosine between the two.
     pub(super) agree: Vec<f64>,
-    /// The least cosine among the two and the component.
+    /// The smallest cosine among the components of the two halves and that of the fit.
     pub(super) all: Vec<f64>,
     /// Number of consecutive rows that were kept together.
     pub(super) block_length: u64,
 }
 
 impl SigmaPca {
-    /// What halves have in place of the components that `ended` has; none where they were not requested, or are too few rows for
-    /// such a fit.
+    /// The components of two halves, matched to those of `ended`; none if they were not requested, or if the halves have too few rows.
     pub(super) fn halves_of<T: Real>(
         &self,
         ended: &SolverOutput<'_, T>,
@@ -61,7 +61,7 @@ impl SigmaPca {
                 }
                 None => Rows::of_picked(rows.picked(half, run)?, p, None)?,
             };
-            let components = match alike.ended(&part, k, run) {
+            let components = match alike.solution(&part, k, run) {
                 Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // Half of the rows may be constant, or too few.
@@ -80,8 +80,8 @@ impl SigmaPca {
 }
 
 impl SigmaPca {
-    /// The same settings, with the width that was chosen where all components have one: with half of the rows
-    /// the choice of the width is less certain than the directions.
+    /// The same settings, with the width that was chosen for the fit if all components have the same: on half of the rows, the choice of
+    /// the width is less reliable than the directions.
     fn with_width_of<T: Real>(&self, ended: &SolverOutput<'_, T>) -> Self {
         let (auto, a) = (matches!(self.a, Widths::Auto(_)), &ended.solved.a);
         let one = ended.solved.outcome == Outcome::Converged && a.iter().all(|x| *x == a[0]);

@@ -1,4 +1,4 @@
-//! Which components count as resolved.
+//! Verdicts: whether each component is resolved.
 
 use super::halves::{Halves, block_length};
 use super::{SigmaPca, SolverOutput};
@@ -9,17 +9,16 @@ use crate::neural::pairs::{Verdict, VerdictInput, verdicts};
 use crate::num::Real;
 use crate::run::Run;
 
-/// The largest statistic that a search finds under the null hypothesis grows with the square root of the
-/// number of directions. Measured on spherical rows, which have no axes, of 4 to 60 columns: the smallest
-/// `L_ij` of the best component of a fit, in standard errors, is about this number times that root above its
-/// quantile.
+/// Correction for the search over directions: under the null hypothesis, the largest statistic increases with the square root of
+/// the number of directions. Measured on spherical rows, which have no axes, of 4 to 60 columns: the smallest `L_ij` of the best
+/// component of a fit exceeds its quantile by about this number times that root, in standard errors.
 const SEARCH: f64 = 0.3;
 
-/// Number of rows from which the autocorrelation is estimated, unless the halves used more.
+/// Maximum number of rows from which the autocorrelation is estimated, if there are no halves.
 const FOLLOWING: usize = 1 << 13;
 
 impl SigmaPca {
-    /// A verdict on every component that `ended` has.
+    /// A verdict on every component of `ended`.
     pub(super) fn with_verdicts<T: Real>(
         &self,
         ended: &SolverOutput<'_, T>,
@@ -31,12 +30,12 @@ impl SigmaPca {
             Some(halves) => halves.block_length,
             None => block_length(rows, &solved.w, FOLLOWING, run)?,
         };
-        let at_rest = solved.outcome == Outcome::Converged;
+        let converged = solved.outcome == Outcome::Converged;
         let demand = Confidence {
             level: LEVEL,
-            // Halves that agree were not found by the same search.
+            // Components that agree between halves are the results of two independent searches.
             search: if halves.is_some() { 0.0 } else { SEARCH },
-            moving: !at_rest || solved.solver != "gpm",
+            moving: !converged || solved.solver != "gpm",
         };
         let seen = rows.seen(&solved.w, &ended.h, block_length, run)?;
         let certainty = seen.map(|seen| seen.certainty(solved.alpha, demand));
@@ -48,7 +47,7 @@ impl SigmaPca {
             certainty: certainty.as_deref(),
             halves: halves.map(|h| &h.all[..]),
             // Training on mini-batches has a fixed number of steps.
-            finished: at_rest || (self.is_trained() && solved.outcome == Outcome::Completed),
+            finished: converged || (self.is_trained() && solved.outcome == Outcome::Completed),
         }))
     }
 }

@@ -1,19 +1,19 @@
 //! sigma-PCA: orthogonal axes by variance, and by independence where variance does not distinguish axes.
 //!
-//! **Finds** independent sources mixed by a rotation, with their variances: what PCA finds where variances differ, and the sources
-//! themselves where they are equal, which PCA returns in any rotation.
+//! **Finds** independent sources mixed by a rotation, with their variances: the principal components where variances differ, and the
+//! sources themselves where variances are equal, which PCA returns in an arbitrary rotation.
 //! **Model** `x = mean + u W'`, `u_j = sigma_j h(y_j / sigma_j)`, `y = (x - mean) W`, `W` with orthonormal columns.
 //! **Algorithm** (`solver="gpm"`, the default):
 //!  1. covariance, its first `4 k` axes, and the rows in their coordinates ([`start`](crate::neural::start));
 //!  2. from the principal axes, `H_j = -sigma_j^3 E[x phi(z_j)]`, `phi = (h - z) h'`, `W <- polar(H)`, until `H = W F` with `F`
 //!     symmetric ([`gpm`](crate::neural::gpm)): the fixed point of the published rule, kept strictly orthonormal;
 //!  3. `a` of `h = a tanh(z / a)` is chosen during the iterations for every component, as the width that
-//!     better separates it from others of its variance ([`auto`](crate::neural::auto));
+//!     better separates it from others of the same variance ([`auto`](crate::neural::auto));
 //!  4. the same on two halves of the rows, a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical
 //!     sign.
 //!
 //!
-//! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
+//! `constraint="native"` computes the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
 //! solver ([`native`]).
 //!
 //! `variant=` selects a published rule instead, and `solver="sgd"` or `"adam"` the main one: training on
@@ -52,16 +52,16 @@ use settings::SETTINGS;
 pub use crate::neural::{Shape, Slope};
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
-/// The components of a solver.
+/// Result of a solver.
 struct SolverOutput<'a, T: Real> {
     principal: Principal<'a, T>,
     solved: FixedPoint,
-    /// The statistics of their codes for the verdicts.
+    /// The nonlinearity of the statistics for the verdicts.
     h: Nonlinearity,
     also: model::ReportExtras,
 }
 
-/// SigmaPCA's row of the registry.
+/// The registry entry.
 pub(super) const METHOD: Method = Method {
     key: "sigma-pca",
     class: "SigmaPCA",
@@ -79,7 +79,7 @@ pub(super) const METHOD: Method = Method {
     density: None,
     // Verdicts need sums over up to 32 blocks of rows, and their scatter.
     memory: |n, p| {
-        // Coordinates of all rows, and of the halves in which widths are chosen and verdicts found.
+        // Coordinates of all rows, and of the halves on which widths are chosen and verdicts are based.
         let coordinates = needs::of_coordinates(n, p).saturating_mul(3);
         let search = needs::of_orthonormal(n, p, 18).saturating_add(coordinates);
         vec![("gpm", search.saturating_add(needs::of_blocks(n, p, 64)))]
@@ -100,12 +100,7 @@ impl SigmaPca {
         if given.get("deriv") == Some(&Value::Bool(true)) {
             given.insert("deriv".into(), "true".into());
         }
-        let resolved = super::resolve(SETTINGS, &given)?;
-        let spec: Self = serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
-            asked: "sigma-pca with these settings".into(),
-            found: e.to_string(),
-            remedy: "see the settings of sigma-pca".into(),
-        })?;
+        let spec: Self = super::from_settings(SETTINGS, &given)?;
         spec.check()?;
         Ok(spec)
     }
@@ -114,7 +109,7 @@ impl SigmaPca {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
+    /// Numbers that are not finite, fewer than two rows, weights whose sum is at most 1, no column that varies, more components
     /// than `min(n, p)`, incompatible settings, what the source reports. More components than the rank are not an error,
     /// nor are Gaussian rows, which the report mentions.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
@@ -143,15 +138,22 @@ impl SigmaPca {
     }
 
     fn fit_and_compare<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
-        let ended = self.ended(rows, k, run)?;
+        let mut ended = self.solution(rows, k, run)?;
         let halves = self.halves_of(&ended, rows, k, run)?;
+        if self.halves == Some(true) && halves.is_none() && !run.ends_early() {
+            let why = match rows.weights().is_some() {
+                true => "rows with sample weights are not divided into halves",
+                false => "half of the rows are too few for such a fit, or do not vary",
+            };
+            ended.also.warnings.push(format!("halves=true has no effect: {why}"));
+        }
         let verdicts = self.with_verdicts(&ended, halves.as_ref(), run)?;
         let model = self.model(ended, verdicts, k, rows.features(), run)?;
         Ok(model.with_halves(halves.map(|h| h.agree), run))
     }
 
-    /// Solves for `k` components; no verdict yet.
-    fn ended<'a, T: Real>(
+    /// The solution for `k` components, without verdicts.
+    fn solution<'a, T: Real>(
         &self,
         rows: &'a Rows<'_, T>,
         k: usize,
@@ -175,7 +177,7 @@ impl SigmaPca {
         Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
     }
 
-    /// Solves for `k` components, at most as many as there are coordinates; and the tolerance that it had.
+    /// Solves for `k` components, at most as many as there are coordinates; also returns the tolerance.
     fn solve<T: Real>(
         &self,
         rows: &Principal<'_, T>,
@@ -210,7 +212,7 @@ impl SigmaPca {
         Nonlinearity { shape: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
     }
 
-    /// Incompatible settings.
+    /// Rejects incompatible settings.
     fn check(&self) -> Result<()> {
         let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
             Err(Error::setting(name, got, why, remedy))
@@ -228,7 +230,7 @@ impl SigmaPca {
         if self.is_trained() { self.check_trained() } else { self.check_deterministic() }
     }
 
-    /// Settings of the deterministic solvers.
+    /// Rejects settings that the deterministic solvers do not have.
     fn check_deterministic(&self) -> Result<()> {
         let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
             Err(Error::setting(name, got, why, remedy))
@@ -245,11 +247,11 @@ impl SigmaPca {
             }
         }
         if self.constraint == Constraint::Native && self.solver == Solver::Gpm {
-            let why = "constraint='native' is the fixed point of another rule, whose columns are only nearly orthogonal";
+            let why = "'gpm' keeps columns orthonormal, but those of constraint='native' are only nearly orthogonal";
             return refused("solver", &"'gpm'", why, "choose 'auto', or constraint='orthonormal'");
         }
         if self.constraint == Constraint::Native && !self.center {
-            let why = "the rule with constraint='native' is for centred rows";
+            let why = "the fixed point of constraint='native' is defined for centred rows";
             return refused("center", &"false", why, "choose center=true, or constraint='orthonormal'");
         }
         Ok(())

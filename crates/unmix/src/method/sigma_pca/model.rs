@@ -1,4 +1,4 @@
-//! From converged components to a model, and from a model's parameters to its codes.
+//! The model of the components, and its encoder and decoder.
 
 use super::{METHOD, Order, SigmaPca, SolverOutput};
 use crate::data::Features;
@@ -15,18 +15,18 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// Facts of a report beyond those of every solver.
+/// Facts for the report that depend on the solver.
 #[derive(Default)]
 pub(super) struct ReportExtras {
-    /// The residual that was requested.
+    /// The tolerance.
     pub(super) tol: f64,
-    /// Settings that were filled in.
+    /// Resolved settings.
     pub(super) settings: Vec<(&'static str, Value)>,
-    /// Sentences, before those of the verdicts.
+    /// Warnings, which come before those of the verdicts.
     pub(super) warnings: Vec<String>,
-    /// Standard deviations that were learned, in the units of the rows.
+    /// Standard deviations that were learnt, in the units of the rows.
     pub(super) learnt: Option<Vec<f64>>,
-    /// Lengths of the columns where these were free.
+    /// Norms of the columns, if they were not constrained.
     pub(super) norms: Option<Vec<f64>>,
 }
 
@@ -107,7 +107,7 @@ impl SigmaPca {
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
-    /// `k` axes of the columns: those found, in their order, and others where the rows have no more.
+    /// `k` orthonormal axes: those of the solution, in their order, completed if the rows span fewer directions.
     pub(super) fn components<T: Real>(
         &self,
         ended: &SolverOutput<'_, T>,
@@ -120,7 +120,7 @@ impl SigmaPca {
     }
 }
 
-/// The warning about a width with which components became more Gaussian than they were at the start.
+/// The warning about a width with which components are more Gaussian than the initial ones.
 fn wrong_width(better: f64) -> String {
     format!(
         "these components are more Gaussian than the principal axes, so their a may be unsuitable for the data; try a={better} or \
@@ -128,12 +128,12 @@ fn wrong_width(better: f64) -> String {
     )
 }
 
-/// `k` numbers, one for each component; 0 for those that the rows do not have, which are not resolved either.
+/// `k` numbers, one for each component; 0 for those beyond the rank of the rows, which are not resolved, either.
 fn padded(k: usize, found: impl Iterator<Item = f64>) -> Vec<f64> {
     found.chain(std::iter::repeat(0.0)).take(k).collect()
 }
 
-/// The tensors of the verdicts: their variances, shares of `total`, widths and verdicts.
+/// Tensors of the components: variances, shares of `total`, widths and verdicts.
 fn of_components(
     variances: &[f64],
     total: f64,
@@ -180,7 +180,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::linear(mean, encoder, decoder)
 }
 
-/// `sigma h(y / sigma)`, with the standard deviations of the codes, or those that the rule has learned or does without.
+/// `sigma h(y / sigma)`, where `sigma` has the standard deviations of the codes, or learnt ones, or is 1 for rules without them.
 fn nonlinearity(
     settings: &Map<String, Value>,
     tensors: &Tensors,

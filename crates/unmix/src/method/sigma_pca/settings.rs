@@ -1,11 +1,11 @@
-//! Settings of sigma-PCA.
+//! Settings of sigma-PCA: names, allowed values, descriptions.
 
 use crate::model::{Condition, Kind, Setting};
 use crate::neural::nonlinearity::{Shape, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// sigma-PCA: axes by variance and by independence. See the [module](super).
+/// Settings of [sigma-PCA](super): `SigmaPca { n_components: Some(5), ..Default::default() }.fit(&mut rows, &run)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SigmaPca {
     /// Number of components; `None` for all, `min(n, p)`.
@@ -18,41 +18,42 @@ pub struct SigmaPca {
     pub h: Option<Shape>,
     /// Its derivative; `None` for the true one, or the variant's own.
     pub deriv: Option<Slope>,
-    /// Source of the standard deviations; `None` for the covariance, or the variant's value.
+    /// Source of the standard deviations of trained solvers; `None` for the variant's value.
     pub sigma: Option<String>,
     /// Strictly orthonormal components, or the published fixed point.
     pub constraint: Constraint,
-    /// Weight of a variant's further term, of orthogonality or of sparsity; `None` for its own.
+    /// Weight of a variant's additional term, of orthogonality, sparsity or order; `None` for the variant's value.
     pub beta: Option<f64>,
-    /// In which units that counts; `None` for those of the variance, and the published ones where `tangent` is false.
+    /// Unit of `beta`; `None` for that of the data, or for the published one if `tangent` is false.
     pub beta_scale: Option<BetaScale>,
-    /// L2 penalty on learned standard deviations; `None` for the variant's value.
+    /// L2 penalty on learnt standard deviations; `None` for the variant's value.
     pub sigma_l2: Option<f64>,
     /// The order of the components.
     pub order: Order,
     /// The solver.
     pub solver: Solver,
-    /// Step length of the trained solvers.
+    /// Initial learning rate of the trained solvers; `None` for 0.01.
     pub learning_rate: Option<f64>,
-    /// Mini-batch size of the trained solvers.
+    /// Mini-batch size of the trained solvers; `None` for 128.
     pub batch_size: Option<usize>,
-    /// Maximum number of epochs of the trained solvers.
+    /// Maximum number of epochs of the trained solvers; `None` for 3, or more if these have fewer than 3000 steps.
     pub max_epochs: Option<usize>,
-    /// Iterations of the deterministic solvers at most.
+    /// Maximum number of iterations of the deterministic solvers.
     pub max_iter: u64,
-    /// The residual at which they stop; `None` for 1e-8 in double precision and 1e-4 in single.
+    /// Convergence tolerance of the deterministic solvers, for their residual; `None` for 1e-8 in double precision and 1e-4 in single, or
+    /// 1e-3 with `Constraint::Native`.
     pub tol: Option<f64>,
-    /// Remove the component of the gradient along each column before an adaptive step.
+    /// Whether gradients of trained solvers are projected onto the tangent space of the unit sphere of each column.
     pub tangent: bool,
-    /// Subtract the mean.
+    /// Whether the mean is subtracted.
     pub center: bool,
-    /// Divide every column by its standard deviation first.
+    /// Whether every column is first divided by its standard deviation.
     pub standardize: bool,
-    /// Divide codes by the standard deviation along each component.
+    /// Whether codes are divided by the standard deviation along each component.
     pub whiten: bool,
     /// The decoder.
     pub reconstruct: Reconstruct,
-    /// Fit halves of the rows, too, and report their agreement; `None`: if it takes about a second at most.
+    /// Whether two halves of the rows are fitted, too, and their agreement is reported; `None` for true if it takes about a second at most.
     pub halves: Option<bool>,
 }
 
@@ -119,27 +120,27 @@ impl From<f64> for Widths {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Constraint {
-    /// To rounding.
+    /// Orthonormal up to rounding errors.
     #[default]
     Orthonormal,
-    /// As the published loss leaves them: of unit length, and nearly orthogonal.
+    /// The fixed point of the published loss: of unit norm, and nearly orthogonal.
     Native,
 }
 
-/// The units of a variant's weight `beta`.
+/// The unit of a variant's weight `beta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BetaScale {
-    /// Those of the data: orthogonality in units of the mean variance along the components, sparsity in units of the mean length
-    /// of a row. Rows times a constant then lead to the same axes.
+    /// That of the data: the mean variance along the components for orthogonality, the mean length of a row for sparsity. Rows that
+    /// are multiplied by a constant then have the same axes.
     Variance,
-    /// As published: a number.
+    /// A pure number, as published.
     Absolute,
 }
 
 impl BetaScale {
-    /// As in files and in Python.
+    /// The name in files and in Python.
     pub(super) fn name(self) -> &'static str {
         match self {
             BetaScale::Variance => "variance",
@@ -177,7 +178,7 @@ pub enum Order {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// By the constraint, or as the variant was published.
+    /// Determined by the constraint, or `Adam` for a variant.
     #[default]
     Auto,
     /// Weighted polar steps, for orthonormal components.
@@ -216,9 +217,9 @@ pub(super) const VARIANTS: [&str; 24] = [
     "ema-triangular",
 ];
 
-/// Trained by batches: the settings of trained solvers have an effect.
+/// Conditions for training on mini-batches: the settings of trained solvers have an effect.
 const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]];
-/// Solved without batches.
+/// Conditions for the deterministic solvers.
 const DETERMINISTIC: &[&[Condition]] = &[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]];
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -271,7 +272,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "constraint",
         Kind::Words(&["orthonormal", "native"]),
         "\"orthonormal\"",
-        "'orthonormal' for strictly orthonormal components, 'native' for the published fixed point: unit columns, nearly orthogonal.",
+        "Constraint on the components: 'orthonormal', or 'native' for the published fixed point, unit columns that are nearly orthogonal.",
     ),
     Setting::new(
         "beta",
@@ -285,16 +286,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "beta_scale",
         Kind::AnyOf(&[Kind::Words(&["variance", "absolute"]), Kind::Null]),
         "null",
-        "'variance': `beta` is multiplied by the mean variance along the components where it weighs orthogonality, by the mean length of a \
-         row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that units do not \
-         matter; 'absolute': it is a number, as published; null for 'variance', and for 'absolute' where `tangent=false`.",
+        "Unit of `beta`: with 'variance' it is multiplied by the mean variance along the components for orthogonality, by the mean length of a \
+         row for sparsity, and by the root of the mean variance of the columns for order, so that results do not depend on units; with \
+         'absolute' it is used as given, as published; null for 'variance', or for 'absolute' if `tangent=false`.",
     ),
     Setting::new(
         "sigma_l2",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "L2 penalty on learnt standard deviations (`sigma='train'`), which grow without bound at 0; null for the variant's value \
-         where it learns them, else 0.001.",
+        "L2 penalty on learnt standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value \
+         if it learns them, else 0.001.",
     )
     .such_as("0.001"),
     Setting::new(
@@ -307,9 +308,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "solver",
         Kind::Words(&["auto", "gpm", "sgd", "adam"]),
         "\"auto\"",
-        "'gpm' for the generalised power method, without a learning rate, 'sgd' and 'adam' for stochastic gradients; 'auto' for \
-         'gpm' where components \
-         are orthonormal, for a second-order solver where `constraint='native'`, and for 'adam' with a variant.",
+        "Solver: 'gpm' for the generalised power method, without a learning rate, 'sgd' and 'adam' for stochastic gradient descent; 'auto' \
+         for 'gpm' with orthonormal components, for a second-order solver with `constraint='native'`, and for 'adam' with a variant.",
     ),
     Setting::new(
         "learning_rate",
@@ -330,7 +330,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_epochs",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Maximum number of epochs of the trained solvers; null for 3, or as many as make 3000 steps.",
+        "Maximum number of epochs of the trained solvers; null for 3, or for more if these have fewer than 3000 steps.",
     )
     .only(TRAINED),
     Setting::new(
@@ -381,7 +381,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "halves",
         Kind::AnyOf(&[Kind::Bool, Kind::Null]),
         "null",
-        "Fit two disjoint halves of the rows as well and report how far their components agree, for about the time of one more fit; null \
-         where that takes about a second at most.",
+        "Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit \
+         itself; null for true if that is about a second at most.",
     ),
 ];

@@ -20,13 +20,11 @@ use crate::run::Run;
 use crate::spectrum::{self, Request, auto_solver};
 use serde_json::Value;
 
-/// Steps that a fit takes by default: as many as the published number of epochs comes to where rows are many, and enough of them
-/// where they are few.
+/// Minimum number of steps of a fit by default: with few rows, the published number of epochs would have too few.
 const STEPS: u64 = 3000;
-/// Epochs as published.
+/// Published number of epochs.
 const EPOCHS: u64 = 3;
-/// The weight of the squares of standard deviations where they are learned although the variant does not: without it they grow
-/// without bound.
+/// L2 penalty on standard deviations that are learnt although the variant does not learn them: without it they grow without bound.
 const DEFAULT_SIGMA_L2: f64 = 1e-3;
 /// Approximate value of `1 / std(tanh z)` for codes of unit variance.
 const STEEP: f64 = 1.6;
@@ -37,7 +35,7 @@ impl SigmaPca {
         !self.variant.is_null() || matches!(self.solver, Solver::Sgd | Solver::Adam)
     }
 
-    /// The published variant; the main method's where only a trained solver was requested.
+    /// The published variant; that of the main method if only a trained solver was requested.
     fn row(&self) -> Result<&'static TableEntry> {
         let key = match &self.variant {
             Value::Null => "ema-scaled-tanh".to_string(),
@@ -100,7 +98,7 @@ impl SigmaPca {
         Ok(())
     }
 
-    /// The rule with what was requested in place of its own.
+    /// The rule, with the requested values in place of its own.
     fn rule(&self, row: &TableEntry) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
         let spec = Spec {
@@ -122,15 +120,15 @@ impl SigmaPca {
         Spec { sigma_l2, ..spec }
     }
 
-    /// The units of `beta`.
+    /// The unit of `beta`.
     fn beta_scale(&self) -> BetaScale {
-        // As published if the rest is.
+        // As published if gradients are not projected, either.
         let own = if self.tangent { BetaScale::Variance } else { BetaScale::Absolute };
         self.beta_scale.unwrap_or(own)
     }
 
-    /// The rule with the weight that was requested, on rows that training divides by `begin.size`.
-    fn weighed(&self, mut spec: Spec, begin: &TrainingStart) -> Spec {
+    /// The rule with the requested weight, for rows that training divides by `begin.size`.
+    fn with_weight(&self, mut spec: Spec, begin: &TrainingStart) -> Spec {
         let scale = self.beta_scale();
         if spec.orth != Orthogonality::None {
             // Training divides a record's weight by this one where it counts in units of the variance.
@@ -146,7 +144,7 @@ impl SigmaPca {
         }
         let literal = !self.tangent;
         let absolute = scale == BetaScale::Absolute;
-        // Settings that are not given are those of the variant.
+        // Without a requested weight or unit, the rule is unchanged.
         let asked = self.beta.or(absolute.then_some(1.0)).filter(|_| sparsity(&spec).is_some());
         let Some(beta) = asked else { return spec };
         let by_length = |size: f64| begin.length / size;
@@ -188,7 +186,7 @@ impl SigmaPca {
             batch_size,
             max_epochs: self.max_epochs.map_or(own, |e| e as u64),
             tangent: self.tangent,
-            // As published: a constant rate, published weights, the units of the data.
+            // As published: a constant learning rate, and weights in the units of the data.
             decay: self.tangent,
             absolute: !self.tangent,
             beta_by_variance: Some(self.beta_scale() == BetaScale::Variance),
@@ -220,7 +218,7 @@ impl SigmaPca {
             n_oversamples: 0,
             start: None,
         };
-        // Rows are read as they are, batch by batch: a copy of their coordinates would not be used.
+        // Rows are read in mini-batches: a copy of their coordinates would not be used.
         let ask = PrincipalOptions {
             method: "sigma-pca",
             k,
@@ -236,7 +234,7 @@ impl SigmaPca {
             begin.w = axes.top_rows(begin.w.cols()).transposed();
         }
         let before = principal.sweeps();
-        let spec = self.weighed(spec, &begin);
+        let spec = self.with_weight(spec, &begin);
         let trained = match self.chooses_widths() {
             true => {
                 let mut choose = |w: &Matrix<f64>, now: &[f64]| {
@@ -246,12 +244,12 @@ impl SigmaPca {
             }
             false => train(rows, &spec, &begin, &how, run)?,
         };
-        // A fit that continued from a checkpoint did not examine the widths of the epochs before.
+        // A fit resumed from a checkpoint did not compute the statistics of the epochs before.
         let separations = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
         principal.count_sweeps(trained.epochs + (before + separations).saturating_sub(principal.sweeps()));
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
-        let (solved, h) = at_rest(&principal, &spec, &how, trained, run)?;
+        let (solved, h) = with_statistics(&principal, &spec, &how, trained, run)?;
         let also = ReportExtras {
             tol: 0.0,
             settings: vec![
@@ -268,7 +266,7 @@ impl SigmaPca {
         Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
     }
 
-    /// Whether every component gets a width of its own, once an epoch: where no row was requested, and no width.
+    /// Whether a width is chosen for every component after each epoch: without a requested variant, shape or width.
     fn chooses_widths(&self) -> bool {
         let own_shape =
             self.h.is_none_or(|h| h == Shape::Tanh) && self.deriv.is_none_or(|d| d == Slope::True);
@@ -276,8 +274,7 @@ impl SigmaPca {
     }
 }
 
-/// Statistics of the components under the candidates of `a = "auto"`, and under further nonlinearities before
-/// them.
+/// Statistics of the components under the nonlinearities `before`, then under the candidates of `a = "auto"`.
 fn statistics<T: Real>(
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
@@ -289,8 +286,8 @@ fn statistics<T: Real>(
     Ok(rows.pass_means(w, &Pass::with_separations(separations), run)?.separations)
 }
 
-/// The verdicts on trained components.
-fn at_rest<T: Real>(
+/// Trained components with their statistics, in the form of a deterministic solution, and the nonlinearity of these statistics.
+fn with_statistics<T: Real>(
     rows: &Principal<'_, T>,
     spec: &Spec,
     how: &Training,
@@ -326,12 +323,12 @@ fn at_rest<T: Real>(
     Ok((solved, Nonlinearity { a, ..h }))
 }
 
-/// The weight of a rule's term of sparsity or independence, where it has one.
+/// The weight of a rule's term of sparsity or independence, if it has one.
 fn sparsity(spec: &Spec) -> Option<f64> {
     [spec.l1, spec.logcosh, spec.skew, spec.nodiag, spec.nodiag_sigma].into_iter().find(|w| *w != 0.0)
 }
 
-/// The same to be changed, where it goes by the length of rows.
+/// The same as a mutable reference, if the weight is relative to the mean length of a row; `nodiag_sigma` is not.
 fn sparsity_mut(spec: &mut Spec) -> Option<&mut f64> {
     [&mut spec.l1, &mut spec.logcosh, &mut spec.skew, &mut spec.nodiag].into_iter().find(|w| **w != 0.0)
 }
