@@ -15,7 +15,10 @@ fn settings_that_exclude_each_other_are_refused() {
     let plain = SparseAutoencoder::default;
     for activation in [Activation::Topk, Activation::BatchTopk] {
         let said = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
-        assert!(said.starts_with("alpha activation=") || said.contains("counts active units"), "{said}");
+        assert!(
+            said.starts_with("alpha activation=") || said.contains("fixes the number of active units"),
+            "{said}"
+        );
     }
     let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
     let said = refused(&spec, &x, 32);

@@ -33,6 +33,20 @@ fn a_stream_has_one_result_for_any_cut_and_any_number_of_threads() {
     }
 }
 
+#[test]
+fn a_stream_may_begin_with_constant_rows() {
+    let (x, _) = toy(1000, 1);
+    let spec = SparseAutoencoder { n_components: Some(40), ..SparseAutoencoder::default() };
+    for value in [0.0, 0.1] {
+        let mut all = vec![value; 1100 * 32];
+        all.extend(&x);
+        let model = added(&spec, None, &all, 2);
+        assert_eq!(model.report().n_samples, 2100.0);
+        let finite = |name: &str| model.tensor(name).unwrap().f64s().iter().all(|v| v.is_finite());
+        assert!(["components", "encoder_weight", "encoder_bias", "mean"].into_iter().all(finite), "{value}");
+    }
+}
+
 /// With a learning rate that hardly moves anything.
 #[test]
 fn a_stream_continues_from_what_a_fit_found() {

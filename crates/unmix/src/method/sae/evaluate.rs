@@ -146,7 +146,7 @@ pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -
     })
 }
 
-/// Adds codes and the measures of their rows, in order.
+/// Sums over codes and the measures of their rows, in order.
 struct Adding(Sums);
 
 /// Numbers for each row after its code.
@@ -253,11 +253,11 @@ fn pursued<T: Real>(
 ///
 /// `n` of 0; a model of another method; errors of [`Model::encode`].
 pub fn top_rows<T: Real>(model: &Model, rows: &mut Rows<'_, T>, n: usize, run: &Run<'_>) -> Result<TopRows> {
-    check(model, "the strongest rows", rows.n_features(), rows.origin())?;
+    check(model, "the top rows of units", rows.n_features(), rows.origin())?;
     if n == 0 {
         return Err(Error::setting("n", 0, "must be at least 1", "choose a number from 1"));
     }
-    rows.here("the strongest rows of each unit")?;
+    rows.here("finding the top rows of each unit")?;
     rows.settle(run)?;
     let n = n.min(rows.n_rows().unwrap_or(0) as usize);
     let mut top = TopRows::new(model.n_codes(), n);

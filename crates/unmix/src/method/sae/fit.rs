@@ -13,7 +13,7 @@ use crate::model::{Model, map_of};
 use crate::num::Real;
 use crate::run::Run;
 
-/// Fraction of the steps for the warm-up of the learning rate, and of those for its final decrease.
+/// Fraction of the steps over which the learning rate increases at the start, and over which it decreases at the end.
 const RISE: f64 = 0.05;
 const FALL: f64 = 0.2;
 /// Maximum number of dead units in the auxiliary code.

@@ -57,10 +57,10 @@ impl Order {
     /// By descending sum of codes, then by the fraction of active rows.
     fn by_use(used: &Evaluation) -> Self {
         let mut order: Vec<usize> = (0..used.size.len()).collect();
-        let falling = |a: &usize, b: &usize| {
+        let descending = |a: &usize, b: &usize| {
             used.size[*b].total_cmp(&used.size[*a]).then(used.fired[*b].cmp(&used.fired[*a]))
         };
-        order.sort_by(falling);
+        order.sort_by(descending);
         Self(order)
     }
 
@@ -146,7 +146,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
 }
 
 impl SparseAutoencoder {
-    /// Number of active units per row, of `m` units, if it is a setting.
+    /// Number of active units per row, of `m` units, if it is a setting; else 1, which has no effect.
     pub(super) fn active(&self, m: usize) -> Result<usize> {
         match self.activation.counts() {
             true => Ok(Self { n_components: Some(m), alpha: None, ..self.clone() }.resolved(1, None)?.l0),
@@ -198,7 +198,7 @@ impl SparseAutoencoder {
             ("epochs", json!({"l0": found.state.l0, "dead_units": found.state.dead})),
         ];
         report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
-        report.warnings = self.doubts(&resolved, used, dead, &scaling, rows.stream);
+        report.warnings = self.fit_warnings(&resolved, used, dead, &scaling, rows.stream);
         report.objective = found.history.clone();
         report.end(run);
         let order = Order::by_use(used);
@@ -210,7 +210,7 @@ impl SparseAutoencoder {
     }
 
     /// Warnings about a fit.
-    fn doubts(
+    fn fit_warnings(
         &self,
         resolved: &Resolved,
         used: &Evaluation,
@@ -221,8 +221,8 @@ impl SparseAutoencoder {
         let mut out = Vec::new();
         let (m, l0) = (resolved.m, used.l0());
         if scaling.n_constant > 0 {
-            let columns = if scaling.n_constant == 1 { "column does" } else { "columns do" };
-            out.push(format!("{} of {} {columns} not vary", scaling.n_constant, scaling.mean.len()));
+            let does = if scaling.n_constant == 1 { "does" } else { "do" };
+            out.push(format!("{} of {} columns {does} not vary", scaling.n_constant, scaling.mean.len()));
         }
         if l0 == 0.0 {
             let remedy = if self.activation.counts() {

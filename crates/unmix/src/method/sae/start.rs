@@ -45,7 +45,11 @@ pub(super) struct Resolved {
 }
 
 impl SparseAutoencoder {
-    /// Sizes that depend on the rows and on a start.
+    /// Resolves the sizes and settings for rows of `p` columns; `given` is the number of initial atoms, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// No unit; `l0` of 0 or above the number of units; `alpha` with an activation that fixes the number of active units.
     pub(super) fn resolved(&self, p: usize, given: Option<usize>) -> Result<Resolved> {
         let m = self.n_components.or(given).unwrap_or(4 * p);
         if m == 0 {
@@ -63,7 +67,10 @@ impl SparseAutoencoder {
             L0::Number(l0) => l0,
         };
         if let Some(alpha) = self.alpha.filter(|_| self.activation.counts()) {
-            let why = format!("activation={} has no penalty: it counts active units", self.name());
+            let why = format!(
+                "activation={} has no penalty: it fixes the number of active units",
+                self.activation_name()
+            );
             let remedy = "leave it out and choose l0, or choose activation='relu', 'jumprelu' or 'gated'";
             return Err(Error::setting("alpha", alpha, why, remedy));
         }
@@ -79,11 +86,12 @@ impl SparseAutoencoder {
         Ok(Resolved { m, l0, rate, dead })
     }
 
-    fn name(&self) -> String {
-        serde_json::to_value(self.activation).map_or(String::new(), |v| v.to_string().replace('"', "'"))
+    /// The activation as in messages, in quotation marks.
+    fn activation_name(&self) -> String {
+        quoted(self.activation)
     }
 
-    /// Refuses tables that do not fit in memory.
+    /// Rejects tables that do not fit in memory.
     pub(super) fn check_size(&self, m: usize, p: usize, dtype: Dtype) -> Result<()> {
         let (m, p, size) = (m as u64, p as u64, dtype.size() as u64);
         let tables = m.saturating_mul(p).saturating_mul(10 * size.max(5));
@@ -150,10 +158,13 @@ impl SparseAutoencoder {
         let refused =
             |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
         if model.is_some() {
-            return refused("a model to start from (init) is given, too".into(), "give one of the two");
+            return refused("the model given as init has initial atoms, too".into(), "give one of the two");
         }
         if atoms.cols() != p {
-            return refused(format!("the rows have {p} columns"), "give atoms as rows, as wide as these");
+            return refused(
+                format!("the rows have {p} columns"),
+                "give atoms as rows, with as many columns as the data",
+            );
         }
         if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
             return refused(format!("n_components is {k}"), "leave n_components out, or give as many atoms");
@@ -208,14 +219,19 @@ impl SparseAutoencoder {
             kernel::product(u, rows, across.as_slice(), rows.len() / p, p, m);
             for row in u.chunks_exact_mut(m) {
                 row.iter_mut().zip(&parameters.bias).for_each(|(u, b)| *u += *b);
-                let falling = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
-                sum += row.select_nth_unstable_by(l0 - 1, falling).1.to_f64();
+                let descending = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
+                sum += row.select_nth_unstable_by(l0 - 1, descending).1.to_f64();
             }
         }
         let least = 1e-3 * (parameters.n_features() as f64).sqrt();
         // If most pre-activations are negative, the mean is not a usable level.
         (sum / n.max(1) as f64).max(if self.normalize { least } else { f64::MIN_POSITIVE })
     }
+}
+
+/// The name of an activation as in messages, in quotation marks.
+pub(super) fn quoted(activation: Activation) -> String {
+    serde_json::to_value(activation).map_or(String::new(), |v| v.to_string().replace('"', "'"))
 }
 
 /// `count` of `n` rows in ascending order, or all.

@@ -7,7 +7,7 @@
 
 use super::fit::terms_of;
 use super::model::{Order, RowsOf, Trained, encoder, parameters_in_units};
-use super::start::{Resolved, RowScaling};
+use super::start::{Resolved, RowScaling, quoted};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{
     Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training, evaluate,
@@ -99,8 +99,8 @@ fn corrupt() -> Error {
 }
 
 impl SparseAutoencoder {
-    /// The model of the rows of `before` followed by these, in order, independent of how they are divided. After a fit it continues from
-    /// the fitted parameters.
+    /// The model of the rows of `before` followed by these, in order; it does not depend on how rows are divided among calls. After a fit it
+    /// continues from the fitted parameters.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl SparseAutoencoder {
         Ok(stream)
     }
 
-    /// Refuses settings that are inconsistent with an existing stream.
+    /// Rejects settings that are inconsistent with an existing stream.
     fn checked<U: Real>(&self, stream: Stream<U>) -> Result<Stream<U>> {
         if let Some(m) = self.n_components.filter(|m| *m != stream.m) {
             let why = format!("the model to continue from has {} units", stream.m);
@@ -220,13 +220,18 @@ impl SparseAutoencoder {
                 "n_components",
                 m,
                 why,
-                format!("give {}, or leave it out", stream.m),
+                format!("choose {}, or leave it out", stream.m),
             ));
         }
         if self.activation != stream.activation {
-            let word = |of: Activation| serde_json::json!(of).as_str().unwrap_or_default().to_string();
-            let why = format!("the model to continue from has '{}'", word(stream.activation));
-            return Err(Error::setting("activation", word(self.activation), why, "give the same"));
+            let before = quoted(stream.activation);
+            let why = format!("the model to continue from has activation={before}");
+            return Err(Error::setting(
+                "activation",
+                quoted(self.activation),
+                why,
+                format!("choose {before}"),
+            ));
         }
         Ok(stream)
     }
@@ -276,9 +281,12 @@ impl SparseAutoencoder {
             return Err(Error::Overflow { method: METHOD.key.into(), dtype: U::DTYPE.name() });
         }
         let length = squares.iter().map(|s| s.sqrt()).sum::<f64>() / n / (p as f64).sqrt();
-        // Constant rows have no scale.
-        let unit = if self.normalize && length > 0.0 { length } else { 1.0 };
-        let half_square = (0.5 * total / n / (unit * unit)).max(f64::MIN_POSITIVE);
+        // Rows that differ from their mean by its rounding errors are constant: they have no scale, by which a divergence would be detected.
+        let rounding = n * (n * f64::EPSILON).powi(2) * mean.iter().map(|m| m * m).sum::<f64>();
+        let varies = total > rounding;
+        let unit = if self.normalize && varies { length } else { 1.0 };
+        let half_square =
+            if varies { (0.5 * total / n / (unit * unit)).max(f64::MIN_POSITIVE) } else { f64::INFINITY };
         let scaling = RowScaling { mean, unit, half_square, n_constant: 0 };
         let resolved = self.sizes(stream, p)?;
         let sample = scaled(first, &scaling);

@@ -28,7 +28,7 @@ impl Config {
         let raw: Map<String, Value> = serde_json::from_str(text)
             .map_err(|e| Error::format(path, format!("it is not JSON ({e})"), "restore the file"))?;
         let refused = |key: &str, found: String, works: &str| {
-            Error::format(path, format!("its {key} is {found}"), format!("give a folder with {works}"))
+            Error::format(path, format!("its {key} is {found}"), format!("give a model with {works}"))
         };
         for (key, value) in [("normalize_activations", "none"), ("reshape_activations", "none")] {
             // Versions before 4 had a boolean, or no entry.
@@ -39,7 +39,7 @@ impl Config {
                     return Err(refused(
                         key,
                         found.to_string(),
-                        "'none', or fold the normalisation in first",
+                        "'none', for example after folding the normalisation into its weights",
                     ));
                 }
             }
@@ -48,12 +48,12 @@ impl Config {
         if raw.get("reshape_activations").is_none() && hook.contains("hook_z") {
             return Err(refused(
                 "hook_name",
-                format!("\"{hook}\", whose rows are reshaped"),
-                "rows as they are",
+                format!("\"{hook}\", whose activations are reshaped"),
+                "activations that are not reshaped",
             ));
         }
         if raw.get("finetuning_scaling_factor") == Some(&Value::Bool(true)) {
-            return Err(refused("finetuning_scaling_factor", "true".into(), "no such factor"));
+            return Err(refused("finetuning_scaling_factor", "true".into(), "false"));
         }
         let (activation, k) = activation(&raw, path)?;
         let flag = |key: &str, default: bool| match raw.get(key) {
@@ -63,7 +63,8 @@ impl Config {
         };
         let rescaled = flag("rescale_acts_by_decoder_norm", false)?;
         if rescaled && activation != Activation::Topk {
-            return Err(refused("rescale_acts_by_decoder_norm", "true".into(), "it for topk alone"));
+            let found = "true, which is supported for topk only";
+            return Err(refused("rescale_acts_by_decoder_norm", found.into(), "false"));
         }
         let size = |key: &str| raw.get(key).and_then(Value::as_u64).map(|n| n as usize);
         Ok(Self {
@@ -114,12 +115,8 @@ fn activation(raw: &Map<String, Value>, path: &Path) -> Result<(Activation, Opti
     match k {
         Some(k) => Ok((Activation::Topk, Some(k as usize))),
         None => {
-            let found = "it is topk, but has no k, a number from 1";
-            Err(Error::format(
-                path,
-                found,
-                "write k, the number of active units that it was trained with, into it",
-            ))
+            let found = "its architecture is topk, but it has no k, the number of active units";
+            Err(Error::format(path, found, "add k, as in the training of the model"))
         }
     }
 }

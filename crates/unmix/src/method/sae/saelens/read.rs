@@ -26,13 +26,13 @@ pub fn import(folder: &Path, run: &Run<'_>) -> Result<Model> {
     let text = std::fs::read_to_string(&config).map_err(|e| Error::io("cannot read", &config, e))?;
     let parsed = Config::parse(&text, &config)?;
     let bytes = std::fs::read(&weights).map_err(|e| Error::io("cannot read", &weights, e))?;
-    let (mut parameters, precision) = Stores::read(&bytes, &weights)?;
+    let (mut parameters, precision) = StoredTensors::read(&bytes, &weights)?;
     let read = parameters.named(&parsed)?;
     let folded = folded(read, &parsed, &weights)?;
     model(folded, &parsed, precision, run)
 }
 
-/// Extensions of pickled files of PyTorch, which can execute code when they are opened.
+/// Extensions of pickled files of PyTorch, which can execute arbitrary code when they are loaded.
 const PICKLED: [&str; 5] = ["pt", "pth", "bin", "pkl", "ckpt"];
 
 fn is_pickled(path: &Path) -> bool {
@@ -42,8 +42,12 @@ fn is_pickled(path: &Path) -> bool {
 /// The path of the weights.
 fn existing(folder: &Path) -> Result<std::path::PathBuf> {
     let pickled = |path: &Path| {
-        let remedy = "load it by PyTorch in a program that you trust, write it by save_model of SAELens, and give that folder";
-        Err(Error::format(path, "it is a pickled file, which can run any program when it is opened", remedy))
+        let remedy = "if you trust its origin, load it with PyTorch, write it with save_model of SAELens, and give that folder";
+        Err(Error::format(
+            path,
+            "it is a pickled file, which can execute arbitrary code when it is loaded",
+            remedy,
+        ))
     };
     if folder.is_file() {
         if is_pickled(folder) {
@@ -67,7 +71,7 @@ fn existing(folder: &Path) -> Result<std::path::PathBuf> {
 }
 
 /// The tensors of a file in double precision, which represents numbers of every type exactly.
-struct Stores<'p> {
+struct StoredTensors<'p> {
     all: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
     path: &'p Path,
 }
@@ -75,7 +79,7 @@ struct Stores<'p> {
 /// Tensors by their names in a model.
 type Named = BTreeMap<&'static str, Vec<f64>>;
 
-impl<'p> Stores<'p> {
+impl<'p> StoredTensors<'p> {
     fn read(bytes: &[u8], path: &'p Path) -> Result<(Self, Precision)> {
         let refused = |found: String, remedy: &str| Err(Error::format(path, found, remedy));
         let file = match SafeTensors::deserialize(bytes) {
@@ -137,9 +141,10 @@ impl<'p> Stores<'p> {
             [m, p] if m > 0 && p > 0 => (m, p),
             _ => return self.take("W_dec", &[0, 0]).map(|_| (0, 0, Named::new())),
         };
-        for (key, got, said) in [("d_in", p, config.sizes.0), ("d_sae", m, config.sizes.1)] {
-            if let Some(said) = said.filter(|said| *said != got) {
-                let found = format!("its W_dec has the shape {shape:?}, but {key} in {CONFIG} is {said}");
+        for (key, got, configured) in [("d_in", p, config.sizes.0), ("d_sae", m, config.sizes.1)] {
+            if let Some(configured) = configured.filter(|configured| *configured != got) {
+                let found =
+                    format!("its W_dec has the shape {shape:?}, but {key} in {CONFIG} is {configured}");
                 return Err(Error::format(self.path, found, "check that the two files belong together"));
             }
         }

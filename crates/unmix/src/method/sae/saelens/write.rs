@@ -117,8 +117,12 @@ impl Written {
             let start = data.len();
             for (i, x) in numbers.iter().enumerate() {
                 if !dtype.put(*x, &mut data) {
-                    let found = format!("entry {i} of {name} is {x:e}, which {} does not hold", dtype.name());
-                    return Err(Error::format(folder.join(WEIGHTS), found, "choose float32 or bfloat16"));
+                    let found = format!("entry {i} of {name} is {x:e}, which overflows in {}", dtype.name());
+                    return Err(Error::Unsupported {
+                        asked: format!("writing {}", folder.join(WEIGHTS).display()),
+                        found,
+                        remedy: "choose float32 or bfloat16".into(),
+                    });
                 }
             }
             let entry = json!({"dtype": dtype.stored(), "shape": shape, "data_offsets": [start, data.len()]});
