@@ -42,7 +42,7 @@ pub(super) fn resample<T: Real>(
     let lengths = (0..m).filter(|j| !is_dead[*j]).map(|j| norm(&parameters.encoder[j * p..(j + 1) * p]));
     let alive = m - dead.len();
     let length = if alive > 0 { SHARE * lengths.sum::<f64>() / alive as f64 } else { SHARE };
-    let mut begun = Vec::new();
+    let mut resampled = Vec::new();
     for (unit, i) in dead.iter().zip(drawn(&squares, dead.len(), seed, turn)) {
         let row = sample[i * p..(i + 1) * p].iter().zip(&parameters.mean);
         let row: Vec<f64> = row.map(|(x, b)| x.to_f64() - b.to_f64()).collect();
@@ -63,9 +63,9 @@ pub(super) fn resample<T: Real>(
             Activation::Jumprelu => parameters.log_threshold[j] = T::from_f64(threshold.ln()),
             _ => {}
         }
-        begun.push(*unit);
+        resampled.push(*unit);
     }
-    begun
+    resampled
 }
 
 #[cfg(test)]

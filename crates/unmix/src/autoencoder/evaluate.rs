@@ -154,7 +154,7 @@ pub fn evaluate<T: Real>(
     all
 }
 
-/// Fraction of the non-zero atoms that have a cosine of at least `least` with another one.
+/// Fraction of the atoms that have a cosine of at least `least` with another one; a zero atom has none. `O(m² p)`.
 pub fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
     let (m, p) = (atoms.rows(), atoms.cols());
     let unit = Matrix::from_vec(

@@ -52,7 +52,7 @@ pub struct AutoencoderState<T: Real> {
     /// For `BatchTopk`: sum and number of the smallest codes that were kept in this epoch, and their mean in the last.
     kept: (f64, u64),
     threshold: Option<f64>,
-    /// Resampled units, whose optimiser state is reset at the next step.
+    /// Resampled units, whose optimiser state is reset in the next step.
     renewed: Vec<u32>,
     /// Number of units resampled so far.
     pub resampled: u64,
@@ -94,9 +94,9 @@ impl<T: Real> AutoencoderState<T> {
     }
 }
 
-/// Learning rate of the log thresholds relative to that of the other parameters: with the same rate thresholds change too slowly.
+/// Learning rate of the log thresholds, relative to that of the other parameters: with the same rate, thresholds change too slowly.
 const FASTER: f64 = 10.0;
-/// A loss larger than this multiple of that of the mean counts as divergence.
+/// A loss larger than this multiple of the loss of reconstructing every row by the mean counts as divergence.
 const BOUND: f64 = 1e6;
 /// Fraction of the epochs after which no unit is resampled.
 const LAST: f64 = 0.7;

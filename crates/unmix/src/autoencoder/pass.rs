@@ -66,8 +66,8 @@ impl<T: Real> Pass<T> {
         self.u.resize(self.n * m, T::default());
         self.slices.resize_with(self.n.div_ceil(SLICE), ActiveUnits::default);
         let ready = std::mem::take(&mut self.ready);
-        let of = of(parameters, &ready, terms, Penalty::default(), &[]);
-        self.each(x, p, m, |touched, x, part| touched.encode(&of, x, part));
+        let inputs = batch_inputs(parameters, &ready, terms, Penalty::default(), &[]);
+        self.each(x, p, m, |touched, x, part| touched.encode(&inputs, x, part));
         let least = (terms.activation == Activation::BatchTopk).then(|| self.keep(terms, m));
         self.ready = ready;
         let active: u64 = self.slices.iter().map(|s| s.active).sum();
@@ -106,8 +106,8 @@ impl<T: Real> Pass<T> {
         let mut all: Vec<T> = self.slices.iter().flat_map(|s| s.found.iter().map(|f| f.1)).collect();
         let (mut least, mut quota) = (T::default(), 0);
         if all.len() > wanted && wanted > 0 {
-            let falling = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
-            least = *all.select_nth_unstable_by(wanted - 1, falling).1;
+            let descending = |a: &T, b: &T| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal);
+            least = *all.select_nth_unstable_by(wanted - 1, descending).1;
             quota = wanted - all.iter().filter(|u| **u > least).count();
         }
         self.slices.iter_mut().for_each(|touched| touched.keep(least, &mut quota));
@@ -131,8 +131,8 @@ impl<T: Real> Pass<T> {
     ) -> f64 {
         let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
         let ready = std::mem::take(&mut self.ready);
-        let of = of(parameters, &ready, terms, penalty, dead);
-        self.each(&[], p, m, |touched, _, part| touched.differentiate(&of, n, part));
+        let inputs = batch_inputs(parameters, &ready, terms, penalty, dead);
+        self.each(&[], p, m, |touched, _, part| touched.differentiate(&inputs, n, part));
         self.ready = ready;
         self.by_unit.sort(&self.slices, m, false);
         match dead.is_empty() {
@@ -165,8 +165,9 @@ impl<T: Real> Pass<T> {
     ) -> Vec<f64> {
         let (n, p, m) = (self.n, parameters.n_features(), parameters.n_units());
         let ready = std::mem::take(&mut self.ready);
-        let of = of(parameters, &ready, terms, penalty, &[]);
-        self.each(&[], p, m, |touched, _, part| touched.differentiate(&of, n, part));
+        let inputs = batch_inputs(parameters, &ready, terms, penalty, &[]);
+        self.each(&[], p, m, |touched, _, part| touched.differentiate(&inputs, n, part));
+        self.ready = ready;
         let scale = (n * n) as f64;
         self.residual.chunks_exact(p).map(|e| scale * crate::num::kernel::sum_of_squares(e)).collect()
     }
@@ -192,7 +193,8 @@ impl<T: Real> Pass<T> {
     }
 }
 
-fn of<'p, T: Real>(
+/// Inputs of a batch, from parameters and options.
+fn batch_inputs<'p, T: Real>(
     parameters: &'p Parameters<T>,
     ready: &'p Ready<T>,
     terms: &Terms,

@@ -128,7 +128,7 @@ impl<T: Real> ActiveUnits<T> {
                     }
                     match of.activation {
                         Activation::BatchTopk => maxima(u, &mut self.tops),
-                        _ => self.touch(of, u),
+                        _ => self.append(of, u),
                     }
                 }
             },
@@ -137,7 +137,7 @@ impl<T: Real> ActiveUnits<T> {
 
     /// Appends the entries of a row, given its pre-activations.
     #[inline(always)]
-    fn touch(&mut self, of: &BatchInputs<'_, T>, u: &[T]) {
+    fn append(&mut self, of: &BatchInputs<'_, T>, u: &[T]) {
         let zero = T::default();
         let plain = |unit: u32, u: T| Entry { unit, u, z: u, ..Entry::default() };
         match of.activation {
@@ -306,10 +306,10 @@ impl<T: Real> ActiveUnits<T> {
         self.found.clear();
         self.found.extend(each.filter(|(_, u)| *u > zero).map(|(j, u)| (j as u32, u)));
         if self.found.len() > of.auxk {
-            let falling = |a: &(u32, T), b: &(u32, T)| {
+            let descending = |a: &(u32, T), b: &(u32, T)| {
                 b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal).then(a.0.cmp(&b.0))
             };
-            self.found.select_nth_unstable_by(of.auxk - 1, falling);
+            self.found.select_nth_unstable_by(of.auxk - 1, descending);
             self.found.truncate(of.auxk);
             self.found.sort_unstable_by_key(|(j, _)| *j);
         }

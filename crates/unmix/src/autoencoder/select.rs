@@ -26,7 +26,7 @@ pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
 
 /// Descending order; NaN is last.
 #[inline(always)]
-fn falling<T: PartialOrd>(a: &T, b: &T) -> Ordering {
+fn descending<T: PartialOrd>(a: &T, b: &T) -> Ordering {
     b.partial_cmp(a).unwrap_or(Ordering::Equal)
 }
 
@@ -35,7 +35,7 @@ pub(super) fn bound<T: Real>(tops: &mut [T], k: usize) -> T {
     if k == 0 || tops.len() < k {
         return T::default();
     }
-    let (_, kth, _) = tops.select_nth_unstable_by(k - 1, falling);
+    let (_, kth, _) = tops.select_nth_unstable_by(k - 1, descending);
     if *kth > T::default() { *kth } else { T::default() }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn largest<T: Real>(u: &[T], k: usize, tops: &mut Vec<T>, found: &mut
     found.clear();
     reaching(u, bound, found);
     if found.len() > k {
-        found.select_nth_unstable_by(k - 1, |a, b| falling(&a.1, &b.1).then(a.0.cmp(&b.0)));
+        found.select_nth_unstable_by(k - 1, |a, b| descending(&a.1, &b.1).then(a.0.cmp(&b.0)));
         found.truncate(k);
         found.sort_unstable_by_key(|(j, _)| *j);
     }

@@ -32,7 +32,8 @@ impl TopRows {
         pairs.filter(|(row, _)| **row >= 0).map(|(row, value)| (*row as usize, *value))
     }
 
-    fn see(&mut self, unit: usize, z: f64) {
+    /// Records the code of the current row, if it is among the `n` largest of the unit so far.
+    fn record(&mut self, unit: usize, z: f64) {
         let at = unit * self.n..(unit + 1) * self.n;
         let (rows, values) = (&mut self.rows[at.clone()], &mut self.values[at]);
         if values.last().is_none_or(|least| z <= *least) {
@@ -49,7 +50,7 @@ impl<T: Real> Sink<T> for TopRows {
     fn put(&mut self, codes: &[T]) -> Result<()> {
         for code in codes.chunks_exact(self.units.max(1)) {
             for (j, z) in code.iter().enumerate().filter(|(_, z)| **z > T::default()) {
-                self.see(j, z.to_f64());
+                self.record(j, z.to_f64());
             }
             self.seen += 1;
         }

@@ -145,7 +145,7 @@ fn rows_and_labels_that_do_not_belong_together_are_refused() {
         how.fit(Labelled { x, labels }, none, start(), &Run::default()).unwrap_err().to_string()
     };
     assert!(fit(&x, &labels[1..]).contains("20 rows and 19 labels"));
-    assert!(fit(&x[1..], &labels).contains("99 numbers are no rows of 5 columns"));
+    assert!(fit(&x[1..], &labels).contains("99 numbers are not a multiple of the 5 columns"));
     let mut other = labels.clone();
     other[4] = 3;
     assert!(fit(&x, &other).contains("row 4 has the label 3, and there are 3 classes"));

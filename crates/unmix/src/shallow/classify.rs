@@ -1,4 +1,4 @@
-//! A classifier of one hidden layer as a learner, for the fine-tuning of a layer that was learnt without labels.
+//! A classifier with one hidden layer as a learner, for the fine-tuning of a layer that was learnt without labels.
 //!
 //! ```text
 //! h = max(0, W x + b),    P(class | x) = softmax(V' h + c),    loss = -log P(label | x)
@@ -37,7 +37,7 @@ impl<T: Real> ClassifierWeights<T> {
     ///
     /// # Panics
     ///
-    /// An encoder whose length is no multiple of the number of units.
+    /// An encoder whose length is not a multiple of the number of units; no units.
     pub fn of(encoder: &[f64], bias: &[f64], n_classes: usize) -> Self {
         let m = bias.len();
         assert_eq!(encoder.len() % m, 0, "a weight for each unit and column");
@@ -96,7 +96,7 @@ impl<T: Real> ClassifierWeights<T> {
     ///
     /// # Panics
     ///
-    /// Numbers that are no rows of the columns of the weights.
+    /// Numbers that are not a multiple of the number of columns.
     pub fn mean_squared_code(&self, x: &[T]) -> f64 {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
         assert_eq!(x.len() % p, 0, "whole rows");
@@ -115,7 +115,7 @@ impl<T: Real> ClassifierWeights<T> {
         self.encoder.iter_mut().chain(&mut self.bias).for_each(|w| *w *= by);
     }
 
-    /// Codes of the rows, and the logarithms of the probabilities of the classes up to a number for each row.
+    /// Codes of the rows, and the logarithms of the class probabilities up to a constant for each row.
     fn scores(&self, x: &[T], codes: &mut [T], scores: &mut [T]) {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
         let n = x.len() / p;
@@ -242,7 +242,7 @@ impl<T: Real> Learner<T> for ClassifierLearner<'_, T> {
         updates.descend(&mut state.offset, &by.offset);
     }
 
-    /// The share of the validation rows that are classified wrongly.
+    /// The error rate on the validation rows.
     fn validate(&mut self, state: &Self::State) -> Result<Option<f64>> {
         let (x, labels) = self.how.validation;
         Ok((!labels.is_empty()).then(|| state.n_errors(x, labels) as f64 / labels.len() as f64))

@@ -39,8 +39,7 @@ pub struct Corruption {
 const CORRUPTED: u64 = 0x6461_6531;
 
 impl Corruption {
-    /// Overwrites `out` by the corrupted row `x`, which has number `row`, in epoch `epoch`. Entries that are 0 stay 0 if their column
-    /// does not vary.
+    /// Writes the corrupted row `x`, number `row`, of epoch `epoch` into `out`. Constant columns get no normal noise.
     pub(super) fn apply<T: Real>(&self, epoch: u64, row: u64, x: &[T], varies: &[bool], out: &mut [T]) {
         if self.size == 0.0 {
             return out.copy_from_slice(x);
@@ -74,7 +73,7 @@ pub struct DenoisingTraining {
     pub learning_rate: f64,
 }
 
-/// A denoising autoencoder in training, and buffers of one step. Rows have mean 0 and mean square 1 by columns, or altogether.
+/// A denoising autoencoder in training, and buffers of one step. Rows have mean 0, and mean square 1 in each column or over all columns.
 pub struct DenoisingLearner<T: Real> {
     how: DenoisingTraining,
     gradient: LayerWeights<T>,

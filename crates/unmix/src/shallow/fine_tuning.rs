@@ -1,4 +1,4 @@
-//! Fine-tuning: a hidden layer that was learnt without labels, or a random one, is trained on with an output layer for classes.
+//! Fine-tuning: a hidden layer that was learnt without labels, or a random one, is trained together with an output layer for classes.
 
 use super::classify::{ClassifierLearner, ClassifierTraining, ClassifierWeights};
 use super::denoise::{Corruption, Noise};
@@ -52,7 +52,7 @@ pub struct FineTuned<T: Real> {
     pub epoch: u64,
     /// Mean loss of the rows in every epoch.
     pub losses: Vec<f64>,
-    /// Share of the validation rows that are classified wrongly after every epoch.
+    /// Error rate on the validation rows after every epoch.
     pub validation: Vec<f64>,
 }
 
@@ -86,7 +86,7 @@ impl FineTuning {
             learning_rate: self.learning_rate,
         };
         let trainer = Trainer {
-            // The steps of the learner are plain ones: no optimiser has a state.
+            // The learner makes plain gradient steps: the optimiser has no state.
             optimiser: Optimiser::Sgd,
             learning_rate: self.learning_rate,
             schedule: Schedule::Constant,
@@ -103,7 +103,7 @@ impl FineTuning {
     }
 }
 
-/// Refuses rows and labels that do not belong together, or to a classifier of rows of `p` numbers and so many classes.
+/// Rejects rows and labels of unequal numbers, and those that do not fit a classifier of rows of `p` numbers and of `classes` classes.
 fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Result<()> {
     let refused = |found: String, remedy: &str| {
         Err(Error::Unsupported {
@@ -115,8 +115,8 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
     let (rows, rest) = (part.x.len() / p, part.x.len() % p);
     if rest != 0 {
         return refused(
-            format!("{} numbers are no rows of {p} columns, as the weights have", part.x.len()),
-            "give rows of the columns on which the layer was learnt",
+            format!("{} numbers are not a multiple of the {p} columns of the weights", part.x.len()),
+            "give the columns on which the layer was learnt",
         );
     }
     if part.labels.len() != rows {
@@ -128,7 +128,7 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
     match part.labels.iter().position(|label| *label as usize >= classes) {
         Some(row) => refused(
             format!("row {row} has the label {}, and there are {classes} classes", part.labels[row]),
-            "number the classes from 0",
+            "number the classes from 0, or choose more classes",
         ),
         None => Ok(()),
     }

@@ -33,8 +33,8 @@ pub struct LayerWeights<T: Real> {
 }
 
 impl<T: Real> LayerWeights<T> {
-    /// Initial weights: `W` drawn as `initial` says and `V = W`, 0 where columns do not vary; the units of `given`, by rows, come first,
-    /// scaled to the mean length of random ones. Biases are 0.
+    /// Initial weights: `W` is drawn from `initial`, and `V = W`; both are 0 in constant columns. The first units are the rows of `given`,
+    /// scaled to the expected length of random ones. Biases are 0.
     pub fn start(m: usize, varies: &[bool], tied: bool, initial: Initial, given: &[f64], seed: u64) -> Self {
         let (p, draws) = (varies.len(), Stream::new(seed, WEIGHTS));
         let bound = (6.0 / (p + m) as f64).sqrt();
@@ -97,7 +97,7 @@ impl<T: Real> LayerWeights<T> {
     }
 }
 
-/// The loss of a step, if it has not left all bounds: it is finite and at most [`LARGEST_LOSS`] times `scale`.
+/// The loss of a step, after a check that it has not diverged: it is finite and at most [`LARGEST_LOSS`] times `scale`.
 ///
 /// # Errors
 ///
@@ -109,10 +109,10 @@ pub(super) fn bounded(loss: f64, scale: f64, learning_rate: f64, epoch: u64) -> 
     Err(diverged(learning_rate, epoch, &format!("the loss grew to {loss:.1e}")))
 }
 
-/// A loss larger than this multiple of that of the mean counts as divergence.
+/// A loss larger than this multiple of its scale, that of the reconstruction by the mean, counts as divergence.
 const LARGEST_LOSS: f64 = 1e6;
 
-/// The error of a training that diverged in this epoch, which counts from 0; `found` says how.
+/// The error of a training that diverged in epoch `epoch`, counted from 0; `found` is what was found, as in "the loss grew to 1e9".
 pub fn diverged(learning_rate: f64, epoch: u64, found: &str) -> Error {
     let why = format!("{found} in epoch {}", epoch + 1);
     Error::setting("learning_rate", learning_rate, why, "choose a lower one")

@@ -1,8 +1,9 @@
 //! Alternating minimisation over all codes and all atoms, with rows and codes in memory: the alternating scheme, and PALM (Bolte, Sabach &
 //! Teboulle 2014), which makes one step of each, with inertia (Pock & Sabach 2016) or without.
 //!
-//! The objective never increases: step lengths are bounded accordingly, a step with inertia that increases it is rejected and repeated
-//! without inertia, and iterations end when rounding errors would increase it.
+//! If codes start from their last values, the objective never increases: step lengths are bounded accordingly, a step with inertia that
+//! increases it is rejected and repeated without inertia, and iterations end when rounding errors would increase it. If codes start from 0
+//! in every block, it may increase.
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
@@ -104,7 +105,7 @@ impl Alternating {
                 break if at.residual <= COARSER * tol { Outcome::Converged } else { Outcome::Stalled };
             };
             at.residual = at.residual.max(self.change(steps.objective(), value / n));
-            self.look(problem, &mut at, done + 1);
+            self.replace_unused(problem, &mut at, done + 1);
             steps.ended(at.residual, Some(value / n), &at)?;
         };
         let residual = at.residual;
@@ -126,7 +127,8 @@ impl Alternating {
         }
     }
 
-    /// One block; returns the objective after it, or `None` if it would increase: the state is then unchanged.
+    /// One block; returns the objective after it, or `None` if codes start from their last values and it would increase: atoms and codes are
+    /// then unchanged.
     fn block<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>) -> Result<Option<f64>> {
         let m = at.atoms.rows();
         let kept = (at.atoms.clone(), at.codes.clone());
@@ -135,7 +137,7 @@ impl Alternating {
         let ahead = at.before.as_ref().filter(|_| self.inertial && at.since > 0);
         let (from, start) = match ahead {
             Some((atoms, codes)) => {
-                (Some(beyond(&at.codes, codes, inertia)), beyond_wide(&at.atoms, atoms, inertia))
+                (Some(extrapolated(&at.codes, codes, inertia)), extrapolated_atoms(&at.atoms, atoms, inertia))
             }
             None => (None, at.atoms.clone()),
         };
@@ -178,7 +180,7 @@ impl Alternating {
     }
 
     /// Replaces atoms that have been unused for some blocks, except in the last fifth of all blocks.
-    fn look<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>, done: u64) {
+    fn replace_unused<T: Real>(&self, problem: &Problem<T>, at: &mut Blocks<T>, done: u64) {
         let m = at.atoms.rows();
         let dead: Vec<usize> = (0..m).filter(|j| at.unused[*j] >= UNUSED).collect();
         let late = 5 * done > 4 * self.limits.1;
@@ -197,7 +199,7 @@ impl Alternating {
                 let mut worst = Worst::default();
                 for i in 0..problem.n() {
                     let x = row(&problem.x, problem.p, i);
-                    let square = left(x, row(&at.codes, m, i), &at.atoms);
+                    let square = squared_error(x, row(&at.codes, m, i), &at.atoms);
                     worst.record(dead.len(), square, i as u64, || wide(x));
                 }
                 replace(&mut at.atoms, &dead, worst.directions(self.set))
@@ -220,7 +222,7 @@ fn row<T>(all: &[T], width: usize, i: usize) -> &[T] {
 }
 
 /// Squared error `||x - z A||²`.
-fn left<T: Real>(x: &[T], z: &[T], atoms: &Matrix<f64>) -> f64 {
+fn squared_error<T: Real>(x: &[T], z: &[T], atoms: &Matrix<f64>) -> f64 {
     let mut rest: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
     for (j, z) in z.iter().enumerate().filter(|(_, z)| **z != T::default()) {
         let z = z.to_f64();
@@ -230,13 +232,13 @@ fn left<T: Real>(x: &[T], z: &[T], atoms: &Matrix<f64>) -> f64 {
 }
 
 /// `now + share (now - before)`.
-fn beyond<T: Real>(now: &[T], before: &[T], share: f64) -> Vec<T> {
+fn extrapolated<T: Real>(now: &[T], before: &[T], share: f64) -> Vec<T> {
     let share = T::from_f64(share);
     now.iter().zip(before).map(|(a, b)| *a + share * (*a - *b)).collect()
 }
 
-fn beyond_wide(now: &Matrix<f64>, before: &Matrix<f64>, share: f64) -> Matrix<f64> {
-    Matrix::from_vec(now.rows(), now.cols(), beyond(now.as_slice(), before.as_slice(), share))
+fn extrapolated_atoms(now: &Matrix<f64>, before: &Matrix<f64>, share: f64) -> Matrix<f64> {
+    Matrix::from_vec(now.rows(), now.cols(), extrapolated(now.as_slice(), before.as_slice(), share))
 }
 
 /// `||now - before|| / ||now||`.

@@ -17,7 +17,7 @@ pub struct Measure {
     pub objective: f64,
     /// Duality gap: an upper bound on `P` minus its minimum.
     pub gap: f64,
-    /// Number of codes that are not 0.
+    /// Number of nonzero entries of the code.
     pub n_nonzero: usize,
     /// Squared error `||x - z A||²`, over the observed cells of the row.
     pub squared_error: f64,

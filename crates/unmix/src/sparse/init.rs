@@ -19,7 +19,8 @@ pub enum Init {
     /// nearest earlier one (Arthur & Vassilvitskii 2007).
     #[serde(rename = "k-means++")]
     KMeansPlusPlus,
-    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures, products of cosines.
+    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures of one channel, products of
+    /// cosines.
     Dct,
     /// Gaussian numbers of variance `1/p`, projected on the ball.
     Random,
@@ -63,7 +64,7 @@ impl InitSource<'_> {
     pub(crate) fn atoms(&self) -> Matrix<f64> {
         let found = match self.how {
             Init::Data => self.of_rows(),
-            Init::KMeansPlusPlus => self.apart(),
+            Init::KMeansPlusPlus => self.spread(),
             Init::Dct => self.cosines(),
             Init::Random => Vec::new(),
         };
@@ -98,6 +99,7 @@ impl InitSource<'_> {
         all
     }
 
+    /// Random rows, no two of them parallel.
     fn of_rows(&self) -> Vec<Vec<f64>> {
         let mut out: Vec<Vec<f64>> = Vec::new();
         for row in self.directions() {
@@ -111,7 +113,8 @@ impl InitSource<'_> {
         out
     }
 
-    fn apart(&self) -> Vec<Vec<f64>> {
+    /// k-means++ on directions.
+    fn spread(&self) -> Vec<Vec<f64>> {
         let all = self.directions();
         let draws = Stream::new(self.seed, 0x6b6d_2b2b);
         let mut far = vec![1.0; all.len()];
@@ -119,12 +122,12 @@ impl InitSource<'_> {
         while out.len() < self.m {
             let total: f64 = far.iter().sum();
             let mut at = draws.uniform(out.len() as u64) * total;
-            let open = |i: &usize| far[*i] > 0.0;
-            let pick = (0..all.len()).filter(open).find(|i| {
+            let eligible = |i: &usize| far[*i] > 0.0;
+            let pick = (0..all.len()).filter(eligible).find(|i| {
                 at -= far[*i];
                 at <= 0.0
             });
-            let Some(pick) = pick.or_else(|| (0..all.len()).rev().find(open)) else { break };
+            let Some(pick) = pick.or_else(|| (0..all.len()).rev().find(eligible)) else { break };
             let atom = all[pick].clone();
             for (far, row) in far.iter_mut().zip(&all) {
                 let cosine = dot(&atom, row).abs();
@@ -139,7 +142,7 @@ impl InitSource<'_> {
     fn cosines(&self) -> Vec<Vec<f64>> {
         let axes: Vec<usize> = match self.shape {
             Some(shape) if shape.len() == 2 && shape.iter().all(|d| *d > 1) => shape.to_vec(),
-            // The last axis, such as colour, is not transformed: each channel has its own atoms.
+            // Rows of any other shape, pictures of several channels included, are one sequence.
             _ => vec![self.p],
         };
         let root = (self.m as f64).powf(1.0 / axes.len() as f64).ceil() as usize;

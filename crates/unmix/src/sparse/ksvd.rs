@@ -194,36 +194,36 @@ impl Ksvd {
     ) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let cosines = factor::multiply_transposed(&at.atoms, &at.atoms);
-        let mut gone: Vec<bool> = users.iter().map(Vec::is_empty).collect();
+        let mut replaceable: Vec<bool> = users.iter().map(Vec::is_empty).collect();
         for i in 0..m {
             for j in 0..i {
-                if !gone[i] && !gone[j] && cosines[(i, j)].abs() > ALIKE {
-                    gone[if users[i].len() < users[j].len() { i } else { j }] = true;
+                if !replaceable[i] && !replaceable[j] && cosines[(i, j)].abs() > ALIKE {
+                    replaceable[if users[i].len() < users[j].len() { i } else { j }] = true;
                 }
             }
         }
-        let gone: Vec<usize> = (0..m).filter(|j| gone[*j]).collect();
-        if gone.is_empty() || gone.len() == m {
+        let replaceable: Vec<usize> = (0..m).filter(|j| replaceable[*j]).collect();
+        if replaceable.is_empty() || replaceable.len() == m {
             return;
         }
         let wide = |i: usize| x[i * p..(i + 1) * p].iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
         let n = x.len() / p;
         let replaced = match self.dead {
             DeadUnit::Data => {
-                let chosen = super::init::chosen(n as u64, gone.len() as u64, draws);
+                let chosen = super::init::chosen(n as u64, replaceable.len() as u64, draws);
                 let rows = chosen.iter().map(|i| wide(*i as usize)).collect();
                 super::dead::replace(
                     &mut at.atoms,
-                    &gone,
+                    &replaceable,
                     random_directions(rows, self.set, draws).into_iter(),
                 )
             }
             _ => {
                 let mut worst = Worst::default();
                 for (i, r) in rest.chunks_exact(p).enumerate() {
-                    worst.record(gone.len(), r.iter().map(|r| r * r).sum(), i as u64, || wide(i));
+                    worst.record(replaceable.len(), r.iter().map(|r| r * r).sum(), i as u64, || wide(i));
                 }
-                super::dead::replace(&mut at.atoms, &gone, worst.directions(self.set))
+                super::dead::replace(&mut at.atoms, &replaceable, worst.directions(self.set))
             }
         };
         at.replaced += replaced.len() as u64;

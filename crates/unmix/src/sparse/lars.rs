@@ -12,7 +12,7 @@ use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
 use crate::num::{Matrix, Real, factor};
 
-/// The homotopy from the largest useful alpha down to `alpha`.
+/// The homotopy from the smallest alpha for which all codes are 0 down to `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Lars {
@@ -26,9 +26,12 @@ pub struct Lars {
 
 /// Event at a breakpoint.
 enum Event {
+    /// The target alpha is reached.
     End,
-    In(usize),
-    Out(usize),
+    /// This atom becomes active.
+    Enters(usize),
+    /// The code of the active atom at this position becomes 0.
+    Leaves(usize),
 }
 
 struct Path<'a, T> {
@@ -38,8 +41,8 @@ struct Path<'a, T> {
     active: Vec<usize>,
     sign: Vec<f64>,
     z: Vec<f64>,
-    /// Atoms that are excluded: zero atoms, linearly dependent ones, and the one that was just removed.
-    shut: Vec<bool>,
+    /// Whether each atom is excluded: zero atoms, duplicates, and linearly dependent ones.
+    excluded: Vec<bool>,
     c: Vec<f64>,
 }
 
@@ -65,7 +68,7 @@ impl Lars {
             Some(b) => b.to_vec(),
             None => correlations(atoms, row.x),
         };
-        let shut = (0..atoms.n_atoms()).map(|j| atoms.square[j] == T::default()).collect();
+        let excluded = (0..atoms.n_atoms()).map(|j| atoms.square[j] == T::default()).collect();
         let mut path = Path {
             atoms,
             b: &b,
@@ -73,7 +76,7 @@ impl Lars {
             active: Vec::new(),
             sign: Vec::new(),
             z: Vec::new(),
-            shut,
+            excluded,
             c: b.clone(),
         };
         let Some((first, mut alpha)) = path.largest() else { return 0 };
@@ -81,11 +84,11 @@ impl Lars {
             return 0;
         }
         path.enter(first);
-        let mut just_out = None;
+        let mut just_removed = None;
         for step in 1..=self.max_steps {
             let Some(direction) = path.direction() else { break };
             let slope = path.slope(&direction);
-            let (by, event) = path.next(&direction, &slope, (alpha, alpha - self.alpha), just_out.take());
+            let (by, event) = path.next(&direction, &slope, (alpha, alpha - self.alpha), just_removed.take());
             path.z.iter_mut().zip(&direction).for_each(|(z, d)| *z += by * d);
             alpha -= by;
             match event {
@@ -93,12 +96,12 @@ impl Lars {
                     path.write(code);
                     return step as u64;
                 }
-                Event::In(j) => {
+                Event::Enters(j) => {
                     path.correlate();
                     path.enter(j);
                 }
-                Event::Out(i) => {
-                    just_out = Some(path.active.remove(i));
+                Event::Leaves(i) => {
+                    just_removed = Some(path.active.remove(i));
                     path.sign.remove(i);
                     path.z.remove(i);
                     path.correlate();
@@ -126,8 +129,9 @@ impl<T: Real> Path<'_, T> {
 
     /// The atom of the largest correlation, the first in case of ties.
     fn largest(&self) -> Option<(usize, f64)> {
-        let open = (0..self.atoms.n_atoms()).filter(|&j| !self.shut[j]).map(|j| (j, self.size(self.c[j])));
-        open.filter(|(_, c)| *c > 0.0).reduce(|best, next| if next.1 > best.1 { next } else { best })
+        let sizes =
+            (0..self.atoms.n_atoms()).filter(|&j| !self.excluded[j]).map(|j| (j, self.size(self.c[j])));
+        sizes.filter(|(_, c)| *c > 0.0).reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
     fn enter(&mut self, j: usize) {
@@ -154,7 +158,7 @@ impl<T: Real> Path<'_, T> {
                 Some(d) if d.iter().all(|d| d.abs() < bound) => return Some(d),
                 _ => {
                     let last = self.active.pop()?;
-                    self.shut[last] = true;
+                    self.excluded[last] = true;
                     self.sign.pop();
                     self.z.pop();
                 }
@@ -179,17 +183,17 @@ impl<T: Real> Path<'_, T> {
         }
     }
 
-    /// The decrease of alpha to the next event, at most `left`.
+    /// The decrease of alpha to the next event, at most `left`, and that event. The atom `just_removed` cannot enter again.
     fn next(
         &self,
         d: &[f64],
         slope: &[f64],
         (alpha, left): (f64, f64),
-        just_out: Option<usize>,
+        just_removed: Option<usize>,
     ) -> (f64, Event) {
         let (mut by, mut event) = (left, Event::End);
         let signs: &[f64] = if self.positive { &[1.0] } else { &[1.0, -1.0] };
-        for j in (0..self.atoms.n_atoms()).filter(|&j| !self.shut[j] && Some(j) != just_out) {
+        for j in (0..self.atoms.n_atoms()).filter(|&j| !self.excluded[j] && Some(j) != just_removed) {
             if self.active.contains(&j) {
                 continue;
             }
@@ -199,7 +203,7 @@ impl<T: Real> Path<'_, T> {
                     // If several atoms enter at once, the others follow within rounding errors.
                     let at = ((alpha - sign * self.c[j]) / closes).max(0.0);
                     if at < by {
-                        (by, event) = (at, Event::In(j));
+                        (by, event) = (at, Event::Enters(j));
                     }
                 }
             }
@@ -207,7 +211,7 @@ impl<T: Real> Path<'_, T> {
         for (i, (z, d)) in self.z.iter().zip(d).enumerate() {
             let at = -z / d;
             if z * d < 0.0 && at < by {
-                (by, event) = (at, Event::Out(i));
+                (by, event) = (at, Event::Leaves(i));
             }
         }
         (by, event)

@@ -91,11 +91,11 @@ impl Lasso {
     ) -> u64 {
         match &atoms.gram {
             Some(gram) => {
-                let mut of = Paired { atoms, gram, b: row.b };
+                let mut of = WithGram { atoms, gram, b: row.b };
                 solve(self, atoms, &mut of, row.norm, code, limits, work)
             }
             None => {
-                let mut of = Plain::new(atoms, row);
+                let mut of = WithoutGram::new(atoms, row);
                 solve(self, atoms, &mut of, row.norm, code, limits, work)
             }
         }
@@ -122,8 +122,8 @@ pub(super) trait Correlations<T> {
     fn screen(&mut self, c: &mut [T], weight: &mut [T], bound: (f64, f64, f64));
 }
 
-/// From the Gram matrix.
-pub(super) struct Paired<'a, T> {
+/// Correlations from the Gram matrix.
+pub(super) struct WithGram<'a, T> {
     pub(super) atoms: &'a Atoms<T>,
     pub(super) gram: &'a [T],
     pub(super) b: &'a [T],
@@ -132,7 +132,7 @@ pub(super) struct Paired<'a, T> {
 /// Number of cells whose correlations stay in registers.
 const WIDE: usize = 4;
 
-impl<T: Real> Correlations<T> for Paired<'_, T> {
+impl<T: Real> Correlations<T> for WithGram<'_, T> {
     #[inline(always)]
     fn pair(&self, i: usize, j: usize) -> T {
         self.gram[i * self.atoms.stride + j]
@@ -171,8 +171,8 @@ impl<T: Real> Correlations<T> for Paired<'_, T> {
     fn screen(&mut self, _: &mut [T], _: &mut [T], _: (f64, f64, f64)) {}
 }
 
-/// From the atoms themselves, without the Gram matrix; only for atoms that are not screened.
-pub(super) struct Plain<'a, T> {
+/// Correlations from residuals, without the Gram matrix, for the atoms that are not screened.
+pub(super) struct WithoutGram<'a, T> {
     atoms: &'a Atoms<T>,
     row: Row<'a, T>,
     residual: Vec<T>,
@@ -180,7 +180,7 @@ pub(super) struct Plain<'a, T> {
     left: Vec<usize>,
 }
 
-impl<'a, T: Real> Plain<'a, T> {
+impl<'a, T: Real> WithoutGram<'a, T> {
     pub(super) fn new(atoms: &'a Atoms<T>, row: Row<'a, T>) -> Self {
         let zero = T::default();
         let left = (0..atoms.n_atoms()).filter(|&j| atoms.square[j] != zero).collect();
@@ -207,7 +207,7 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     a_end.iter().zip(b_end).fold(total, |total, (a, b)| a.times_plus(*b, total))
 }
 
-impl<T: Real> Correlations<T> for Plain<'_, T> {
+impl<T: Real> Correlations<T> for WithoutGram<'_, T> {
     #[inline(always)]
     fn pair(&self, i: usize, j: usize) -> T {
         dot(self.atoms.narrow.row(i), self.atoms.narrow.row(j))
@@ -254,7 +254,7 @@ struct CorrelationScan {
 }
 
 #[inline(always)]
-fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> CorrelationScan {
+fn scan<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> CorrelationScan {
     let zero = T::default();
     let (mut most, mut worst) = ([zero; CELL], [zero; CELL]);
     for (c, weight) in c.as_chunks::<CELL>().0.iter().zip(weight.as_chunks::<CELL>().0) {
@@ -317,17 +317,17 @@ fn solve<T: Real>(
     loop {
         of.correlations(&set.atoms, &set.z, c);
         set.read(c);
-        let seen = look(c, weight, threshold, lasso.positive);
-        let gap = set.gap(lasso.alpha, norm, seen.most);
+        let found = scan(c, weight, threshold, lasso.positive);
+        let gap = set.gap(lasso.alpha, norm, found.most);
         if gap <= goal || passes >= max_passes {
             break;
         }
-        let s = dual_scale(lasso.alpha, seen.most, 1.0);
+        let s = dual_scale(lasso.alpha, found.most, 1.0);
         of.screen(c, weight, (s, (2.0 * gap).sqrt(), lasso.alpha));
         if set.len() > 2 * CELL && 2 * set.z.iter().filter(|z| **z == zero).count() > set.len() {
             set.prune(|j| weight[j] = atoms.inverse_norm[j]);
         }
-        add(set, atoms, of, (c, weight), threshold, seen.worst);
+        add(set, atoms, of, (c, weight), threshold, found.worst);
         set.read(c);
         let inner = goal.max(INNER * gap);
         while passes < max_passes {

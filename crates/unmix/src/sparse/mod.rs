@@ -8,17 +8,17 @@
 //! How to use it:
 //!
 //! ```text
-//! let atoms = Atoms::<T>::new(&matrix);                   // once for a dictionary: Gram matrix, norms; O(n_atoms² n_features)
-//! let lasso = Lasso { alpha, ..Lasso::default() };
-//! lasso.code(&atoms, rows, codes, &mut work);             // `codes` holds the initial codes, for example
-//! zeros measure(&atoms, (alpha, lasso.positive), rows, codes, &mut measures, &mut work.checked);   //
-//! objective, duality gap, ..., in f64
+//! let atoms = Atoms::<T>::new(&matrix);          // once for a dictionary: Gram matrix, norms; O(n_atoms² n_features)
+//! let lasso = Lasso::of(alpha);
+//! lasso.code(&atoms, rows, codes, &mut work);    // `codes` holds the initial codes, for example zeros
+//! // Objective, duality gap, ..., in double precision:
+//! measure(&atoms, (alpha, lasso.positive), rows, codes, &mut measures, &mut work.checked);
 //! ```
 //!
 //! * [`Lasso::code`] codes a block of rows on the calling thread; [`Lasso::code_all`] does so on the threads of the pool that it is
 //!   called on. Both read the start from `codes`, and a row has the same bits in any block and for any number of threads.
-//! * [`StoppingRule::UpTo`] stops at the tolerance; [`StoppingRule::Passes`] makes a given number of passes over all atoms, in their order, from the
-//!   given start: each decreases `P`.
+//! * [`StoppingRule::UpTo`] stops at the tolerance; [`StoppingRule::Passes`] makes a given number of passes over all atoms, in their order,
+//!   from the initial codes: none of them increases `P`.
 //! * [`Omp::code`] and [`Omp::code_all`] are orthogonal matching pursuit, up to a number of atoms or down to a squared error.
 //! * [`Proximal`] is ISTA and FISTA (a given number of steps from a start), [`Lars`] the homotopy in alpha.
 //! * [`measure`] certifies any codes: the gap is computed from a recomputed residual in double precision.

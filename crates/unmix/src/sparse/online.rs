@@ -21,7 +21,7 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Batches of a stream between two searches for unused atoms; in a fit they are made after each epoch.
+/// Batches of a stream between two searches for unused atoms; in a fit there is one after each epoch.
 pub(crate) const PERIOD: u64 = 100;
 
 /// Everything that changes during learning. Atoms are updated in their order, which does not change.
@@ -156,13 +156,13 @@ impl Online {
         }
     }
 
-    /// Searches for atoms that were unused since the last search, and replaces them if it `may`, and if any atom is used.
-    pub(crate) fn look<T: Real>(&self, at: &mut OnlineState, may: bool, batch: &[T]) {
+    /// Counts the atoms that were unused since the last search, and replaces them if `allowed` and if any atom was used.
+    pub(crate) fn look<T: Real>(&self, at: &mut OnlineState, allowed: bool, batch: &[T]) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let dead: Vec<usize> = (0..m).filter(|j| at.recent[*j] == 0).collect();
         let worst = std::mem::take(&mut at.worst);
         let replaced = match self.dead {
-            _ if !may || dead.len() == m => Vec::new(),
+            _ if !allowed || dead.len() == m => Vec::new(),
             DeadUnit::Keep => Vec::new(),
             DeadUnit::Residual => replace(&mut at.atoms, &dead, worst.directions(self.set)),
             DeadUnit::Data => {
@@ -204,8 +204,8 @@ impl Online {
             self.step(&mut learnt, batch.x, batch.rows);
             if batch.ends_epoch() {
                 // Not in the last fifth, where too little training would be left for them.
-                let may = 5 * batch.next.epoch <= 4 * epochs;
-                self.look(&mut learnt, may, batch.x);
+                let allowed = 5 * batch.next.epoch <= 4 * epochs;
+                self.look(&mut learnt, allowed, batch.x);
                 let value = self.objective(&learnt.atoms, sample);
                 objective.push(value);
                 run.iteration(batch.next.epoch, f64::INFINITY, Some(value));

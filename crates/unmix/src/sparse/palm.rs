@@ -1,5 +1,5 @@
-//! Steps of proximal gradient descent on all codes, and of projected gradient descent on all atoms, each with the largest step length
-//! for which the objective cannot increase.
+//! Steps of proximal gradient descent on all codes, and of projected gradient descent on all atoms, each with the inverse Lipschitz
+//! constant as its step length, so that the objective cannot increase.
 //!
 //! ```text
 //! Z <- S_{t alpha}(Z - t (Z A - X) A'),      t = 1 / ||A||²
@@ -69,8 +69,8 @@ pub(crate) fn square_norm(a: &Matrix<f64>) -> Result<f64> {
     let small = match a.rows() <= a.cols() {
         true => factor::multiply_transposed(a, a),
         false => {
-            let turned = a.transposed();
-            factor::multiply_transposed(&turned, &turned)
+            let transposed = a.transposed();
+            factor::multiply_transposed(&transposed, &transposed)
         }
     };
     largest_eigenvalue(&small)
@@ -191,7 +191,7 @@ impl<T: Real> Problem<T> {
         });
     }
 
-    /// Sums over codes `z`, of `m` atoms.
+    /// Sums over the codes `z` on `m` atoms.
     pub(crate) fn sums(&self, z: &[T], m: usize) -> Sums {
         let mut total = Sums::zero(m, self.p);
         let chunks: Vec<(&[T], &[T])> = self.x.chunks(CHUNK * self.p).zip(z.chunks(CHUNK * m)).collect();

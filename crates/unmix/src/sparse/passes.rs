@@ -1,5 +1,5 @@
-//! A given number of passes over all atoms, in their order, from a given code: each coordinate is minimised exactly, so that every pass
-//! decreases the objective.
+//! A given number of passes over all atoms, in their order, from a given code: each coordinate is minimised exactly, so that no pass
+//! increases the objective.
 
 use super::Atoms;
 use super::lasso::{Lasso, Row, dot};
@@ -35,11 +35,11 @@ pub(super) fn passes<T: Real>(
     for _ in 0..n {
         for at in (0..code.len()).step_by(CELL) {
             let end = code.len().min(at + CELL);
-            let still = c[at..end]
+            let unchanged = c[at..end]
                 .iter()
                 .zip(&code[at..end])
                 .fold(true, |all, (c, z)| all & (*z == zero) & (threshold.soft(*c) == zero));
-            if still {
+            if unchanged {
                 continue;
             }
             for j in at..end {

@@ -7,7 +7,7 @@
 
 use super::Atoms;
 use super::gap::dual_scale;
-use super::lasso::{Correlations, Lasso, Paired, Plain, Row, StoppingRule};
+use super::lasso::{Correlations, Lasso, Row, StoppingRule, WithGram, WithoutGram};
 use super::rows::{self, RowWork, Work};
 use super::set::Threshold;
 use crate::num::Real;
@@ -18,7 +18,7 @@ use crate::num::Real;
 pub struct Proximal {
     /// The problem and the stopping rule.
     pub lasso: Lasso,
-    /// Whether momentum is used; it is restarted when it points in a direction of increase.
+    /// Whether steps have momentum, which is restarted when it opposes the step.
     pub accelerated: bool,
 }
 
@@ -56,8 +56,10 @@ impl Proximal {
             work,
             #[inline(always)]
             |row, code, work| match &atoms.gram {
-                Some(gram) => self.solve(atoms, &mut Paired { atoms, gram, b: row.b }, row, code, step, work),
-                None => self.solve(atoms, &mut Plain::new(atoms, row), row, code, step, work),
+                Some(gram) => {
+                    self.solve(atoms, &mut WithGram { atoms, gram, b: row.b }, row, code, step, work)
+                }
+                None => self.solve(atoms, &mut WithoutGram::new(atoms, row), row, code, step, work),
             },
         )
     }

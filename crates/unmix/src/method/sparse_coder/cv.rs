@@ -1,7 +1,7 @@
 //! Choice of alpha by the prediction error of held-out entries.
 //!
-//! The error of completely coded rows decreases to 0 with alpha and does not determine it. So features are assigned to folds at random; a
-//! row is coded from the features outside a fold, with the corresponding columns of the dictionary, and predicts those inside.
+//! The reconstruction error of a row decreases to 0 with alpha, and so cannot select it. Columns are assigned to folds at random; a row is
+//! coded from the columns outside a fold, with the same columns of the dictionary, and its code predicts those in the fold.
 
 use super::solver::Solver;
 use crate::data::Rows;
@@ -13,11 +13,11 @@ use crate::sparse::{Atoms, Work};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-/// Number of folds of the features.
+/// Number of folds of the columns.
 const FOLDS: usize = 5;
 /// Maximum number of rows that are coded.
 const ROWS: u64 = 2000;
-/// Number of alphas, the largest times `10^(-i/3)`.
+/// Number of alphas: the largest times `10^(-i/3)`, `i` from 0.
 const ALPHAS: usize = 13;
 /// Rows that one thread processes at a time.
 const TASK: usize = 32;
@@ -32,7 +32,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The alpha of the smallest error, the largest of several.
+    /// The alpha with the smallest error, the largest in case of ties.
     pub(super) fn best(&self) -> f64 {
         let all = self.alphas.iter().zip(&self.errors);
         all.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(0.0, |(alpha, _)| *alpha)
@@ -61,7 +61,9 @@ pub(super) fn curve<T: Real>(
     if p < 2 || n == 0 {
         return Err(Error::Unsupported {
             asked: "alpha='cv'".into(),
-            found: format!("{n} rows of {p} columns without missing cells"),
+            found: format!(
+                "it needs a row without missing cells and 2 columns, but there are {n} such rows and {p} columns"
+            ),
             remedy: "give alpha as a number".into(),
         });
     }

@@ -4,7 +4,7 @@
 //! **Model** `min 1/2 ||x - z A||² + alpha ||z||_1`, with the atoms in the rows of `A`; or, by orthogonal matching pursuit, a small squared
 //! error with a limited number of atoms.
 //! **Algorithm** (`crate::sparse`)
-//!  1. one pass over the rows for `|A x|`, which says what `alpha` may be;
+//!  1. one pass over the rows for the largest `|A x|`, from which `alpha` is resolved;
 //!  2. coordinate descent on working sets with the Gram matrix of the atoms, or ISTA, FISTA, LARS, orthogonal matching pursuit;
 //!  3. the gap of every code from a fresh residual in double precision: a row has converged where it is at most `tol ||x||² / 2`.
 //!
@@ -71,7 +71,7 @@ pub(in crate::method) fn admitted<'d>(
         return method.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
             asked: format!("a fit of {}", method.key),
             found: "no dictionary was given".into(),
-            remedy: "give one".into(),
+            remedy: "give a matrix with the atoms as rows".into(),
         }));
     };
     let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
@@ -84,12 +84,13 @@ pub(in crate::method) fn admitted<'d>(
             "give atoms as rows, with as many columns as the data",
         ));
     }
-    if dictionary.as_slice().iter().any(|x| !x.is_finite()) {
+    if let Some(at) = dictionary.as_slice().iter().position(|x| !x.is_finite()) {
+        let got = format!("{} in atom {}, column {}", dictionary.as_slice()[at], at / p, at % p);
         let why = "must contain finite numbers only";
-        return Err(Error::setting("dictionary", "NaN or infinity", why, "leave out or fill such atoms"));
+        return Err(Error::setting("dictionary", got, why, "leave out or fill such atoms"));
     }
     if dictionary.as_slice().iter().all(|x| *x == 0.0) {
-        return Err(Error::setting("dictionary", shape, "all atoms are zero", "give atoms that are not"));
+        return Err(Error::setting("dictionary", shape, "all atoms are zero", "give nonzero atoms"));
     }
     Ok(dictionary)
 }
@@ -128,7 +129,7 @@ impl SparseCoder {
             };
             let found = sums::correlations(rows, &solver, run)?;
             found.check_squares(T::DTYPE)?;
-            if self.center && found.still() {
+            if self.center && found.all_zero() {
                 return Err(no_variance_of(rows, METHOD.key));
             }
             let curve = self.curve(rows, &solver, found.largest, run)?;

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::num::{Block, Real};
 use crate::run::Run;
 
-/// The smallest alpha as a fraction of the largest.
+/// The smallest alpha, as a fraction of the largest.
 const DOWN: f64 = 1e-3;
 
 /// Measures the codes of `rows` for `n_alphas` alphas, evenly spaced in their logarithm, from the largest useful one down to a thousandth
@@ -28,12 +28,12 @@ pub fn path<T: Real>(
     sink: &mut dyn Sink<f64>,
 ) -> Result<Vec<f64>> {
     let refused = |found: &str, remedy: &str| Error::Unsupported {
-        asked: "codes along alpha".into(),
+        asked: "the path of codes over alpha".into(),
         found: found.into(),
         remedy: remedy.into(),
     };
     if !model.method().tensors().any(|s| s.default != "null") {
-        return Err(refused("the model has another kind of codes", "fit sparse-coder"));
+        return Err(refused("the codes of this model do not solve a lasso", "fit sparse-coder"));
     }
     let given = SparseCoder::from_settings(model.settings())?;
     let (encoder, _) = Sparse::of(&given, model.tensors())?;

@@ -120,15 +120,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
-        "'cd' for coordinate descent on working sets, 'fista' and 'ista' for proximal gradient steps, 'lars' for the homotopy in \
-         alpha: all of these solve the same problem. 'omp' for orthogonal matching pursuit, up to a number of atoms or an error.",
+        "Solver: 'cd' for coordinate descent on working sets, 'fista' and 'ista' for accelerated and plain proximal gradient steps, 'lars' \
+         for the homotopy in alpha; all of these solve the same lasso. 'omp' for orthogonal matching pursuit, up to a number of atoms or \
+         down to a squared error.",
     ),
     Setting::new(
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto", "cv"])]),
         "\"auto\"",
-        "Weight of the l1 penalty against half the squared error. 'auto' for a tenth of the mean over rows of the largest product with \
-         an atom; 'cv' for the smallest error on held-out entries.",
+        "Weight of the l1 penalty against half the squared error. 'auto' for a tenth of the mean over rows of the largest inner product \
+         with an atom; 'cv' for the value with the smallest prediction error on held-out entries.",
     )
     .such_as("0.1")
     .only(LASSO),
@@ -164,7 +165,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Convergence tolerance of each row: its duality gap divided by half its squared norm; null for 1e-6, in single precision 1e-5.",
+        "Convergence tolerance of each row: its duality gap divided by half its squared norm; null for 1e-6 in double precision, 1e-5 in \
+         single.",
     )
     .such_as("1e-6")
     .only(LASSO),

@@ -87,18 +87,18 @@ impl<C: Real> Solver<C> {
         let (m, p) = (self.atoms.n_atoms(), self.atoms.n_features());
         let n = coded.rows.len() / p.max(1);
         let mut work = Work::default();
-        let gap = |row: &[C]| row.iter().any(|x| x.to_f64().is_nan());
+        let has_gap = |row: &[C]| row.iter().any(|x| x.to_f64().is_nan());
         let mut at = 0;
-        let mut seen: Option<(Vec<usize>, Atoms<C>)> = None;
+        let mut restricted: Option<(Vec<usize>, Atoms<C>)> = None;
         while at < n {
             let first = &coded.rows[at * p..(at + 1) * p];
-            if gap(first) {
+            if has_gap(first) {
                 let code = &mut coded.codes[at * m..(at + 1) * m];
-                coded.most = coded.most.max(self.code_cells(first, code, &mut seen, &mut work));
+                coded.most = coded.most.max(self.code_cells(first, code, &mut restricted, &mut work));
                 at += 1;
                 continue;
             }
-            let end = at + coded.rows[at * p..].chunks_exact(p).take_while(|row| !gap(row)).count();
+            let end = at + coded.rows[at * p..].chunks_exact(p).take_while(|row| !has_gap(row)).count();
             let (rows, codes) = (&coded.rows[at * p..end * p], &mut coded.codes[at * m..end * m]);
             coded.most = coded.most.max(self.rules.code(&self.atoms, rows, codes, &mut work));
             at = end;

@@ -19,7 +19,7 @@ pub(super) struct Correlations {
     pub(super) sum: f64,
     /// Maximum over rows: for `alpha` of at least this, every code is 0.
     pub(super) largest: f64,
-    /// The largest squared norm of a row, and its largest entry.
+    /// The largest squared norm of a row, and the largest absolute entry.
     square: f64,
     entry: f64,
 }
@@ -34,8 +34,8 @@ impl Correlations {
         }
     }
 
-    /// Whether every number is 0.
-    pub(super) fn still(&self) -> bool {
+    /// Whether every centred cell is 0.
+    pub(super) fn all_zero(&self) -> bool {
         self.entry == 0.0
     }
 }
