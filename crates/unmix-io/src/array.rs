@@ -77,7 +77,9 @@ fn split(
         ));
     }
     if shape.contains(&0) {
-        let found = format!("its shape is {}, so it holds no rows", times(shape));
+        let axis = options.rows_axis.filter(|&axis| axis < shape.len()).unwrap_or(0);
+        let missing = if (shape[axis] == 0) == options.transpose { "columns" } else { "rows" };
+        let found = format!("its shape is {}, so it holds no {missing}", times(shape));
         return Err(Error::format(path, found, "check the program that wrote it"));
     }
     let axis = options.rows_axis.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Description of an input, column by column, in one sweep.
+//! Statistics of an input and of each of its columns, in one sweep.
 
 mod wide;
 
@@ -22,9 +22,9 @@ pub struct Description {
     pub dtype: &'static str,
     /// Length of every axis as stored.
     pub shape: Vec<Option<u64>>,
-    /// Rows.
+    /// Number of rows.
     pub n_rows: u64,
-    /// Features.
+    /// Number of features.
     pub n_features: usize,
     /// Shape of one sample, when it has more than one axis.
     pub feature_shape: Option<Vec<usize>>,
@@ -38,15 +38,15 @@ pub struct Description {
     pub incomplete_rows: u64,
     /// Columns whose cells are all finite and equal.
     pub constant: usize,
-    /// Least cell.
+    /// Minimum of the finite cells.
     pub min: Option<f64>,
-    /// Greatest cell.
+    /// Maximum of the finite cells.
     pub max: Option<f64>,
-    /// Mean of all cells.
+    /// Mean of the finite cells.
     pub mean: Option<f64>,
-    /// Standard deviation of all cells about that mean, with the number of cells as divisor.
+    /// Standard deviation of the finite cells about that mean, with their number as divisor.
     pub std: Option<f64>,
-    /// The columns, in order; none of them where there are more than 65,536 without names, as the pixels of a photograph.
+    /// The columns, in order; empty where there are more than 65,536 without names, such as pixels of a photograph.
     pub columns: Vec<Column>,
     /// Notes for the user about how it was read, in sentences.
     pub notes: Vec<String>,
@@ -67,13 +67,13 @@ pub struct Column {
     pub infinite: u64,
     /// Cells of a text file that are neither numbers nor missing.
     pub text: u64,
-    /// Least cell; `None` where no cell is finite, as in what follows.
+    /// Minimum of the finite cells; this and the next three are `None` where no cell is finite.
     pub min: Option<f64>,
-    /// Greatest cell.
+    /// Maximum of the finite cells.
     pub max: Option<f64>,
-    /// Mean.
+    /// Mean of the finite cells.
     pub mean: Option<f64>,
-    /// Standard deviation, with the number of cells as divisor.
+    /// Standard deviation of the finite cells, with their number as divisor.
     pub std: Option<f64>,
     /// Whether its cells are all finite and equal.
     pub constant: bool,

@@ -5,7 +5,7 @@ use crate::{gz, idx, safetensors, wav};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
-/// The endings that are known; each of them also with `.gz` behind it.
+/// The common file name endings that are recognised, as messages list them; each also with `.gz` appended.
 pub const ENDINGS: &[&str] = &[
     ".npy",
     ".npz",
@@ -42,11 +42,11 @@ pub(crate) enum Kind {
     Arrow,
     /// Sound.
     Wav,
-    /// A picture of one of several formats.
+    /// An image in one of several formats.
     Image,
-    /// That of the MNIST files.
+    /// The format of the MNIST files.
     Idx,
-    /// Lines of cells, and what is between cells by the file's ending.
+    /// Text, with the delimiter that the file name ending suggests.
     Text(u8),
 }
 

@@ -1,4 +1,4 @@
-//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; turned as they are viewed.
+//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; in the orientation in which they are viewed.
 
 use crate::patches::Patches as Cut;
 use crate::stored::{self, FromStart};
@@ -208,7 +208,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
     })
 }
 
-/// The image as it is viewed: cameras store what their sensor saw, and beside it how the image is to be turned.
+/// The image in the orientation in which it is viewed: cameras store the pixels as the sensor has them, and the orientation in the metadata.
 fn upright(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
     let mut decoder = reader.into_decoder()?;
     Limits::default().reserve(decoder.total_bytes())?;
@@ -288,7 +288,7 @@ impl PixelSink<'_> {
                     (&[r, g, b], pixels) => match (number(r), number(g), number(b), pixels) {
                         (r, g, b, Pixels::Rgb) => strip.extend([r, g, b]),
                         (r, g, b, Pixels::Grey) if r == g && g == b => strip.push(r),
-                        // The weights of television (ITU-R BT.601), as most programs have them.
+                        // The luma weights of ITU-R BT.601, which most programs use.
                         (r, g, b, Pixels::Grey) => strip.push(0.299 * r + 0.587 * g + 0.114 * b),
                     },
                     (&[grey, ..], Pixels::Rgb) => strip.extend([number(grey); 3]),

@@ -1,12 +1,12 @@
-//! Whether a JPEG file is whole: its decoder fills up with grey what was cut off.
+//! Whether a JPEG file is complete: the decoder fills the missing part of a truncated file with grey.
 
-/// Follows the file's segments to the mark of its end.
+/// Follows the file's segments to the end-of-image marker.
 pub(crate) fn is_whole(file: &[u8]) -> bool {
     let (mut at, mut in_scan) = (2, false);
     while let Some([mark, code]) = file.get(at..).and_then(|rest| rest.first_chunk::<2>()) {
         match (mark, code) {
             (0xff, 0xd9) => return true,
-            // A byte of a scan that looks like a mark has a zero behind it; restarts carry nothing.
+            // In a scan a byte 0xff is followed by a zero; restart markers have no payload.
             (0xff, 0x00 | 0xd0..=0xd8) => at += 2,
             (0xff, 0xff) => at += 1,
             (0xff, code) => {

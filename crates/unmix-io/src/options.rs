@@ -21,19 +21,19 @@ pub struct Options {
     pub drop: Option<String>,
     /// Columns that are not features but are copied to the output with the codes, such as labels.
     pub keep: Option<String>,
-    /// Whether the first line of a text file holds names; found out by default.
+    /// Whether the first line of a text file holds names; detected by default.
     pub header: Option<bool>,
-    /// Lines of a text file to pass over.
+    /// Number of lines at the beginning of a text file to skip.
     pub skip_rows: usize,
-    /// The delimiter of a text file, one byte; found out by default.
+    /// The delimiter of a text file, one byte; detected by default.
     pub delimiter: Option<u8>,
-    /// Numbers of a text file have a comma where others have a point, as in `1,5`.
+    /// Whether the decimal mark of a text file is a comma, as in `1,5`.
     pub decimal_comma: bool,
-    /// Cells of a text file that are missing, beside the empty ones, NA, NaN and null: compared without blanks around them.
+    /// Cells of a text file that are missing values, in addition to empty ones, NA, NaN and null; compared without surrounding spaces.
     pub na: Vec<String>,
     /// Treatment of rows with a missing cell.
     pub missing: Missing,
-    /// The rows to take, from the first to before the second, or to the end.
+    /// The range of rows to read: the first, and the end, which is excluded; to the last row where there is no end.
     pub rows: Option<(u64, Option<u64>)>,
     /// The type that numbers are computed in; that of the file by default.
     pub dtype: Option<Dtype>,
@@ -60,10 +60,10 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// They are rows; cells that are missing are NaN, which most methods refuse.
+    /// They are read, with NaN for missing cells, which most methods refuse.
     #[default]
     Keep,
-    /// They are left out, and a note returns how many.
+    /// They are left out, and a note says how many.
     Drop,
 }
 
@@ -76,9 +76,9 @@ pub struct Patches {
     pub width: usize,
     /// Pixels from one patch to the next, down and across. By default: 1 where some are drawn, else patches lie side by side.
     pub stride: Option<usize>,
-    /// Pixels by which an image is made larger on every side, as if in a mirror at its edge.
+    /// Pixels by which an image is padded on every side, by reflection at its edge.
     pub padding: usize,
-    /// Draw this many of all patches, without repetition, each as likely as another; they stay in the order of the images.
+    /// Draw this many of all patches uniformly, without replacement; they stay in the order of the images.
     pub number: Option<usize>,
     /// Random seed of the draw.
     pub seed: u64,
@@ -120,7 +120,7 @@ impl Pixels {
 }
 
 impl Options {
-    /// A delimiter as the user writes it: one character, `tab`, or `space` for runs of blanks.
+    /// A delimiter as the user writes it: one character, `tab`, or `space` for runs of spaces and tabs.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Options {
         }
     }
 
-    /// Whether this mark of decimals is a comma.
+    /// Whether this decimal mark is a comma.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// A name that there is not.
+    /// An unknown name.
     pub fn missing_of(text: &str) -> Result<Missing> {
         match text {
             "keep" => Ok(Missing::Keep),

@@ -56,7 +56,7 @@ impl DeclaredLengths<'_> {
                 return Err(self.wrong("its footer holds negative lengths".into()));
             };
             let message = self.part(at, head)?;
-            // A mark and a length come first, or a length alone in files of old.
+            // A continuation marker and a length come first; in older files the length alone.
             let message =
                 message.get(if message.starts_with(&[0xff; 4]) { 8 } else { 4 }..).unwrap_or_default();
             let body_at = u64::saturating_add(at, head);

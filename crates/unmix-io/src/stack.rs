@@ -75,7 +75,7 @@ fn agree(inputs: &[Input]) -> Result<Features> {
         let kept = |input: &Input| input.kept.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         if kept(input) != kept(&inputs[0]) {
             return differs(format!(
-                "keeps '{}', but it is '{}'",
+                "keeps the columns '{}', but the first input keeps '{}'",
                 kept(input).join(","),
                 kept(&inputs[0]).join(",")
             ));

@@ -55,7 +55,7 @@ type Opened<'a> = WavReader<BufReader<FromStart<&'a Bytes<'static>>>>;
 
 /// The numbers of one file, one after the other.
 enum Samples<R> {
-    /// Integers, and the one that stands for 1.
+    /// Integers, and the one that is full scale, 1.
     Int(WavIntoSamples<R, i32>, f64),
     Float(WavIntoSamples<R, f32>),
 }

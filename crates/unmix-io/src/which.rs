@@ -82,7 +82,7 @@ fn within((start, end): (u64, Option<u64>), n: u64) -> Result<Range<u64>> {
     ))
 }
 
-/// The rows in `runs` without a missing cell; one pass over all rows, a byte a row.
+/// The rows in `runs` without a missing cell, in one sweep over all rows; memory: a number and a byte per row.
 fn complete(rows: &AnyRows<'_>, runs: &[Range<u64>], run: &Run<'_>) -> Result<Vec<Range<u64>>> {
     let flags: Vec<bool> = with_rows!(rows, rows => has_gap(rows, run)?);
     let mut kept: Vec<Range<u64>> = Vec::new();

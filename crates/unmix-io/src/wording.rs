@@ -82,19 +82,19 @@ fn flag(name: &str) -> String {
     format!("--{}", name.replace('_', "-"))
 }
 
-/// A name as one word of a list of columns, as a shell takes it.
+/// A name as an entry of a list of columns, quoted for the list where needed and then for a shell.
 fn word(name: &str) -> String {
-    match name {
-        n if n.contains(',') => format!("'\"{n}\"'"),
-        n if n.contains(char::is_whitespace) => format!("'{n}'"),
-        n => n.into(),
-    }
+    let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);
+    if plain { typed(name) } else { typed(&format!("\"{}\"", name.replace('"', "\"\""))) }
 }
 
-/// A value as a shell takes it: in quotes where it would find patterns or commands in it.
+/// A value as one word of a POSIX shell.
 fn typed(value: &str) -> String {
-    let special = |c: char| c.is_whitespace() || "?*[](){}&|;<>$!#~\"`\\".contains(c);
-    if value.is_empty() || value.contains(special) { format!("'{value}'") } else { value.into() }
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !value.is_empty() && value.chars().all(plain) {
+        true => value.into(),
+        false => format!("'{}'", value.replace('\'', r"'\''")),
+    }
 }
 
 /// Text as Python writes it.
@@ -116,6 +116,11 @@ mod tests {
         );
         assert_eq!(all.map(|w| w.column("drop", None, 3))[..2], ["--drop 3", "drop=[3]"]);
         assert_eq!(Shell.column("keep", Some("x,y"), 0), "--keep '\"x,y\"'");
+        assert_eq!(Shell.column("drop", Some("mass (kg)"), 0), "--drop 'mass (kg)'");
+        assert_eq!(Shell.column("drop", Some("it's $5"), 0), r"--drop 'it'\''s $5'");
+        assert_eq!(Shell.column("drop", Some("6\" pipe"), 0), "--drop '\"6\"\" pipe\"'");
+        assert_eq!(Shell.column("drop", Some("größe"), 0), "--drop größe");
+        assert_eq!(Shell.plain("na", "?", true), "--na '?'");
         assert_eq!(PythonRead.column("drop", Some("it's"), 0), "drop=['it\\'s']");
         assert_eq!(all.map(|w| w.flag("header", false))[..2], ["--no-header", "header=False"]);
         assert_eq!(all.map(|w| w.plain("skip_rows", 2, false))[..2], ["--skip-rows 2", "skip_rows=2"]);

@@ -110,7 +110,7 @@ impl Runs {
             let value = bytes.iter().rev().fold(0, |value, byte| (value << 8) | u32::from(*byte));
             Run::Repeated { value, left: count }
         };
-        // A run of nothing would be read again and again, but each takes a byte at least.
+        // Empty runs are skipped; each takes at least one byte, so that the loop ends.
         Some(())
     }
 }

@@ -69,7 +69,7 @@ pub(crate) struct Chunk {
 enum Now {
     /// From this byte on, one after the other.
     Plain(usize),
-    /// As places in the dictionary.
+    /// As indices into the dictionary.
     Places(Runs),
 }
 
@@ -277,7 +277,7 @@ impl Numbers {
         }
         let (plain, compressed) = page.split_at_checked(before)?;
         let length = snap::raw::decompress_len(compressed).ok()?;
-        // Three bytes stand for 64 at most: no page makes more of itself, whatever it declares.
+        // An element of Snappy expands at most by 64 bytes from three: a larger declared length is wrong.
         if length > 32 * compressed.len() + 64 {
             return None;
         }

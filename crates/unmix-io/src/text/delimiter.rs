@@ -1,4 +1,4 @@
-//! What is between cells.
+//! Delimiters of text files.
 
 use super::blanks;
 

@@ -28,7 +28,7 @@ pub(super) struct Dialect {
     pub(super) by_ending: u8,
     /// Lines to pass over.
     pub(super) skip: usize,
-    /// What is between cells, where it was given.
+    /// The delimiter, where it was given.
     pub(super) delimiter: Option<u8>,
     /// Whether numbers have a comma where others have a point.
     pub(super) decimal_comma: bool,
@@ -92,7 +92,7 @@ impl RecordStart {
 }
 
 impl<'a> Lines<'a> {
-    /// Passes over a byte-order mark and `skip` lines, and finds out what is between cells.
+    /// Skips a byte-order mark and `skip` lines, and detects the delimiter.
     pub(super) fn open(bytes: &'a Bytes<'static>, gz: bool, dialect: &Dialect) -> Result<Self> {
         let skip = dialect.skip;
         let path = bytes.path();
@@ -145,7 +145,7 @@ impl<'a> Lines<'a> {
         Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter })
     }
 
-    /// What is between cells.
+    /// The delimiter.
     pub(super) fn delimiter(&self) -> u8 {
         self.delimiter
     }
