@@ -1,4 +1,4 @@
-//! Colours: maps for numbers and a palette for classes, all suitable for red-green colour blindness.
+//! Colours: maps for numbers and a palette for classes. Signs are blue and orange, which differ with red-green colour blindness, too.
 
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];
@@ -9,7 +9,7 @@ pub(crate) const CLASSES: [&str; 12] = [
     "#955b4c", "#0fb5b0", "#e585c6",
 ];
 
-/// For what has no class.
+/// The colour of points without a class.
 pub(crate) const NEUTRAL: &str = "#8d939c";
 
 /// From blue (-1) over near-white (0) to orange-red (1), of equal lightness on both sides.
@@ -25,7 +25,7 @@ pub(crate) fn sequential(t: f64) -> Rgb {
     oklch(0.34 + 0.54 * t, 0.11 + 0.05 * t, 300.0 - 198.0 * t)
 }
 
-/// As CSS writes it.
+/// In the notation of CSS.
 pub(crate) fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }

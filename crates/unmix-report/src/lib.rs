@@ -59,12 +59,12 @@ pub struct Options {
     pub model_name: Option<String>,
     /// The input, as the user would name it.
     pub input_name: Option<String>,
-    /// Rows a second, where rows follow each other in time.
+    /// Sampling rate, in rows per second, where rows follow each other in time.
     pub rate: Option<f64>,
     /// Position of the sensor of each column, seen from above: to the right, and to the front.
     pub positions: Option<Vec<(f64, f64)>>,
     /// Another model of the same columns, and its name, for comparison.
     pub beside: Option<(String, unmix::Model)>,
-    /// Modules of these rows, pooled over fits, in place of the units of the model alone.
+    /// Modules of these rows, pooled over several fits, in place of those of the units of the model alone.
     pub modules: Option<unmix::biclusters::Biclusters>,
 }

@@ -15,13 +15,13 @@ const MEMBERS: usize = 100;
 const OTHERS: usize = 140;
 /// Rows and columns of the heat map.
 const HEAT: (usize, usize) = (300, 400);
-/// Codes of all rows, in bytes, that are looked at for modules.
+/// Most bytes of the codes of all rows; with more, the page has no modules.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Modules, and standardised cells of the rows that are drawn.
 pub(crate) struct Shown {
     pub(crate) found: Biclusters,
-    /// Rows and columns of the first modules, those of each behind those of the modules before it.
+    /// Rows and columns of the first modules, those of each after those of the modules before it.
     pub(crate) heat: (Vec<u32>, Vec<u32>),
     /// For each module with a panel its rows.
     pub(crate) rows: Vec<Vec<u32>>,
@@ -40,8 +40,8 @@ impl Shown {
     }
 }
 
-/// The modules of the page: those of `pooled`, or of the model alone; none for models or rows that have none, for pictures, whose units are
-/// shown as such, and where codes of all rows would be too large.
+/// The modules of the page: those of `pooled`, or of the model alone. None for models or rows without modules, for pictures, whose units are
+/// shown as pictures, and where the codes of all rows would be too large.
 pub(crate) fn shown(
     model: &Model,
     rows: &AnyRows<'_>,
@@ -109,7 +109,7 @@ fn standardised<T: Real>(
     Ok(kept.iter().map(|j| one(*j as usize)).collect())
 }
 
-/// Those of `size` largest, the largest first, the first on ties.
+/// Indices of the largest of `size`, in decreasing order; of equal ones the first.
 fn strongest(of: &[u32], size: impl Fn(u32) -> f64, most: usize) -> Vec<u32> {
     let mut order = of.to_vec();
     order.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
@@ -117,7 +117,7 @@ fn strongest(of: &[u32], size: impl Fn(u32) -> f64, most: usize) -> Vec<u32> {
     order
 }
 
-/// The members of each, in turn, that are in none before it.
+/// The members of each list that are in none before it, list by list.
 fn in_order(each: impl Iterator<Item = Vec<u32>>, most: usize) -> Vec<u32> {
     let mut out: Vec<u32> = Vec::new();
     for i in each.flatten() {
@@ -128,7 +128,7 @@ fn in_order(each: impl Iterator<Item = Vec<u32>>, most: usize) -> Vec<u32> {
     out
 }
 
-/// Members of largest code, and other rows at a stride, rising.
+/// Members with the largest codes, and other rows at a fixed stride, in rising order.
 fn of_panel(module: &Module, n: usize) -> Vec<u32> {
     let mut out = strongest(&module.rows, |i| f64::from(module.codes[i as usize]), MEMBERS);
     let others: Vec<u32> = (0..n as u32).filter(|i| module.rows.binary_search(i).is_err()).collect();

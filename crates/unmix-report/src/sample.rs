@@ -2,6 +2,7 @@
 
 use crate::facts;
 use crate::missing::Gaps;
+use crate::number::count;
 use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
@@ -37,7 +38,7 @@ pub(crate) struct Sample {
     /// Share of the sampled rows' squared distances from the mean that their reconstructions keep; in standard deviations of the columns,
     /// where the model standardises them. None where codes are not decoded.
     pub(crate) kept: Option<f64>,
-    /// Some of the rows, with what the model makes of them; none where codes are not decoded.
+    /// Some of the rows with their reconstructions; none where codes are not decoded.
     pub(crate) examples: Vec<Example>,
     /// Correlation of each component's codes with those of each of another model.
     pub(crate) beside: Option<Matrix<f64>>,
@@ -70,6 +71,14 @@ impl Watch for Quiet<'_> {
 }
 
 impl Sample {
+    /// "200 rows", or "5,000 of 70,000 rows" where these are some of the rows.
+    pub(crate) fn described(&self) -> String {
+        match (self.index.len() as u64, self.n_rows) {
+            (some, all) if some == all => format!("{} rows", count(all)),
+            (some, all) => format!("{} of {} rows", count(some), count(all)),
+        }
+    }
+
     /// Reads rows at a fixed stride, at most 5000 of them, a block at a time.
     pub(crate) fn of<T: Real>(
         model: &Model,
@@ -202,7 +211,7 @@ impl Read {
         (self.lost, self.all) = (self.lost + missed, self.all + size);
         if self.wanted.contains(&self.index.len()) {
             let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
-            // A missing cell is drawn as what the model makes of it.
+            // A missing cell is drawn at its reconstructed value.
             let drawn = |(x, f): (&T, &T)| if x.to_f64().is_nan() { f.to_f64() } else { x.to_f64() };
             let row = x.iter().zip(fitted).map(drawn).collect();
             // A row that is the mean itself is reconstructed exactly.

@@ -1,4 +1,4 @@
-//! A figure that stands alone: panels with captions on a grid, as one SVG that any browser or editor opens.
+//! A figure of its own: panels with captions on a grid, as one SVG file.
 
 use crate::colour::CLASSES;
 use crate::picture::{Layout, Scale, tile};
@@ -21,7 +21,7 @@ pub struct Sheet {
 /// One drawing and what it shows.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Above the drawing; what does not fit in a line is broken at blanks.
+    /// Caption above the drawing; long ones are wrapped at spaces.
     pub caption: String,
     /// The drawing.
     pub content: Content,
@@ -39,7 +39,7 @@ pub enum Content {
         /// Pictures beside each other.
         columns: usize,
     },
-    /// The same for pictures that are shown as they are: grey ones from black, the least number of each, to white.
+    /// The same for photographs: grey ones from black, the smallest value of each, to white, the largest.
     Photographs {
         /// `count x n_features`.
         vectors: Matrix<f64>,
@@ -83,7 +83,7 @@ pub enum Content {
     },
 }
 
-/// Something named in a plane.
+/// A named stroke or dot in the plane.
 #[derive(Clone, Debug)]
 pub struct Stroke {
     /// In the legend.
@@ -122,7 +122,7 @@ impl Sheet {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where the shape given for pictures is that of none.
+    /// [`Error::Unsupported`] where the shape of pictures is not that of a picture.
     pub fn svg(&self) -> Result<String> {
         let columns = self.columns.min(self.panels.len()).max(1);
         let drawn = self.panels.iter().map(|p| p.content.draw()).collect::<Result<Vec<_>>>()?;
@@ -172,7 +172,7 @@ const STYLE: &str = "svg{font-family:system-ui,sans-serif}.paper{fill:#fff}.grou
 .grid{stroke:#e4e2dd}.axis,.tick{stroke:#8b939f}.line{stroke:#2f6f8f;stroke-width:1.4;stroke-linejoin:round}\
 .points{stroke:#2f6f8f;stroke-width:3;stroke-linecap:round;stroke-opacity:.55}.pale{stroke:#8b939f;stroke-opacity:.4}image{image-rendering:pixelated}";
 
-/// Text in lines of so many letters at most, where its words allow that.
+/// Text in lines of at most so many characters; longer words are not broken.
 fn lines(text: &str, most: f64) -> Vec<String> {
     let most = most as usize;
     let mut out = vec![String::new()];
@@ -212,7 +212,7 @@ fn pictures(
 ) -> Result<(Markup, f64)> {
     let layout = Layout::of(Some(shape)).ok_or_else(|| Error::Unsupported {
         asked: "pictures".into(),
-        found: format!("the shape {shape:?} is that of none"),
+        found: format!("{shape:?} is not the shape of a picture"),
         remedy: "give (height, width) or (height, width, 3)".into(),
     })?;
     let (count, columns) = (vectors.rows(), columns.clamp(1, vectors.rows().max(1)));
@@ -362,7 +362,7 @@ impl Stroke {
     }
 }
 
-/// The part of a line within a square about 0 of half side `most`; a point of it where no part is.
+/// The segment of a line within the square of half side `most` about 0; a point of the line where none of it is inside.
 fn inside(from: (f64, f64), to: (f64, f64), most: f64) -> ((f64, f64), (f64, f64)) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut start, mut end) = (0.0f64, 1.0f64);
@@ -476,6 +476,6 @@ mod tests {
         let long = Sheet::new("a title that is wider than the only panel below it", 1);
         assert_eq!(long.svg().unwrap().matches("<text class=\"title\"").count(), 2);
         sheet.add("none", Content::Pictures { vectors: Matrix::zeros(1, 7), shape: vec![7], columns: 1 });
-        assert!(sheet.svg().unwrap_err().to_string().contains("the shape [7] is that of none"));
+        assert!(sheet.svg().unwrap_err().to_string().contains("[7] is not the shape of a picture"));
     }
 }

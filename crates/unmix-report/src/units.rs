@@ -1,4 +1,4 @@
-//! Units of an overcomplete code: how often each is active, the sizes of its codes, its strongest rows, and atoms that are nearly the same.
+//! Units of an overcomplete code: how often each is active, the mean of its codes, its strongest rows, and pairs of similar atoms.
 
 use crate::facts;
 use crate::sample::Quiet;
@@ -12,7 +12,7 @@ pub(crate) const STRONGEST: usize = 8;
 const CARDS: usize = 34;
 /// Most multiplications that are spent on codes, and on cosines of atoms.
 const MOST_WORK: u64 = 60_000_000_000;
-/// Cosine from which two atoms count as nearly the same.
+/// Smallest cosine of atoms that are called similar.
 pub(crate) const ALIKE: f64 = 0.9;
 /// Pairs of such atoms that are shown.
 const PAIRS: usize = 6;
@@ -62,7 +62,7 @@ impl Unit {
     }
 }
 
-/// Pairs of atoms that are nearly the same.
+/// Pairs of similar atoms.
 pub(crate) struct Alike {
     /// Some of them with their cosines, the most similar first.
     pub(crate) pairs: Vec<(usize, usize, f64)>,
@@ -78,7 +78,7 @@ pub(crate) struct Units {
     pub(crate) all_rows: bool,
     /// Units with a card, in the order of the page.
     pub(crate) cards: Vec<(Kind, usize)>,
-    /// Atoms that are nearly the same; none for models with too many atoms to compare.
+    /// Similar atoms; none for models with too many atoms to compare.
     pub(crate) alike: Option<Alike>,
 }
 

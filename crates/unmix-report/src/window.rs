@@ -5,13 +5,13 @@ use crate::sample::Quiet;
 use unmix::data::RawArray;
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 
-/// Components that are followed over time.
+/// Components whose codes are drawn over time.
 pub(crate) const MOST: usize = 16;
 
-/// Rows that spectra are made from.
+/// Most rows of which spectra are estimated.
 const ROWS: u64 = 1 << 17;
 
-/// Seconds that are drawn of a longer recording; rows, without a sampling rate.
+/// Seconds of a longer recording that are drawn, and rows where there is no sampling rate.
 const SECONDS: f64 = 12.0;
 const UNTIMED: u64 = 2000;
 
@@ -21,13 +21,15 @@ pub(crate) struct Window {
     pub(crate) first: u64,
     /// Rows there are in all.
     pub(crate) n_rows: u64,
+    /// Rows of which the spectra are estimated.
+    pub(crate) n_spectrum: u64,
     /// A row for each component: its codes, those that are drawn.
     pub(crate) drawn: Vec<Vec<f64>>,
     /// For each component the power of its codes at each frequency; empty where no rate is known, or rows are few.
     pub(crate) spectra: Vec<Vec<f64>>,
     /// Moments of each component's codes over all rows, and not only over those that are drawn.
     pub(crate) moments: Vec<Moments>,
-    /// Rows a second.
+    /// Sampling rate, in rows per second.
     pub(crate) rate: Option<f64>,
 }
 
@@ -70,7 +72,7 @@ impl Window {
         let part = (first - start) as usize..(first - start + drawn) as usize;
         let drawn = codes.into_iter().map(|y| y[part.clone()].to_vec()).collect();
         let moments = moments::of_codes(model, rows, run)?;
-        Ok(Some(Self { first, n_rows, drawn, spectra, moments, rate }))
+        Ok(Some(Self { first, n_rows, n_spectrum: length, drawn, spectra, moments, rate }))
     }
 }
 
@@ -81,7 +83,7 @@ fn segment(rate: f64, n: usize) -> usize {
 }
 
 /// Power by frequency, from 0 to half the rate: the mean over half-overlapping segments of `size` rows, a power of 2, each less its
-/// mean and faded in and out by Hann's window (Welch 1967). Empty for `size` 0.
+/// mean and multiplied by Hann's window (Welch 1967). Empty for `size` 0.
 pub(crate) fn power(y: &[f64], size: usize) -> Vec<f64> {
     if size < 2 || y.len() < size {
         return Vec::new();

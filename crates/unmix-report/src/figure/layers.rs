@@ -1,11 +1,11 @@
-//! Numbers of each layer of a network, beside those of other ways to the same codes.
+//! Values of each layer of a network in comparison with iterative solvers.
 
 use super::WIDTH;
 use crate::number::number;
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 
-/// A number of each layer.
+/// A value of each layer.
 pub(crate) struct Series {
     pub(crate) label: &'static str,
     pub(crate) values: Vec<f64>,

@@ -13,11 +13,11 @@ pub(crate) struct TimeCourse<'a> {
     pub(crate) values: &'a [f64],
     /// Number of the first row.
     pub(crate) first: u64,
-    /// Rows a second, where that is known.
+    /// Sampling rate, in rows per second, where it is known.
     pub(crate) rate: Option<f64>,
     /// Names of the rows, from that of `first` on; empty where they have none, or a sampling rate is given.
     pub(crate) names: &'a [String],
-    /// What the codes are in.
+    /// Unit of the codes.
     pub(crate) unit: &'a str,
     /// Whether it has the room of a spectrum, too.
     pub(crate) wide: bool,
@@ -149,7 +149,7 @@ pub(crate) fn small_bars(vector: &[f64], name: impl Fn(usize) -> String, label: 
     )
 }
 
-/// Sensors as discs at their places on a head seen from above, the nose upwards: orange adds, blue takes away.
+/// Sensors as discs at their places on a head seen from above, the nose upwards: orange positive, blue negative.
 pub(crate) fn topography(
     places: &[(f64, f64)],
     vector: &[f64],

@@ -1,4 +1,4 @@
-//! Spectra: what components explain, one by one and together, how often they are used, and the objective over iterations.
+//! Explained variance of the components and its cumulative sum, in what share of the rows each code is not 0, and the objective over iterations.
 
 use super::WIDTH;
 use crate::number::{count, number, percent};
@@ -37,15 +37,13 @@ pub(crate) fn scree(share: &[f64]) -> Markup {
     })
 }
 
-/// Fraction of the variance that the first components explain together, with the counts that reach round shares.
+/// Cumulative share of the variance, with the numbers of components that reach 50 to 99 %.
 pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> Markup {
     let k = cumulative.len();
     let mut frame = Frame::new(WIDTH, 250.0, (0.0, k as f64), (0.0, 1.0));
     frame.margins[1] = 14.0;
-    let label = format!(
-        "Share of the variance that the first components explain together: {k} explain {}",
-        percent(cumulative[k - 1])
-    );
+    let label =
+        format!("Cumulative share of the variance: {k} components explain {}", percent(cumulative[k - 1]));
     let points = std::iter::once((0.0, 0.0))
         .chain(cumulative.iter().enumerate().map(|(i, c)| (i as f64 + 1.0, c.min(1.0))));
     let levels = Ticks::at(std::iter::once(0.0).chain(reach.iter().map(|(level, _)| *level)), |x| {
@@ -65,7 +63,7 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
     })
 }
 
-/// The objective over the iterations; of one that should rise (`falls`), marks where it falls.
+/// The objective over the iterations; with `falls`, the iterations in which it decreases are marked.
 pub(crate) fn objective(values: &[f64], falls: bool) -> Markup {
     let range = padded(extent(values.iter().copied()), 0.05);
     let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);

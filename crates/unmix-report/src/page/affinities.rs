@@ -32,9 +32,11 @@ pub(super) fn section(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
         "Affinities of rows",
         html! {
             p.caption {
-                "Affinities of " (count(n as u64)) " rows, in the order of their nearest subspace: absolute coefficients with which \
-                 each row is a sparse combination of the others, white for 0. Blocks along the diagonal are clusters."
-                @if all > 0.0 { " " strong { (percent(inside / all)) } " of the affinity is inside clusters." }
+                "Affinities of " (count(n as u64)) " of " (count(context.sample.as_ref().map_or(0, |s| s.n_rows))) " rows, sorted by their nearest \
+                 subspace. They are computed again from these rows alone: each row is written as a sparse combination of the others, \
+                 its absolute coefficients are divided by the largest of them, and the affinity of two rows is the sum of the two \
+                 coefficients between them, drawn from white, 0, to 1 and above. The rows of a subspace are a block on the diagonal."
+                @if all > 0.0 { " " strong { (percent(inside / all)) } " of the sum of all affinities is between rows with the same nearest subspace." }
             }
             div.panels { figure { img src=(uri) alt=(said); } }
         },

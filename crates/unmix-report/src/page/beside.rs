@@ -1,4 +1,4 @@
-//! Two models side by side: which component of one is which of the other, and what has no partner.
+//! Comparison of two models: pairs of their components, and components without a partner.
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
@@ -17,7 +17,7 @@ const TABLED: usize = 128;
 struct Pair {
     here: usize,
     there: usize,
-    /// Cosine of what they add to the columns.
+    /// Cosine of their loadings.
     cosine: f64,
     /// Correlation of their codes, where there are rows.
     correlation: Option<f64>,
@@ -71,6 +71,10 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     };
     let (here, there) = (lone(a.rows(), &|p| p.here), lone(b.rows(), &|p| p.there));
     let same = pairs.iter().filter(|p| p.alike() >= STABLE).count();
+    let measure = match context.sample.as_ref().filter(|_| correlation.is_some()) {
+        Some(sample) => format!("the correlation of their codes over {}", sample.described()),
+        None => "the cosine of their loadings".into(),
+    };
     let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)])?;
     let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
@@ -78,25 +82,23 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         "Comparison with another model",
         html! {
             p.caption {
-                strong { (same) " of " (pairs.len()) } " pairs are the same component: "
-                @if correlation.is_some() { "the correlation of their codes over the rows is " }
-                @else { "the cosine of their loadings is " }
-                (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest"
+                strong { (same) " of " (pairs.len()) } " pairs agree: the absolute value of "
+                (measure) " is " (STABLE) " or more. Components are paired one to one so that the sum of these absolute values is largest"
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "
                 code { (name) } ": " (other.method().class) ", " (facts::components(other)) ", fitted to "
                 (facts::rows(other)) ". "
                 @if pictures { "On the left is this model, on the right the other." }
-                @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length." }
+                @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
             @if !here.is_empty() { p.caption { "Without a partner in the other model: " (here.join(", ")) "." } }
             @if !there.is_empty() { p.caption { "Of the other model, without a partner here: " (there.join(", ")) "." } }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
             div.scroll { table.numbers {
                 thead { tr {
-                    th { "here" } th { "there" } th { "|cos| in the columns" }
+                    th { "here" } th { "there" } th { "|cosine| of loadings" }
                     @if correlation.is_some() { th { "|correlation| of codes" } }
-                    th { "same" }
+                    th { "agree" }
                 } }
                 tbody { @for pair in pairs.iter().take(TABLED) { tr {
                     th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine.abs())) }
@@ -109,8 +111,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// Pairs in the order of this model's components. Rows of encoders are not comparable: for the same source they may differ in
-/// whatever the rows do not vary along.
+/// Pairs in the order of this model's components. Decoder vectors are compared, not rows of the encoder: these may differ for the same
+/// source in directions in which the rows do not vary.
 fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -> Vec<Pair> {
     let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = |i: usize, j: usize| {

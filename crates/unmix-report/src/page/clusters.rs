@@ -1,4 +1,4 @@
-//! What all fits found, in clusters: a drawing of the estimates, the quality of each cluster, and columns for the table of stability.
+//! Clusters of the components of all fits: a drawing of the estimates, the quality of each cluster, and columns of the table of stability.
 
 use super::stability::MOST;
 use crate::colour::CLASSES;
@@ -48,14 +48,14 @@ pub(super) fn figures(found: &Value) -> Markup {
     let several = places.iter().any(|p| p.half) && places.iter().any(|p| !p.half);
     html! {
         p.caption {
-            "The " (count(sizes.sum())) " components that " (n_fits) " fits found, in as many clusters as the model has components, by \
+            "The " (count(sizes.sum())) " components of " (n_fits) " fits, in as many clusters as the model has components, by \
              average \
              linkage on 1 \u{2212} |r| (ICASSO: Himberg, Hyvärinen & Esposito 2004). Iq is the mean similarity inside a cluster less that with \
              estimates of other clusters: near 1 where all fits agree about a component and it is distinct from the others. "
-            @if clusters["restarts"].is_null() { "Only halves are clustered: there was no fit from another seed, or all gave the same \
+            @if clusters["restarts"].is_null() { "Only fits of halves are clustered: there was no fit from another seed, or all gave the same \
             bits. " }
             @if let Some(left_out) = widest["n_left_out"].as_u64().filter(|n| *n > 0) {
-                (left_out) " more fits are left out, which would be too many estimates. "
+                (left_out) @if left_out == 1 { " more fit is" } @else { " more fits are" } " left out, so that there are not too many estimates to cluster. "
             }
         }
         div.panels {
@@ -104,7 +104,7 @@ fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
         )
     };
     let colour = |j: usize| CLASSES[j % CLASSES.len()];
-    frame.draw("Estimates of all fits in the plane, near each other where they are alike", html! {
+    frame.draw("Estimates of all fits in the plane: similar ones are near each other", html! {
         @for (j, around) in &hulls {
             path style=(format!("fill:{0};stroke:{0};stroke-width:11;stroke-linejoin:round;stroke-linecap:round;opacity:.2", colour(*j)))
                 d=(frame.line(around.iter().copied()) + "Z") { title { (said(*j)) } }

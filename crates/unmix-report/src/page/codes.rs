@@ -1,4 +1,4 @@
-//! Sparse codes: how often each component is used, how many a row uses, and rows as sums of the components that they use most.
+//! Sparse codes: in how many rows each code is not 0, how many codes of a row are not, and rows as sums of their largest terms.
 
 use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
@@ -10,7 +10,7 @@ use crate::sample::{Example, Sample};
 use maud::{Markup, html};
 use unmix::{Matrix, Result};
 
-/// Components of a row that are drawn.
+/// Largest terms of a row that are drawn.
 const STRONGEST: usize = 5;
 
 /// A component of a row: its number, its code, and what it adds to the row.
@@ -62,7 +62,7 @@ fn caption(sample: &Sample, most: u32) -> Markup {
     let unused = sample.uses.iter().filter(|u| **u == 0).count();
     let zeros = 1.0 - total as f64 / (n * k).max(1) as f64;
     html! {
-        "Over " (count(n as u64)) " rows, a code has " strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64))
+        "Over " (sample.described()) ", a code has " strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64))
         " on average, at most " (count(u64::from(most))) ". " strong { (percent(zeros)) } " of all entries are 0. "
         @match unused {
             0 => "Every component is used by some of these rows.",
@@ -100,20 +100,22 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
         _ => with_terms.iter().map(|(e, terms)| curve(context, e, terms)).collect(),
     };
     let pictured = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
+    let mean = if facts::mean(context.model).is_some() { " and the mean" } else { "" };
     Ok(html! {
         p.caption {
             @if pictured {
-                "Rows as sums: the data, the " (STRONGEST) " components that add most to each, times their codes, and the sum of these. Components of a row share \
-                 one scale."
+                "Rows as sums: the data, the components that add most to each (at most " (STRONGEST) "), times their codes, and the sum of these"
+                (mean) ". Components of a row share one scale."
             } @else {
-                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the " (STRONGEST) " components that add most to the row."
+                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the components that add most to the row (at most " (STRONGEST) ")"
+                (mean) "."
             }
         }
         div class=(if pictured { "sums" } else { "panels" }) { @for figure in figures { (figure) } }
     })
 }
 
-/// The components that add most to a row, by the length of what they add; the smallest number first where two are equal.
+/// The terms of a row with the largest norms; of equal ones, that of the smallest component number first.
 fn strongest(example: &Example, decoder: &Matrix<f64>) -> Vec<Term> {
     let length = |i: usize| decoder.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut used: Vec<(usize, f64)> = example

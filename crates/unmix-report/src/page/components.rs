@@ -54,13 +54,14 @@ impl VectorStyle {
     }
 }
 
-const NOTHING: &str =
-    "The model keeps no component: its codes are empty, and every row is reconstructed as the mean.";
-
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let k = context.spectrum.k;
     if k == 0 {
-        return Ok(super::section("components", "Components", html! { p { (NOTHING) } }));
+        let constant = if facts::mean(context.model).is_some() { "the mean" } else { "0" };
+        let nothing = format!(
+            "The model has no components: its codes are empty, and every row is reconstructed as {constant}."
+        );
+        return Ok(super::section("components", "Components", html! { p { (nothing) } }));
     }
     let (look, decoder) = (VectorStyle::of_components(context), facts::decoder(context.model));
     let (first, most) = look.limits(k > context.model.n_features());
@@ -233,8 +234,8 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
     mean.into_iter().chain((0..shown).map(component)).collect()
 }
 
-/// What components add to each column, in standard deviations of it where the model examined columns so: bars of columns of large
-/// units would leave nothing to see of the others.
+/// Loadings in standard deviations of each column, for models that standardise columns: otherwise columns with large units would
+/// hide the others.
 fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
     let scale = facts::column_scales(context.model);
     for i in 0..decoder.rows() {

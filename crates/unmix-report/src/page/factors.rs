@@ -123,20 +123,20 @@ fn coloured(x: f64) -> Markup {
     html! { td style=(format!("background:{ground};color:{ink}")) { (format!("{x:.2}")) } }
 }
 
-/// What names of fits mean.
+/// Names of the tests and indices of fit on the page.
 const NAMES: [(&str, &str); 12] = [
     ("log_likelihood", "log-likelihood"),
     ("aic", "AIC"),
     ("bic", "BIC"),
     ("chi_square", "chi-square"),
     ("degrees_of_freedom", "degrees of freedom"),
-    ("p_value", "p-value of the factors"),
+    ("p_value", "p-value of the test of fit"),
     ("rmsea", "RMSEA"),
     ("tli", "TLI"),
     ("kmo", "KMO"),
-    ("bartlett_chi_square", "Bartlett's chi-square"),
-    ("bartlett_degrees_of_freedom", "its degrees of freedom"),
-    ("bartlett_p_value", "its p-value"),
+    ("bartlett_chi_square", "Bartlett's test: chi-square"),
+    ("bartlett_degrees_of_freedom", "Bartlett's test: degrees of freedom"),
+    ("bartlett_p_value", "Bartlett's test: p-value"),
 ];
 
 /// Tests and indices of fit.

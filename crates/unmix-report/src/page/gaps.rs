@@ -35,7 +35,8 @@ pub(super) fn map(context: &Context<'_>) -> Result<Markup> {
             p.caption {
                 strong { (percent(share)) } " of the cells are missing: in " (count(gaps.rows)) " of " (count(n as u64)) " rows, in "
                 (count(columns as u64)) " of " (count(p as u64)) " columns."
-                @if picture.is_some() { " Rows downwards, columns to the right; dark cells are missing." }
+                @if (n as u64) < sample.n_rows { " Counted in " (sample.described()) "." }
+                @if picture.is_some() { " Rows downwards, columns to the right; the darker, the more of the cells are missing." }
             }
             div.columns {
                 @if let Some(picture) = picture { figure.gaps { img src=(picture) alt="Map of the missing cells"; } }

@@ -42,7 +42,9 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
             }
             ul.notes {
                 li class=(if warned { "warn" } else { "good" }) {
-                    "The fit " (ending(model)) "; solver " code { (report.solver) } ", " (report.dtype.name())
+                    @if facts::is_imported(model) { "The parameters were imported, not fitted: " }
+                    @else { "The fit " (ending(model)) "; solver " }
+                    code { (report.solver) } ", " (report.dtype.name())
                     @if let Some(effort) = facts::effort(model) { ", " (effort) }
                     "."
                 }
@@ -56,15 +58,16 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
     }
 }
 
-/// Fraction of the variance below which reconstructions keep nothing but what rounding leaves of them.
+/// Share of the variance below which a model is said to explain none: that much may be rounding.
 const NOTHING: f64 = 1e-6;
 
 /// The text about a model that explains none of the variance of the rows.
 fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
     match &context.sample {
-        _ if context.spectrum.k == 0 => {
-            Some("The model has no components: every row is reconstructed as the mean.")
-        }
+        _ if context.spectrum.k == 0 => Some(match facts::mean(context.model) {
+            Some(_) => "The model has no components: every row is reconstructed as the mean.",
+            None => "The model has no components: every row is reconstructed as 0.",
+        }),
         Some(sample) if sample.kept.is_some_and(|kept| kept < NOTHING) => {
             Some("The model explains none of the variance of these rows.")
         }
@@ -72,7 +75,7 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
     }
 }
 
-/// What a reader should take away.
+/// The main result: the number of components and the share of the variance that they keep.
 fn sentence(context: &Context<'_>) -> Markup {
     let (report, spectrum) = (context.model.report(), &context.spectrum);
     let rows = facts::rows(context.model);

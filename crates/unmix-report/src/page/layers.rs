@@ -1,4 +1,4 @@
-//! Codes layer by layer, beside ISTA and FISTA, and what the layers learned: of networks whose report has a table by layers.
+//! Error of the codes after each layer in comparison with ISTA and FISTA, and the learned parameters: of networks whose report has a table by layers.
 
 use super::{Context, section};
 use crate::figure::{self, Series};
@@ -62,6 +62,6 @@ fn caption(table: &Value, name: &str, supervised: bool, n: u64) -> Markup {
     html! {
         "Means over " (count(n)) " rows of the fit. " span.key.dark { "Dark" } ": the network, which ends at " strong { (shown(last(table))) } "; "
         "dashed: as many steps of FISTA, which ends at " (shown(last(&table["fista"]))) "; " span.key.pale { "pale" } ": as many of ISTA, which ends at "
-        (shown(last(&table["ista"]))) ". The gap is in units of half the squared length of the rows."
+        (shown(last(&table["ista"]))) ". The duality gap is the sum over the rows, relative to half the sum of their squared norms."
     }
 }

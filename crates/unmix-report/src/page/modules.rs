@@ -15,7 +15,7 @@ use unmix::{Matrix, Result};
 const LISTED: usize = 24;
 /// Standard deviations at the ends of the colours.
 const ENDS: f64 = 4.0;
-/// Columns that a heat map has room to name.
+/// Most columns whose names are drawn under the heat map.
 const NAMED: usize = 48;
 
 /// The section of models whose units are modules; empty for others.
@@ -32,15 +32,15 @@ pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
             p.caption { (caption(shown)) }
             (table(context, shown))
             p.caption {
-                "Rows (down) and columns (across) of the first " (panels) " modules in their order, in standard deviations from the column's mean: "
-                span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, cut off at " (ENDS) ". A frame is around the rows and columns of a "
-                "module that are in none before it."
+                "Rows (down) and columns (across) of the first " (panels) " modules in their order: differences from the column's mean in its standard deviations, "
+                span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, clipped at " (ENDS) ". A frame encloses the rows and columns of a "
+                "module that are in no module before it."
             }
             (heat(context, shown)?)
             p.caption {
-                "A panel for each module: above, the code of its unit in every row that is drawn, members as full points; below, the columns of largest loading, in "
-                "standard deviations from their means. Rows are " @if classed(&colouring) { "sorted by class, then " } "by falling code: members, and others at a fixed "
-                "stride."
+                "A panel for each module: above, the code of its unit in every row that is drawn, members as large points; below, the columns of largest loading, as "
+                "differences from their means in standard deviations. Rows are sorted " @if classed(&colouring) { "by class, then " } "by decreasing code: members, and "
+                "others at a fixed stride."
             }
             (figure::legend(&colouring))
             div.panels { @for i in 0..panels { (panel(context, shown, &colouring, i)) } }
@@ -52,6 +52,14 @@ fn classed(colouring: &Colouring) -> bool {
     matches!(colouring, Colouring::Classes { .. })
 }
 
+/// "8 fits from different starts were pooled", after "Units of".
+fn fits(starts: usize) -> String {
+    match starts {
+        1 => "one other fit are shown".into(),
+        n => format!("{n} fits from different starts were pooled"),
+    }
+}
+
 fn caption(shown: &Shown) -> Markup {
     let (found, all) = (&shown.found, shown.found.modules.len());
     let rare = found.modules.iter().filter(|m| m.rare).count();
@@ -59,14 +67,19 @@ fn caption(shown: &Shown) -> Markup {
         strong { (count(all as u64)) } @if all == 1 { " module" } @else { " modules" } ": rows in which a unit's code is large with the columns in which its loading is, the most "
         "concentrated first. " (count(rare as u64)) @if rare == 1 { " has" } @else { " have" } " at most 5 % of the rows. "
         @match (found.starts, found.permutations) {
-            (1, 0) => "They are units of this model alone: how many starts find them again, and how many of them permuted columns have, too, is told by refits (--starts).",
-            (starts, 0) => { "Units of " (starts) " fits from different starts were pooled; stability is the share of these that have the module." }
+            (1, 0) if found.modules.iter().all(|m| m.stability.is_none()) => "They are units of this model alone; with refits (--starts) the page has their stability and q as well.",
+            (starts, 0) => { "Units of " (fits(starts)) "; stability is the share of the fits that have the module." }
             (starts, copies) => {
-                "Units of " (starts) " fits from different starts were pooled; stability is the share of these that have the module, and q the estimated share of modules "
-                "that rows with permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } ") have, too, among those that are as concentrated."
+                "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "
+                "discovery rate among the modules that are at least as concentrated, under the null hypothesis of independent columns: how many such modules the same "
+                "fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), over how many they find in "
+                "these rows. It is too small where columns of the background are correlated."
             }
         }
-        @if let Some(chance) = found.chance { " Halves: cosine with what halves of the rows find, " (format!("{chance:.2}")) " by chance." }
+        @if found.modules.iter().any(|m| m.information.is_some()) { " Information is the mutual information of a row and the unit's code, in nats, as of Gaussian codes." }
+        @if let Some(chance) = found.chance {
+            " Halves: the cosine with the nearest unit of a fit to half of the rows, the smaller of the two; by chance " (format!("{chance:.2}")) "."
+        }
     }
 }
 
@@ -77,14 +90,14 @@ fn table(context: &Context<'_>, shown: &Shown) -> Markup {
         |m: &Module| m.halves.or_else(|| of_report(context, "halves", m.units[0].1).filter(|_| !pooled));
     let (tested, halved) =
         (modules.iter().any(|m| m.q_value.is_some()), modules.iter().any(|m| halves(m).is_some()));
-    let told = modules.iter().any(|m| m.information.is_some());
+    let informed = modules.iter().any(|m| m.information.is_some());
     let share = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.2}"));
     html! {
         div.scroll { table.numbers {
             thead { tr {
                 th scope="col" { "module" } th scope="col" { "unit" } th scope="col" { "rows" } th scope="col" { "columns" }
-                th scope="col" { "up" } th scope="col" { "down" } th scope="col" { "concentration" }
-                @if told { th scope="col" { "information" } }
+                th scope="col" { "positive" } th scope="col" { "negative" } th scope="col" { "concentration" }
+                @if informed { th scope="col" { "information" } }
                 @if pooled { th scope="col" { "stability" } } @if tested { th scope="col" { "q" } } @if halved { th scope="col" { "halves" } }
             } }
             tbody { @for (i, m) in modules.iter().enumerate().take(LISTED) {
@@ -94,16 +107,16 @@ fn table(context: &Context<'_>, shown: &Shown) -> Markup {
                     td { (m.units[0].1) @if pooled { " of fit " (m.units[0].0) } }
                     td { (count(m.rows.len() as u64)) } td { (count(m.columns.len() as u64)) } td { (up) } td { (m.columns.len() - up) }
                     td { (format!("{:.2}", m.concentration)) }
-                    @if told { td { (share(m.information)) } }
+                    @if informed { td { (share(m.information)) } }
                     @if pooled { td { (share(m.stability)) } } @if tested { td { (share(m.q_value)) } } @if halved { td { (share(halves(m))) } }
                 }
             } }
         } }
-        @if modules.len() > LISTED { p.caption { (of_all(LISTED, modules.len())) " modules are listed; " code { "unmix biclusters" } " writes all of them." } }
+        @if modules.len() > LISTED { p.caption { (of_all(LISTED, modules.len())) " modules are listed; the command " code { "unmix biclusters" } " writes all of them." } }
     }
 }
 
-/// What the report's stability says about a unit of the model.
+/// The stability of a unit of the model, as in its report.
 fn of_report(context: &Context<'_>, name: &str, unit: usize) -> Option<f64> {
     context.model.report().stability.as_ref()?[name].get(unit)?.as_f64()
 }
@@ -143,10 +156,10 @@ fn heat(context: &Context<'_>, shown: &Shown) -> Result<Markup> {
     Ok(html! { div.card { (drawn) } })
 }
 
-/// First and end of a run of the map.
+/// Range of rows or columns of the heat map.
 type Span = (usize, usize);
 
-/// For each module where its own rows and columns are in the map, those that are in none before it; none where it has no own rows or columns.
+/// For each module the ranges of its rows and columns that are in no module before it; modules without such rows or columns are left out.
 fn blocks(shown: &Shown) -> Vec<(usize, (Span, Span))> {
     let span = |order: &[u32], before: &mut usize, members: &[u32]| {
         let start = *before;

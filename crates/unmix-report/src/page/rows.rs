@@ -1,4 +1,4 @@
-//! Rows seen through the model: their codes, and reconstructions beside originals.
+//! Rows of the data: their codes, and their reconstructions beside them.
 
 use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
@@ -87,12 +87,12 @@ fn missing(context: &Context<'_>) -> Markup {
     )
 }
 
-/// Some rows beside what the model makes of them.
+/// Some rows beside their reconstructions.
 pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     let Some(sample) = context.sample.as_ref().filter(|s| !s.examples.is_empty()) else {
         return Ok(html! {});
     };
-    if let Some(text) = exact(sample) {
+    if let Some(text) = exact(context, sample) {
         return Ok(section(
             "reconstructions",
             "Rows and their reconstructions",
@@ -123,28 +123,37 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
         "Rows and their reconstructions",
         html! {
             p.caption {
-                (legend) " from " (facts::components(context.model)) ". The error is the distance between the two, relative to the \
-                 row's distance from the mean"
+                (legend) " from " (facts::components(context.model)) ". The error is the distance between the two, relative to the "
+                (origin_of_distances(context))
                 @if context.model.tensor("noise_scale").is_some() { ", both in standard deviations of the columns" }
-                ". Over "
-                (count(sample.index.len() as u64)) " rows, reconstructions keep " strong { (percent(sample.kept.unwrap_or(0.0))) } " of the variance."
+                ". Over " (sample.described()) ", reconstructions keep " strong { (percent(sample.kept.unwrap_or(0.0))) }
+                @if facts::mean(context.model).is_some() { " of the variance." } @else { " of the sum of squares." }
+                @if sample.gaps.rows > 0 { " Missing cells of the data are drawn at the values of the reconstruction." }
             }
             div class=(grid) { @for figure in figures { (figure) } }
         },
     ))
 }
 
+/// What errors of reconstructions are relative to: the model's mean is the origin, where it has one.
+fn origin_of_distances(context: &Context<'_>) -> &'static str {
+    match facts::mean(context.model) {
+        Some(_) => "row's distance from the mean",
+        None => "length of the row",
+    }
+}
+
 /// The text in place of rows and reconstructions that are visually identical.
-fn exact(sample: &Sample) -> Option<String> {
+fn exact(context: &Context<'_>, sample: &Sample) -> Option<String> {
     const SEEN: f64 = 1e-4;
     let worst = sample.examples.iter().fold(0.0f64, |m, e| m.max(e.error));
     (worst < SEEN).then(|| {
         format!(
-            "Rows and their reconstructions are visually identical: the distance between the two is at most {} of the row's \
-             distance from \
-             the mean, over {} rows.",
+            "Rows and their reconstructions are visually identical: the distance between the two is at most {} of the {}, over {} of {} rows.",
             if worst > 0.0 { format!("{worst:.0e}") } else { "0".into() },
-            count(sample.examples.len() as u64)
+            origin_of_distances(context),
+            count(sample.examples.len() as u64),
+            count(sample.n_rows)
         )
     })
 }

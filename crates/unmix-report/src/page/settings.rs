@@ -1,4 +1,4 @@
-//! Settings, facts of the run, and what is needed to reproduce the page.
+//! Settings, facts of the run, and how to reproduce the page.
 
 use super::{Context, section};
 use crate::facts;
@@ -146,7 +146,7 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// When a second fit gives the same numbers.
+/// Under which conditions a second fit gives the same numbers.
 fn promise(model: &Model) -> String {
     let report = model.report();
     if report.outcome.is_early() {
@@ -157,12 +157,14 @@ fn promise(model: &Model) -> String {
     }
     if model.sums().is_some() {
         return "The model was computed from sums over the rows. Where these were added batch by batch or merged from parts, a fit of all rows \
-                at once gives the same numbers up to rounding."
+                at once may differ by rounding."
             .into();
     }
     let weights = if facts::weights(model).is_some() { " and weights" } else { "" };
+    let mut words = report.run.invocation.as_deref().unwrap_or_default().split_whitespace();
     let start = match report.settings.get("w_init") {
         Some(given) if given == "given" => ", the same start (w_init, which is not recorded)",
+        _ if words.any(|word| word == "--init" || word.starts_with("--init=")) => ", the same initial model",
         _ => "",
     };
     format!(

@@ -16,7 +16,7 @@ use unmix::{Error, Model, Result};
 /// Bytes that a picture of a mixing column may have before it is compressed.
 const PICTURE: usize = 20_000;
 
-/// Refuses positions and rates that cannot be meant.
+/// Refuses positions of a wrong number and rates that are not positive.
 pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     if let Some(places) = &options.positions
         && places.len() != model.n_features()
@@ -42,7 +42,7 @@ pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
 /// Whether rows are shown one at a time: where they are in time, or where sources are searched for in columns that are no picture.
 pub(super) fn wanted(model: &Model, options: &Options) -> bool {
     let picture = Layout::of(model.features().shape.as_deref()).is_some();
-    // Codes that are turned back towards the columns are of no component.
+    // Codes that are rotated back to the columns do not belong to components.
     let own = model.n_codes() == model.n_components();
     own && (options.rate.is_some() || (model.method().of_signals && !picture))
 }
@@ -74,7 +74,11 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 @if unit_variance(window) { ", in standard deviations" }
                 ". On the left are the component's loadings on the " (count(p as u64)) " columns"
                 @if context.options.positions.is_some() { ", at the places of the sensors, the nose upwards" }
-                @if spectra { "; on the right its power spectrum, in decibels below the peak" }
+                @if spectra {
+                    "; on the right its power spectrum (Welch's method, over "
+                    @if window.n_spectrum == window.n_rows { "all rows" } @else { (count(window.n_spectrum)) " rows from the middle" }
+                    "), in decibels below its peak"
+                }
                 ". Excess kurtosis (0 for a Gaussian) is over all " (count(window.n_rows)) " rows"
                 @if context.spectrum.variance.is_some() { ", variance that of the fit" }
                 ". " (of_all(window.drawn.len(), k)) " components are shown."

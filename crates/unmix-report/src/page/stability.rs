@@ -35,15 +35,15 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 @if facts::has_intervals(found) {
                     "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. \
                      A component \
-                     is resolved where its whole interval is above the broken line, not resolvable where all of it is below, and undecided \
-                     where it crosses; components that cannot be separated from each other are judged as a group, by the interval \
-                     for the space they span."
+                     is resolved where its whole interval is above the dashed line (" (unmix::stability::STABLE) "), not resolvable where all of it is \
+                     below, and undecided where it crosses. Components that cannot be separated from each other are judged as a group, by the \
+                     interval for the space they span; a group of as many components as there are columns is not resolvable."
                 } @else {
                     "Its line shows how that mean varied over the cuts, as recorded by earlier versions; it is not an interval for \
-                     other samples. Components above the broken line were reported as reproduced."
+                     other samples. Components above the dashed line were reported as reproduced."
                 }
                 @if let Some(chance) = found["chance"].as_f64() {
-                    " As many random directions, paired in the same way, agree by " (format!("{chance:.2}")) "."
+                    " As many random directions, paired in the same way, have a mean agreement of " (format!("{chance:.2}")) "."
                 }
                 @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
                 @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
@@ -52,10 +52,20 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 }
             }
             (drawing(context, &halves[..k], &interval[..k]))
+            p.caption {
+                @if restarted {
+                    "Other seeds: mean agreement with fits of all rows from other seeds; below " (unmix::stability::STABLE)
+                    " a component depends on initialisation. "
+                }
+                "Index: mean agreement with the matching component of the other fits less that with their other components."
+                @if !gaussian.is_empty() {
+                    " p (Gaussian): of a test that the codes are Gaussian, on rows that the direction was not fitted to."
+                }
+            }
             div.scroll { table {
                 thead { tr {
                     th { "component" } th { "halves" } @if facts::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
-                    th { "index" } @for name in clusters::columns(found) { th { (name) } } th { "p (Gaussian)" } th { "verdict" }
+                    th { "index" } @for name in clusters::columns(found) { th { (name) } } @if !gaussian.is_empty() { th { "p (Gaussian)" } } th { "verdict" }
                 } }
                 tbody { @for j in 0..k { tr {
                     td { (j) } td { (format!("{:.3}", halves[j])) }
@@ -63,7 +73,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     @if restarted { td { (format!("{:.3}", restarts[j])) } }
                     td { (index.get(j).map_or(String::new(), |x| format!("{x:.3}"))) }
                     @for cell in clusters::cells(found, j) { td { (cell) } }
-                    td { (gaussian.get(j).map_or(String::new(), |p| if *p < 1e-3 { "< 0.001".into() } else { number(*p) })) }
+                    @if !gaussian.is_empty() {
+                        td { (gaussian.get(j).map_or(String::new(), |p| if *p < 1e-3 { "< 0.001".into() } else { number(*p) })) }
+                    }
                     td { (facts::verdict_with_interval(found, j)) }
                 } } }
             } }
@@ -86,8 +98,8 @@ fn drawing(context: &Context<'_>, halves: &[f64], interval: &[(f64, f64)]) -> Ma
     let class = |j: usize| facts::verdict(context.model, j).map_or("", |verdict| verdict.class);
     let k = halves.len();
     let frame = Frame::new(900.0, 220.0, (-0.6, k as f64 - 0.4), (0.0, 1.02));
-    frame.draw("Agreement of two halves of the rows about each component", html! {
-        (frame.axes("component", "alike", &Ticks::whole(frame.x, 16), &Ticks::round(frame.y, 5)))
+    frame.draw("Agreement of the two halves of the rows on each component", html! {
+        (frame.axes("component", "agreement", &Ticks::whole(frame.x, 16), &Ticks::round(frame.y, 5)))
         path.drop d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(unmix::stability::STABLE)), pt(frame.right()))) {}
         @for (j, ((low, high), at)) in interval.iter().zip(halves).enumerate() {
             path.line d=(frame.line([(j as f64, *low), (j as f64, *high)])) {}

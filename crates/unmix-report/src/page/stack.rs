@@ -1,4 +1,4 @@
-//! Stacked networks: what the fit of each layer came to, and the filters of every layer in the columns of the rows.
+//! Stacked networks: the fit of each layer, and the filters of every layer as vectors over the columns of the rows.
 
 use super::components::{PICTURE_BYTES, VectorStyle, figure_of};
 use super::{Context, of_all, section};
@@ -29,7 +29,7 @@ pub(super) fn of_layers(context: &Context<'_>) -> Result<Markup> {
             p.caption {
                 "Each layer was fitted to the codes of the layer below it, the lowest to the rows. "
                 @if last > 0 {
-                    "Its filters are shown in the columns of the rows: what a code of 1 of a unit adds when it is decoded through the layers below. \
+                    "A filter is what a unit with code 1 adds to a row when it is decoded through the layers below. \
                      Those of the last layer, layer " (last) ", are the components above."
                 }
             }
@@ -58,7 +58,7 @@ fn table(layers: &[Model]) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
-                @for name in ["layer", "columns", "units", "units that are 0 in every row", "iterations", "objective", "falls"] { th scope="col" { (name) } }
+                @for name in ["layer", "columns", "units", "units that are 0 in every row", "iterations", "objective", "decreases"] { th scope="col" { (name) } }
             } }
             tbody { @for (i, layer) in layers.iter().enumerate() { tr {
                 th scope="row" { (i) }

@@ -13,12 +13,12 @@ use unmix::{Error, Matrix, Result};
 /// Pairs that are shown.
 const MOST: usize = 32;
 
-/// A true component and the found one that is most like it.
+/// A true component and the found one that is paired with it.
 struct Pair {
     truth: usize,
     found: usize,
     cosine: f64,
-    /// The found one, turned to the side of the true one.
+    /// The found one, with the sign for which the cosine is positive.
     turned: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
             remedy: "give one true component a row, as wide as the model".into(),
         });
     }
-    // A component that no row has points nowhere.
+    // A unit that is never active may have a decoder vector of zeros, which has no direction.
     let found = facts::decoder(context.model);
     let numbers: Vec<usize> = (0..found.rows()).filter(|&i| found.row(i).iter().any(|x| *x != 0.0)).collect();
     let found = Matrix::from_fn(numbers.len(), p, |i, j| found[(numbers[i], j)]);
@@ -54,9 +54,10 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         "Truth and result",
         html! {
             p.caption {
-                @if pictures { "On the left a true component, on the right the found one that is most like it" }
-                @else { span.key.pale { "Pale" } " is a true component, " span.key.dark { "dark" } " the found one that is most like it" }
-                ", with the cosine between them: 1 is the same direction. The largest angle between the two subspaces is "
+                @if pictures { "On the left is a true component, on the right the found one that is paired with it" }
+                @else { span.key.pale { "Pale" } " is a true component, " span.key.dark { "dark" } " the found one that is paired with it" }
+                ", with the absolute cosine between them: 1 is the same direction, whatever the sign. Components are paired one to one so that the \
+                 sum of these cosines is largest. The largest principal angle between the subspaces that the two sets span is "
                 strong { (number(angle)) "°" } ", the smallest cosine " strong { (cosine(worst)) } "."
             }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in figures { (figure) } }

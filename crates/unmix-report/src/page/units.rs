@@ -1,4 +1,4 @@
-//! Units of an overcomplete code: their densities, cards with their strongest rows, and atoms that are nearly the same.
+//! Units of an overcomplete code: their densities, cards with their strongest rows, and pairs of similar atoms.
 
 use super::components::VectorStyle;
 use super::{Context, section};
@@ -65,7 +65,7 @@ fn card(context: &Context<'_>, units: &Units, kind: Kind, j: usize) -> Result<Ma
             figcaption {
                 b { "unit " (j) } span { (kind.name()) }
                 span { "active in " (percent(unit.uses as f64 / units.n_rows as f64)) }
-                span { "mean code " (number(unit.sum / unit.uses as f64)) }
+                span { "mean code where active " (number(unit.sum / unit.uses as f64)) }
             }
             (picture(context, j)?)
             ol { @for (code, row) in &unit.top { li { span.value { (number(*code)) } " " (named(context, *row)) } } }
@@ -102,7 +102,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
     }
 }
 
-/// Pairs of atoms that are nearly the same, side by side.
+/// Pairs of similar atoms, side by side.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
     let Some(Alike { pairs, n }) = &units.alike else {
         return Ok(html! { p.caption { "There are too many atoms to compare each with each." } });

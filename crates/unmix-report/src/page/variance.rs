@@ -20,7 +20,7 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
     Some(html! {
         @if let (Some(share), Some(cumulative), Some(reach)) = (&spectrum.share, &spectrum.cumulative, spectrum.reach()) {
             p.caption {
-                "The share of the variance along each component, and the cumulative share. Dots mark where the total passes 50, 80, 90, 95 and 99 %."
+                "The share of the variance along each component, and the cumulative share. Dots mark where it reaches 50, 80, 90, 95 and 99 %."
             }
             div.panels {
                 figure { figcaption { b { "explained variance of each component" } } (figure::scree(share)) }
@@ -54,7 +54,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     }
 }
 
-/// How many components reach round shares.
+/// The numbers of components that explain 50 to 99 % of the variance.
 fn reached(reach: &[(f64, Option<usize>)], spectrum: &Spectrum) -> Markup {
     html! {
         dl.facts.reach {

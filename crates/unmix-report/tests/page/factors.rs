@@ -35,7 +35,7 @@ fn loadings_correlations_and_fit_are_tables() {
     assert!(part.contains("&lt;c&gt;") && !part.contains("<c>"), "{part}");
     // A coloured cell for each loading, and for each correlation.
     assert_eq!(part.matches("<td style=\"background:#").count(), 6 * 2 + 2 * 2, "{part}");
-    for name in ["chi-square", "RMSEA", "TLI", "KMO", "BIC", "p-value of the factors"] {
+    for name in ["chi-square", "RMSEA", "TLI", "KMO", "BIC", "p-value of the test of fit"] {
         assert!(part.contains(&format!(">{name}<")), "{name}: {part}");
     }
     // The first column is of the first factor of the design: most of it is common.

@@ -389,6 +389,41 @@ fn only_resolved_components_have_a_green_mark() {
 }
 
 #[test]
+fn a_fit_is_said_to_have_ended_as_it_did() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let fitted = fit(&mut rows(&data.x, picture(6)), 2);
+    let with = |change: fn(&mut unmix::Report)| {
+        let (mut report, settings) = (fitted.report().clone(), fitted.settings().clone());
+        change(&mut report);
+        Model::new(fitted.method(), settings, picture(6), 1, fitted.tensors().clone(), report).unwrap()
+    };
+    assert!(summary(&fitted).contains("\ncompleted; solver "));
+    let once = with(|report| report.objective = vec![2.0]);
+    assert!(summary(&once).contains("\ncompleted, 1 iteration; solver "), "{}", summary(&once));
+    let imported = with(|report| (report.n_iter, report.sweeps, report.n_samples) = (0, 0, 0.0));
+    assert!(summary(&imported).contains("\nimported, not fitted; solver "), "{}", summary(&imported));
+    let head = made(&imported, None, &Options::default());
+    assert!(
+        head.contains("The parameters were imported, not fitted: <code>")
+            && !head.contains("The fit imported")
+    );
+}
+
+#[test]
+fn numbers_of_some_of_the_rows_say_of_how_many() {
+    let x = Matrix::from_fn(6000, 4, |i, j| ((i * (j + 3) + i * i % 7) % 11) as f64 + 20.0);
+    let given = rows(&x, Features::default());
+    let html = made(&fit(&mut rows(&x, Features::default()), 1), Some(&given), &Options::default());
+    let text = section(&html, "reconstructions");
+    assert!(text.contains("Over 2,000 of 6,000 rows, ") && text.contains("distance from the mean"), "{text}");
+    let raw = Pca { n_components: 1.into(), center: false, ..Default::default() };
+    let raw = unmix::with_rows!(&mut rows(&x, Features::default()), rows => raw.fit(rows, &Run::default()));
+    let html = made(&raw.unwrap(), Some(&given), &Options::default());
+    let text = section(&html, "reconstructions");
+    assert!(text.contains("length of the row") && text.contains("of the sum of squares"), "{text}");
+}
+
+#[test]
 fn two_models_are_paired_and_what_has_no_partner_is_named() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
@@ -398,7 +433,7 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
         made(model, Some(&given), &Options { beside, ..Options::default() })
     };
     let same = beside(&all, &all);
-    assert!(same.contains("<strong>3 of 3</strong> pairs are the same component"));
+    assert!(same.contains("<strong>3 of 3</strong> pairs agree"));
     assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
     assert!(!same.contains("Without a partner") && !same.contains("without a partner here"));
     let fewer = beside(&all, &two);
