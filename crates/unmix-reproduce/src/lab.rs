@@ -36,7 +36,7 @@ pub(crate) const K: usize = 32;
 impl<'a> Lab<'a> {
     pub(crate) fn new(options: &'a Options, run: &'a Run<'a>) -> Result<Self> {
         std::fs::create_dir_all(&options.output)
-            .map_err(|e| Error::io("cannot make the folder", &options.output, e))?;
+            .map_err(|e| Error::io("cannot create the folder", &options.output, e))?;
         Ok(Self { options, run, folder: None, experiment: "", patches: None, converged: None })
     }
 
@@ -301,7 +301,7 @@ pub(crate) fn as_courses(x: &Matrix<f64>) -> Content {
     Content::Courses(x.transposed())
 }
 
-/// Settings of a published variant, trained as section 9 of the specification recommends: with the tangent gradient, and a rate
+/// Settings of a published variant, trained as recommended for it: with the tangent gradient, and a rate
 /// that decreases to zero.
 pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Value {
     let n = lab.patches.as_ref().map_or(20_000, |set| set.len());

@@ -1,10 +1,10 @@
-//! Reproduction of published experiments on the methods of this library: figures as SVG, numbers as CSV with the published ones.
+//! Reproduction of published experiments with the methods of this library: figures as SVG, and numbers with the published ones as CSV.
 //!
 //! An experiment is an entry of [`EXPERIMENTS`]: a key, the figures and tables that it reproduces, and a function that fits,
 //! measures and writes. [`reproduce`] runs some or all of them into a folder with an `index.html` that shows everything.
 //!
-//! Signals and points are the published draws. Pictures are generated from a seed unless a path is given: the published pictures
-//! (CIFAR-10, MNIST) cannot be distributed with the library.
+//! Some signals and points are the published draws, others are drawn from a seed. Pictures are generated from a seed unless a path is
+//! given: the published pictures (CIFAR-10, MNIST) cannot be distributed with the library.
 
 mod experiments;
 mod lab;

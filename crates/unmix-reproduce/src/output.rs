@@ -13,7 +13,7 @@ pub struct Number {
     pub quantity: String,
     /// The measured value.
     pub ours: f64,
-    /// The published value, or that measured by the specification; a number, a range, or text.
+    /// The published value, or a reference value measured with the published procedure; a number, a range, or text.
     pub published: String,
     /// The condition that the value must satisfy, and whether it does.
     pub condition: Option<(String, bool)>,
@@ -167,7 +167,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(path: PathBuf) -> Result<Self> {
-        std::fs::create_dir_all(&path).map_err(|e| Error::io("cannot make the folder", &path, e))?;
+        std::fs::create_dir_all(&path).map_err(|e| Error::io("cannot create the folder", &path, e))?;
         Ok(Self { path, results: Results::default() })
     }
 
@@ -270,16 +270,22 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Published experiments, reproduced" }
+                title { "Reproduction of published experiments" }
                 meta name="color-scheme" content="light dark";
                 style { (STYLE) }
             }
             body {
-                h1 { "Published experiments, reproduced" }
+                h1 { "Reproduction of published experiments" }
+                p.note {
+                    "Published is the value of the publication, or, where it gives none, a reference value measured with its procedure. A number "
+                    "\u{201c}holds\u{201d} or \u{201c}differs\u{201d} by the condition in the last column alone, which may allow a deviation from "
+                    "the published value; without a condition it is not comparable, for the reason given there. The notes name the data: on other data "
+                    "than those of the publication, numbers are not expected to agree."
+                }
                 ul { @for (e, results) in done {
                     li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
                         @let failed = results.failed().count();
-                        @if failed > 0 { " " span.no { (failed) " of its numbers differ" } }
+                        @if failed > 0 { " " span.no { (failed) @if failed == 1 { " of its conditions does not hold" } @else { " of its conditions do not hold" } } }
                         @let outside = results.outside().count();
                         @if outside > 0 { " " span.no { (outside) " of its numbers are outside the published range" } } }
                 } }

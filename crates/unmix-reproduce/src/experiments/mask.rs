@@ -29,7 +29,7 @@ fn made(n: usize, p: usize, corner: bool) -> (Matrix<f64>, Matrix<f64>) {
     (whole, known)
 }
 
-/// Largest relative error over all cells.
+/// Relative error over all cells, in the Frobenius norm.
 fn error(whole: &Matrix<f64>, found: &Matrix<f64>) -> f64 {
     let apart: f64 = whole.as_slice().iter().zip(found.as_slice()).map(|(a, b)| (a - b).powi(2)).sum();
     (apart / whole.as_slice().iter().map(|a| a * a).sum::<f64>()).sqrt()

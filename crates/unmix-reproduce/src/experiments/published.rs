@@ -1,4 +1,4 @@
-//! Published values for the pictures of the publication, or measured by the specification on them.
+//! Published values for the pictures of the publication, or reference values measured on them.
 
 use crate::pictures::PublishedPictures;
 

@@ -220,7 +220,7 @@ fn curves(lab: &mut Lab<'_>, one: &Instance, sheet: &mut Sheet) -> Result<()> {
 /// Why single numbers of an instance are not comparable.
 const OTHER_DRAWS: &str = "other draws of the instance";
 
-/// Reference values that the specification measured on its instance, as text.
+/// Reference values, measured on another draw of the instance, as text.
 fn published(name: &str, k: usize) -> &'static str {
     match (name, k) {
         ("ISTA", 10) => ".727",

@@ -28,7 +28,7 @@ struct Known {
     within: f64,
 }
 
-/// Reference values of the specification, by [`PictureSet`].
+/// Reference values, by [`PictureSet`].
 fn known(whole: PictureSet) -> Option<Known> {
     match whole {
         PictureSet::Mnist => Some(Known {

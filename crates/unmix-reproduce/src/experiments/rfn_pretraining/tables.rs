@@ -60,7 +60,7 @@ fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
             let printed = lines.iter().find(|line| line.set == name && arm == Arm::Rfn);
             let printed = printed.and_then(|line| line.errors[5]).map_or(String::new(), |e| e.0.to_string());
             let (what, percent) = (format!("{name}, {}: test error in percent", arm.name()), 100.0 * of.mean);
-            // The range that the specification expects of a network without pretraining.
+            // The range expected of a network without pretraining.
             match name == "basic" && arm == Arm::Random && !plan.quick {
                 true => lab.check(what, percent, "", "from 2.5 to 5", (2.5..=5.0).contains(&percent))?,
                 false => lab.beside(what, percent, &printed, OTHER)?,

@@ -157,7 +157,7 @@ pub(super) const METHODS: [Method; 11] = [
     method("PCA", "pca", |k, _| json!({"n_components": k.min(SIDE)}), Covariance::None, principal),
 ];
 
-/// E-steps of RFN that are compared on the same instances: as published, and the two that never increase the objective.
+/// E-steps of RFN that are compared on the same instances: as published, and the two that never decrease the objective.
 pub(super) const E_STEPS: [&str; 3] = ["plain", "cascade", "coordinate"];
 
 /// Settings of RFN with an E-step of [`E_STEPS`]; a cascade of 1000 iterations would take ten times as long as all other methods.
