@@ -1,4 +1,4 @@
-//! Verbs that apply a model to rows: encode, decode, reconstruct, score.
+//! Commands that apply a model to rows: encode, decode, reconstruct, score.
 
 use crate::args::{Apply, Encode, Reconstruct, Score};
 use crate::failure::{Done, Failure};
@@ -17,11 +17,14 @@ use unmix_io::Input;
 /// `unmix encode`: from rows to codes.
 pub(crate) fn encode(args: &Encode) -> Done {
     let (args, labels) = (&args.apply, args.labels);
-    let folder = sound::folder(args);
+    // Labels are a table, not sound.
+    let folder = sound::folder(args).filter(|_| !labels);
     let job = match &folder {
-        // Sound output has a file for each source.
+        // A folder receives a sound file for each source.
         Some(_) => {
-            Job { args, files: args.input.files()?, model: Model::load(&args.model)?, output: Output::none() }
+            let files = args.input.files()?;
+            check_order(&args.model, &files)?;
+            Job { args, files, model: Model::load(&args.model)?, output: Output::none() }
         }
         None => Job::new(args)?,
     };
@@ -45,7 +48,9 @@ pub(crate) fn decode(args: &Apply) -> Done {
 /// `unmix reconstruct`: encodes and decodes rows, with the codes of some components set to 0.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     if let Some(folder) = sound::folder(&args.apply) {
-        let (model, files) = (Model::load(&args.apply.model)?, args.apply.input.files()?);
+        let files = args.apply.input.files()?;
+        check_order(&args.apply.model, &files)?;
+        let model = Model::load(&args.apply.model)?;
         let without = model.choose("exclude", &args.exclude)?;
         return match picture::is_picture(&files) {
             true => picture::reconstruct(&model, &files, &args.apply, &folder, &without),
@@ -134,6 +139,11 @@ impl<'a> Job<'a> {
         };
         let n_rows = input.rows.n_rows().unwrap_or(0);
         if matches!(map, Map::Reconstruct(_)) && self.args.reading.transpose {
+            if !input.kept.is_empty() {
+                let message = "transposed reconstructions have no room for the columns of --keep; leave out --keep, and \
+                               exclude these columns with --drop";
+                return Err(Failure::Usage(message.into()));
+            }
             with_rows!(&input.rows, rows => self.as_given(rows, &run, map))?;
             return Ok(0);
         }
@@ -191,7 +201,7 @@ impl<'a> Job<'a> {
         Ok(Encoded::solved(n_rows))
     }
 
-    /// For transposed input, writes transposed output. All results are kept in memory until the last row has been read.
+    /// For transposed input, writes transposed reconstructions. All of them are held in memory until the last row has been read.
     fn as_given<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: &Map) -> Result<(), Failure> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
         let mut made: VecSink<T> = VecSink(Vec::new());
@@ -247,7 +257,7 @@ fn summary(what: &str, scores: &mut [f64]) -> Vec<(String, String)> {
     ]
 }
 
-/// Lines with statistics of a sparse autoencoder. FVU: fraction of variance unexplained.
+/// Lines with statistics of a sparse autoencoder. FVU: fraction of variance unexplained; OMP: orthogonal matching pursuit.
 fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
     let rows = match found.n_samples_omp < found.n_samples {
         true => format!(", {} rows", found.n_samples_omp),
@@ -261,7 +271,7 @@ fn of_units(found: &sae::Evaluation) -> Vec<(String, String)> {
             format!("FVU of PCA of these rows, {} {components}", found.n_components_pca),
             format!("{:?}", found.fvu_pca),
         ),
-        (format!("FVU of OMP with the same atoms and L0{rows}"), format!("{:?}", found.fvu_omp)),
+        (format!("FVU of OMP (matching pursuit), same atoms and L0{rows}"), format!("{:?}", found.fvu_omp)),
     ];
     if !rows.is_empty() {
         lines.push((format!("FVU of the codes{rows}"), format!("{:?}", found.fvu_same_rows)));

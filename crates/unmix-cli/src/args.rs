@@ -1,4 +1,4 @@
-//! The command line: the verbs and their help; `verbs` has the options of each verb, `reading` those that several verbs share.
+//! The command line: the commands (verbs, in the code) and their help; `verbs` has the options of each, `reading` those that several share.
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -17,7 +17,7 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Green.on_default())
     .placeholder(AnsiColor::Yellow.on_default());
 
-/// Linear and independent structure, learned from a file.
+/// Linear structure and independent sources, learned from a file.
 #[derive(Parser, Debug)]
 #[command(name = "unmix", bin_name = "unmix", version, styles = STYLES, max_term_width = 100)]
 #[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
@@ -40,7 +40,7 @@ const AFTER: &str = "\
 Rows are samples and columns are features; --transpose where it is the other way round.
 Results go to standard output or to -o, progress and warnings to standard error.
 Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
-'unmix VERB --help' shows examples.";
+'unmix COMMAND --help' shows examples.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
@@ -87,7 +87,7 @@ Examples:
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
   unmix reconstruct voices.ica.safetensors left.wav right.wav --exclude 0 -o clean/   cleaned sound files")]
     Reconstruct(Deferred<Reconstruct>),
-    /// Fill missing cells by a model of rows with gaps
+    /// Fill missing cells by a model that accepts them
     #[command(after_help = "\
 Examples:
   unmix fit ppca data.csv                                           empty cells, NA and NaN are missing
@@ -96,7 +96,7 @@ Examples:
   unmix impute data.ppca.safetensors data.csv -o full.csv --draws 5     also full.1.csv to full.5.csv
 
 Standard errors are those of a new observation of the cell. For the rows of the fit they include the uncertainty
-of the model's parameters, by the bootstrap: refits to resampled rows.")]
+of the parameters: as the model stores it (matrix-completion), or by the bootstrap (refits to resampled rows).")]
     Impute(Deferred<Impute>),
     /// Score rows: log-likelihood, or reconstruction error where the model has no likelihood
     #[command(after_help = "\
@@ -116,7 +116,7 @@ Q: squared distance from the subspace of the components. With --parts, also what
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
     Score(Deferred<Score>),
-    /// Modules: few rows with the few columns that they have in common, of models of non-negative codes
+    /// Modules (biclusters): few rows with the few columns that they share, from models of non-negative codes
     #[command(after_help = "\
 Examples:
   unmix fit rfn genes.csv -k 50 --set psi_min=0.3
@@ -124,7 +124,8 @@ Examples:
   unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone: fast
 
 The settings of the model are fitted again from 8 starts, and to 2 copies of the rows whose columns are permuted.
-stability: share of the starts that found the module; q: estimated share of false ones down to this line.")]
+stability: share of the starts that found the module; q: estimated false discovery rate of the modules up to
+and including this line.")]
     Biclusters(Deferred<Modules>),
     /// Merge models of parts of the data into one model of all rows
     #[command(after_help = "\
@@ -149,8 +150,8 @@ written as jumprelu, with its threshold for every unit.")]
 Examples:
   unmix import sae -o downloaded.sae.safetensors      a folder that save_model of SAELens has written
 
-Units keep their numbers. What a model here cannot be (other architectures, normalised or reshaped rows, topk
-without k, pickled files) is refused by name.")]
+Units keep their numbers. Not supported, and rejected with the reason: other architectures, normalised or
+reshaped rows, topk without k, pickled files.")]
     Import(Deferred<Import>),
     /// Describe a model or a data file
     #[command(after_help = "\
@@ -204,13 +205,13 @@ Examples:
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of the program or of one verb
+    /// Print the manual page of the program, or of one command
     #[command(after_help = "\
 Examples:
   unmix man | man -l -
   unmix man fit > unmix-fit.1")]
     Man {
-        /// The verb
+        /// The command
         verb: Option<String>,
     },
 }

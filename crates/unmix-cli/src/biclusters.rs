@@ -8,7 +8,7 @@ use crate::terminal::{self, FAINT, TITLE, paint};
 use crate::{input, names};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
-use unmix::{Model, Run};
+use unmix::{Error, Model, Run};
 
 /// Maximum number of modules that are listed on the terminal.
 const LISTED: usize = 30;
@@ -30,7 +30,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
     };
     progress.clear();
     let columns = match &args.names {
-        Some(path) => Some(names::read(path)?),
+        Some(path) => Some(named(path, model.n_features())?),
         None => model.features().names.clone(),
     };
     let rows = input.kept.first().map(|(_, names)| names.as_slice());
@@ -41,6 +41,16 @@ pub(crate) fn modules(args: &Modules) -> Done {
         return terminal::json(&found.to_json());
     }
     terminal::text(&table(input.rows.origin(), &found))
+}
+
+/// The names in a file, one for each of `p` columns.
+fn named(path: &Path, p: usize) -> Result<Vec<String>, Failure> {
+    let names = names::read(path)?;
+    if names.len() != p {
+        let found = format!("it has {} names, but the model has {p} columns", names.len());
+        return Err(Error::format(path, found, "give one name for each column").into());
+    }
+    Ok(names)
 }
 
 /// CSV with a line for each member of each module.
@@ -70,10 +80,19 @@ fn members(
 /// A table of at most 80 characters per line.
 fn table(origin: &str, found: &Biclusters) -> String {
     let n = found.modules.len();
+    // Only refits have a stability.
+    let alone = found.modules.iter().all(|m| m.stability.is_none());
+    let several = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     let fits = match (found.starts, found.permutations) {
-        (1, 0) => "of the model".into(),
-        (s, 0) => format!("of {s} fits"),
-        (s, p) => format!("of {s} fits; q-values from {p} permuted copies of the rows"),
+        (1, 0) if alone => "of the model".into(),
+        (s, 0) => format!("of {}", several(s, "fit", "fits")),
+        (s, p) => {
+            let copies = several(p, "copy", "copies");
+            format!(
+                "of {}; q-values from {copies} of the rows with permuted columns",
+                several(s, "fit", "fits")
+            )
+        }
     };
     let facts = format!(
         "{} rows, {} columns; {n} module{} {fits}",
@@ -96,7 +115,9 @@ fn table(origin: &str, found: &Biclusters) -> String {
         out += &format!("  ... and {} more; -o modules.csv or --json has all\n", n - LISTED);
     }
     if let Some(chance) = found.chance {
-        let text = format!("  halves: cosine with what halves of the rows find; {chance:.2} by chance\n");
+        let text = format!(
+            "  halves: cosine with the best match in both halves of the rows; {chance:.2} by chance\n"
+        );
         out += &paint(FAINT, text);
     }
     out

@@ -6,7 +6,7 @@ use unmix::Error;
 /// An exit code, or a failure.
 pub(crate) type Done = Result<i32, Failure>;
 
-/// The reason why a verb failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The data or the fit: exit code 1.

@@ -1,6 +1,6 @@
 //! `unmix fit`: from a file to a model.
 
-use crate::args::{Fit, json_or_word};
+use crate::args::{Fit, column_list, json_or_word};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{self, Destination};
@@ -86,7 +86,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         terminal::warning("the model has 0 components: it keeps only the mean, and codes are empty");
     }
     let code = ended(model.report(), n_notes, args.strict);
-    let next = next(args, path, &to, model.n_components());
+    let next = next(args, path, &to, &model);
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
 }
@@ -151,7 +151,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
             return Err(Failure::Usage(
-                "-k and --set n_components=... say the same thing twice; keep one of them".into(),
+                "-k and --set n_components=... are both given; keep one of them".into(),
             ));
         }
     }
@@ -181,7 +181,7 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
         let components = model.tensor("components").cloned();
         return components.ok_or_else(|| {
             let found = format!("the {} model in it has no components", model.method().key);
-            Error::format(path, found, "give a model that has, or an array").into()
+            Error::format(path, found, "give a model with components, or an array").into()
         });
     }
     let run = Run::default();
@@ -251,7 +251,7 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
 /// Prints the outcome of the fit and its warnings, except the first `printed`, which were printed before; returns the exit code.
 pub(crate) fn ended(report: &Report, printed: usize, strict: bool) -> i32 {
     if !terminal::is_terminal() {
-        // At a terminal the table shows the warnings.
+        // On a terminal the warnings are in the table.
         report.warnings.iter().skip(printed).for_each(|w| terminal::warning(w));
     }
     let (message, code) = ending(report, strict);
@@ -277,9 +277,9 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
 }
 
 /// Suggested next commands; a model of 0 components has no codes.
-fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
-    let model = model.display().to_string();
-    let reading = args.reading.typed();
+fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
+    let model = to.display().to_string();
+    let reading = reading(args, fitted);
     let ending = if is_text(input) { "csv" } else { "npy" };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
@@ -289,9 +289,25 @@ fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };
     let stem = stem(input);
-    let encode =
-        if n_components > 0 { command("encode", format!("{stem}.codes.{ending}")) } else { String::new() };
+    let encode = if fitted.n_components() > 0 {
+        command("encode", format!("{stem}.codes.{ending}"))
+    } else {
+        String::new()
+    };
     encode + &command("report", format!("{stem}.html"))
+}
+
+/// The reading options of commands that apply the model. Where columns are matched by position, that of the weights is left out.
+fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
+    let mut words = args.reading.typed();
+    let by_position = args.names.is_some() || fitted.features().names.is_none();
+    if let Some(weights) = args.weights_column.as_ref().filter(|_| by_position) {
+        match words.iter().position(|word| word == "--drop") {
+            Some(at) => words[at + 1] = column_list(Some(&words[at + 1]), weights),
+            None => words.extend(["--drop".into(), column_list(None, weights)]),
+        }
+    }
+    words
 }
 
 /// Whether the name of a file has the extension of a text format.

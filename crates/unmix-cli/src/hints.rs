@@ -1,9 +1,9 @@
-//! Suggestions for invalid command lines: a method in place of a verb, a setting in place of an option.
+//! Suggestions for invalid command lines: a method in place of a command, a setting in place of an option.
 
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
-/// A suggestion for the command line `args`, which was refused with `error`.
+/// A suggestion for the command line `args`, which the parser rejected with `error`.
 pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     let word = |i: usize| args.get(i).and_then(|word| word.to_str());
     let first = word(1)?;
@@ -11,7 +11,7 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
         return Some(format!("a model is fitted by: unmix fit {first} FILE"));
     }
     if first == "help" {
-        return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("VERB")));
+        return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("COMMAND")));
     }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
     let name = unknown.trim_start_matches('-').replace('-', "_");

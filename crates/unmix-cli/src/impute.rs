@@ -33,11 +33,11 @@ impl Sink<f64> for PartWriter {
 
 /// The file of draw `m`: the name of the output with the number of the draw before its extension.
 fn draw_path(output: &Path, m: usize) -> PathBuf {
-    let ending = output.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
-    output.with_extension(format!("{}.{ending}", m + 1))
+    let ending = output.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+    output.with_extension(format!("{}{ending}", m + 1))
 }
 
-/// Imputes the cells of a list, and writes a list.
+/// Imputes the cells of a list (row, column, value), and writes such a list.
 fn listed(args: &Impute) -> Done {
     let apply = &args.apply;
     let files = apply.input.files()?;
@@ -89,8 +89,8 @@ pub(crate) fn impute(args: &Impute) -> Done {
     let wanted = ImputeOptions { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };
     let imputer = Imputer::new(&model, &input.rows, wanted, &run)?;
     let (p, dtype) = (model.n_features(), input.rows.dtype());
-    let made = || (0..p).map(|j| format!("x{j}")).collect::<Vec<_>>();
-    let names = model.features().names.clone().unwrap_or_else(made);
+    let numbered = || (0..p).map(|j| format!("x{j}")).collect::<Vec<_>>();
+    let names = model.features().names.clone().unwrap_or_else(numbered);
     let trailing = model.features().shape.clone().unwrap_or_else(|| vec![p]);
     let n_rows = input.rows.n_rows().unwrap_or(0);
     let mut tables = Vec::new();
@@ -98,9 +98,9 @@ pub(crate) fn impute(args: &Impute) -> Done {
         let (names, trailing, kept) = (names.clone(), trailing.clone(), input.kept.clone());
         tables.push(TableWriter::create(output, Shape { names, trailing, kept, n_rows }, dtype)?);
     }
-    let mut deal = PartWriter { p, dtype, tables };
-    with_rows!(&input.rows, rows => imputer.fill(rows, &run, &mut deal))?;
-    for table in deal.tables {
+    let mut writer = PartWriter { p, dtype, tables };
+    with_rows!(&input.rows, rows => imputer.fill(rows, &run, &mut writer))?;
+    for table in writer.tables {
         table.finish()?;
     }
     progress.clear();
@@ -129,5 +129,6 @@ mod tests {
     fn draws_have_numbers_from_1_before_the_ending() {
         assert_eq!(draw_path(Path::new("a/filled.csv"), 0), Path::new("a/filled.1.csv"));
         assert_eq!(draw_path(Path::new("x.npy"), 11), Path::new("x.12.npy"));
+        assert_eq!(draw_path(Path::new("out"), 0), Path::new("out.1"));
     }
 }

@@ -1,4 +1,4 @@
-//! Opening the input of a verb: the files, and the columns that a model needs.
+//! Opening the input of a command: the files, and the columns that a model needs.
 
 use crate::args::Inputs;
 use crate::failure::Failure;

@@ -71,8 +71,8 @@ fn is_named_like_a_file(path: &Path) -> bool {
     matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz" | "parquet"))
 }
 
-/// The delimiter of a text file: that of its extension, or a semicolon if its first line contains semicolons and no other
-/// delimiter.
+/// The delimiter of a text file: that of its extension; if the first line of a `.csv`, `.txt` or `.dat` file has no comma, a semicolon or a tab
+/// that it contains. `None` for other files.
 fn delimiter(path: &Path) -> Result<Option<u8>, Failure> {
     use std::io::BufRead;
     let usual = match ending(path).as_deref() {
@@ -119,8 +119,8 @@ fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Fai
     Ok((name, values))
 }
 
-/// The lines of a `.txt` file as they are, if there is one for each row and only some contain delimiters or quotation marks: a list of words
-/// and punctuation marks, which is no table.
+/// The lines of a `.txt` file as they are, if there is one for each row and fewer than half contain delimiters or quotation marks: a list of
+/// words and punctuation marks, not a table.
 fn words(path: &Path, delimiter: u8, n: u64) -> Result<Option<Vec<String>>, Failure> {
     if ending(path).as_deref() != Some("txt") {
         return Ok(None);

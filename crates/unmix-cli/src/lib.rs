@@ -104,7 +104,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
         let _ = send.send(result);
     });
     if let Err(e) = spawned {
-        return Failure::Said(format!("the system refuses a thread: {e}")).report();
+        return Failure::Said(format!("a thread cannot be started: {e}")).report();
     }
     let mut since: Option<Instant> = None;
     loop {
@@ -166,7 +166,7 @@ fn man(verb: Option<&str>) -> Done {
             Some(found) => found.clone(),
             None => {
                 let known = command.get_subcommands().map(|c| c.get_name());
-                return Err(Failure::Usage(unmix::Error::unknown("verb", verb, known).to_string()));
+                return Err(Failure::Usage(unmix::Error::unknown("command", verb, known).to_string()));
             }
         },
     };

@@ -12,6 +12,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::format(path, "it is not text", "give a text file with one name per line"))?;
+    // A byte-order mark is not part of the first name.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let first = text.lines().next().unwrap_or("");
     let delimiter = [b'\t', b',', b';'].into_iter().find(|d| first.as_bytes().contains(d));
     let Some(delimiter) = delimiter else {
@@ -55,6 +57,7 @@ mod tests {
             read(&path)
         };
         assert_eq!(names("FPz\nEOG 1\n\n").unwrap(), ["FPz", "EOG 1"]);
+        assert_eq!(names("\u{feff}FPz\nOz\n").unwrap(), ["FPz", "Oz"]);
         assert_eq!(names("index,Label,theta\n0,FPz,0\n1,\"a,b\",3\n").unwrap(), ["FPz", "a,b"]);
         match names("x,y\n1,2\n") {
             Err(Failure::Library(error)) => assert!(error.to_string().contains("its columns are x, y")),

@@ -20,7 +20,7 @@ pub(crate) enum Destination {
     Device(PathBuf),
 }
 
-/// The destination for a path. `never` are the input files of the verb, which are never replaced.
+/// The destination for a path. `never` are the input files of the command, which are never replaced.
 pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Destination, Failure> {
     if path.as_os_str() == "-" {
         return Ok(Destination::StandardOutput);
@@ -53,14 +53,14 @@ pub(crate) fn write_whole(place: &Destination, bytes: &[u8]) -> Result<()> {
     target.finish()
 }
 
-/// The output of a verb that writes rows: destination and format.
+/// The output of a command that writes rows: destination and format.
 pub(crate) struct Output {
     pub(crate) place: Destination,
     pub(crate) format: Format,
 }
 
 impl Output {
-    /// For a verb that writes its files itself.
+    /// For a command that writes its files itself.
     pub(crate) fn none() -> Self {
         Self { place: Destination::StandardOutput, format: Format::Csv }
     }
@@ -119,7 +119,7 @@ fn unknown_ending(path: &Path) -> Failure {
 }
 
 /// A file with a table of numbers, in the format of its extension (`.npy`, `.npz` as compressed sparse rows, `.csv`, `.tsv`), as written by
-/// every verb that outputs rows; it appears complete or not at all.
+/// every command that outputs rows; it appears complete or not at all.
 pub struct TableFile(TableWriter);
 
 impl TableFile {
@@ -168,7 +168,7 @@ impl<T: Real> Sink<T> for TableFile {
 
 /// Layout of a table.
 pub(crate) struct Shape {
-    /// Names of the columns; without names there is no header, and everything is written as one line.
+    /// Names of the columns; without names there is no header, and each call of `put` writes one line.
     pub(crate) names: Vec<String>,
     /// Shape of one row, if it is kept: empty for a single number.
     pub(crate) trailing: Vec<usize>,
@@ -415,7 +415,7 @@ pub(crate) fn own_folder(folder: &Path, mark: &str, what: &str) -> Result<(), Fa
     let empty = match std::fs::read_dir(folder) {
         Ok(mut files) => files.next().is_none(),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return std::fs::create_dir_all(folder).map_err(|e| failed("cannot make the folder", e));
+            return std::fs::create_dir_all(folder).map_err(|e| failed("cannot create the folder", e));
         }
         Err(e) => return Err(failed("cannot write into", e)),
     };

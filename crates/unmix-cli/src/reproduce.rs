@@ -24,11 +24,12 @@ pub(crate) struct Reproduce {
     /// a folder with all of them) [default: pictures made by seeded code]
     #[arg(long, value_name = "PATH")]
     pub(crate) pictures: Option<PathBuf>,
-    /// Activations of a language model, a row for each token, for sae-activations: a .npy file or any other table [default: not run
-    /// on any]
+    /// Activations of a language model, a row for each token, for sae-activations: a .npy file or any other table [default: that part
+    /// is left out]
     #[arg(long, value_name = "FILE")]
     pub(crate) activations: Option<PathBuf>,
-    /// Folder of tables whose rows have classes: folders gene_golub and so on with X.npy and y.npy (rfn-modules) [default: none]
+    /// Folder of tables whose rows have classes: folders gene_golub and so on with X.npy and y.npy (rfn-modules) [default: that part
+    /// is left out]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) tables: Option<PathBuf>,
     /// Number of instances, for experiments on instances of synthetic data (rfn-tables: 4, 100 are published; rfn-modules: 10), or of seeds
@@ -38,7 +39,7 @@ pub(crate) struct Reproduce {
     /// Folder for figures and tables
     #[arg(short, long, value_name = "DIR", default_value = "unmix-reproduce")]
     pub(crate) output: PathBuf,
-    /// Exit code 1 when a condition does not hold
+    /// Exit with code 1 if a condition does not hold
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -92,8 +93,10 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
         );
         for n in misses {
             let (condition, _) = n.condition.clone().unwrap_or_default();
-            out +=
-                &format!("  {}: {:.4}, published {}, asked: {condition}\n", n.quantity, n.ours, n.published);
+            out += &format!(
+                "  {}: {:.4}, published {}, condition: {condition}\n",
+                n.quantity, n.ours, n.published
+            );
         }
     }
     let index = args.output.join("index.html").display().to_string();

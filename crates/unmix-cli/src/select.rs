@@ -1,4 +1,4 @@
-//! `unmix select`: number of components by every rule; for methods with a likelihood, a table over it.
+//! `unmix select`: number of components by every rule; for methods with a likelihood, a table over the number.
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};

@@ -138,7 +138,7 @@ fn data_text(file: &Path, found: &Description) -> String {
     out += &columns(&found.columns);
     out += &format!(
         "\n{}\n",
-        paint(TITLE, "Memory of a fit of all components, beside the rows, which are streamed")
+        paint(TITLE, "Memory of a fit of all components, in addition to the rows, which are streamed")
     );
     for method in method::all() {
         let each =
@@ -163,7 +163,7 @@ fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
     some(&names)
 }
 
-/// Lists the first columns; columns without names, as those of pictures, are not listed.
+/// Lists the first columns; if there are many without names, such as pixels, none is listed.
 fn columns(columns: &[Column]) -> String {
     if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED) {
         return String::new();

@@ -1,4 +1,4 @@
-//! Arguments of a verb that are declared only when the verb is used.
+//! Arguments of a command that are declared only when it is used.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
 

@@ -38,7 +38,7 @@ pub(crate) enum Format {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Running")]
 pub(crate) struct Running {
-    /// Threads to use; never changes a result [default: all]
+    /// Number of threads; results do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
     /// No progress, no hints
@@ -52,7 +52,7 @@ pub(crate) struct Reading {
     /// Rows are channels: read columns as samples
     #[arg(long)]
     pub(crate) transpose: bool,
-    /// The axis of an n-dimensional array that runs over samples [default: 0]
+    /// Axis of the samples in an n-dimensional array [default: 0]
     #[arg(long, value_name = "AXIS", value_parser = axis)]
     pub(crate) rows_axis: Option<usize>,
     /// Shape of one sample, as in 28x28, so that components are drawn as pictures
@@ -91,13 +91,13 @@ pub(crate) struct Reading {
     /// Rows to use, as in 100:200, :50 or 100:, the end excluded
     #[arg(long, value_name = "ROWS")]
     pub(crate) rows: Option<String>,
-    /// Type that numbers are computed in: float32 or float64 [default: by the file]
+    /// Precision of the computation: float32 or float64 [default: by the file]
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<String>,
     /// Name of the array in a file that holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
-    /// Read images in grey
+    /// Read images as greyscale
     #[arg(long, conflicts_with = "rgb")]
     pub(crate) grey: bool,
     /// Read images in colour

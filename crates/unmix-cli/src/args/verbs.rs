@@ -1,4 +1,4 @@
-//! The options of each verb.
+//! The options of each command.
 
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
@@ -7,7 +7,7 @@ use unmix::model::Chosen;
 
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
-    /// Folder for what it writes
+    /// Output folder
     #[arg(short, long, value_name = "DIR", default_value = "unmix-demo")]
     pub(crate) output: PathBuf,
     /// Random seed
@@ -185,9 +185,9 @@ pub(crate) struct Impute {
     pub(crate) std: Option<PathBuf>,
     /// INPUT lists cells: row, column and value of each, and those without a value are filled; or row and column alone, of the rows of
     /// the fit. OUT lists row, column and value
-    #[arg(long, conflicts_with = "draws")]
+    #[arg(long, conflicts_with_all = ["draws", "bootstrap"])]
     pub(crate) triplets: bool,
-    /// Number of draws for multiple imputation, written to OUT.1, OUT.2, ... with the extension of OUT
+    /// Number of draws for multiple imputation, written beside OUT: full.1.csv, full.2.csv, ... for full.csv
     #[arg(long, value_name = "M", default_value_t = 0)]
     pub(crate) draws: usize,
     /// Number of bootstrap refits, for errors and draws of the rows of the fit; 0 treats the parameters as known
@@ -225,7 +225,7 @@ pub(crate) struct Modules {
     /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) permutations: usize,
-    /// A file for the members of all modules: a line for each, with module, kind, number, name and sign
+    /// A file for the members of all modules, a line each: module, row or column, number, name, sign of the loading
     #[arg(short, long, value_name = "CSV")]
     pub(crate) output: Option<PathBuf>,
     /// Names of the columns, where the model has none: one per line, or a table with a column 'name' or 'label'
@@ -261,13 +261,13 @@ pub(crate) struct Show {
 pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// The method; of those with a likelihood, such as ppca, a line for each number of components
+    /// The method; for those with a likelihood, such as ppca, a table with a line for each number of components
     #[arg(long, value_name = "KEY", default_value = "pca")]
     pub(crate) method: String,
     /// Rules, separated by commas; a number is a fraction of the variance [default: all but parallel and cv]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
-    /// The largest number of components [default: until three more have improved neither BIC nor held-out cells]
+    /// The largest number of components [default: until three in a row improve neither BIC nor held-out cells]
     #[arg(long, value_name = "N")]
     pub(crate) max_components: Option<usize>,
     /// A setting of the method, as in standardize=true; may be given several times

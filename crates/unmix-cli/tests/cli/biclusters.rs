@@ -69,6 +69,13 @@ fn what_has_no_modules_is_refused() {
     }
     .err;
     assert!(refused.contains("x.csv"), "{refused}");
+    b.write("few.txt", "a\nb\n");
+    let refused = b.run("biclusters m.safetensors x.csv --starts 0 --names few.txt");
+    assert!(
+        refused.code == 1 && refused.err.contains("2 names, but the model has 60 columns"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

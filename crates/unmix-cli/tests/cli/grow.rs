@@ -34,6 +34,16 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
     assert_eq!(report(&b, "column.safetensors")["n_features"], 2);
     b.ok("fit pca d.csv --keep a --weights-column 2 -o kept.safetensors");
     assert_eq!(report(&b, "kept.safetensors")["n_features"], 1);
+    // Columns without names are matched by position: the suggested commands leave out that of the weights.
+    b.write("numbers.csv", "1,2,1\n3,1,2\n2,2.5,0\n5,4,1\n0,1,3\n");
+    for (drop, dropped) in [("", " --drop 2 "), (" --drop 0", " --drop 0,2 ")] {
+        let fitted = b
+            .ok(&format!("fit pca numbers.csv --no-header{drop} --weights-column 2 -k 1 -o n.safetensors"))
+            .out;
+        let next = fitted.lines().find_map(|line| line.trim().strip_prefix("unmix encode ")).unwrap();
+        assert!(next.contains(dropped), "{next}");
+        b.ok(&format!("encode {next}"));
+    }
 }
 
 #[test]

@@ -82,6 +82,9 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
         assert!(correlation(channel, &third).abs() < 0.02);
     }
     b.ok("reconstruct m.safetensors eeg.npy --transpose -o whole.csv");
+    b.ok("fit pca eeg.npy --transpose --drop 2 -k 1 -o two.safetensors");
+    let kept = b.run("reconstruct two.safetensors eeg.npy --transpose --keep 2 -o kept.npy");
+    assert!(kept.code != 0 && kept.err.contains("no room for the columns of --keep"), "{}", kept.err);
     let text = std::fs::read_to_string(b.path("whole.csv")).unwrap();
     let lines: Vec<Vec<f64>> =
         text.lines().map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
