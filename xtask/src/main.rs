@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .venv on first use), or those of one language
-cargo xtask test all             these and what is heavy: published experiments at length, pages in a browser, MNE, torture
-cargo xtask torture              every class on arrays that nothing was tuned to (minutes)
-cargo xtask wheel                builds the wheel and tries it in a clean environment where no Rust is found
+cargo xtask test all             these and the slow tests: published experiments at length, pages in a browser, MNE, torture
+cargo xtask torture              every class on extreme arrays (minutes)
+cargo xtask wheel                builds the wheel and tests it in a clean environment without Rust
 cargo xtask check                formatting, lints, documentation and generated files, as in CI
 cargo xtask gen                  writes what is generated from the registry: docs/methods.md, and parameters of the Python package
 cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
