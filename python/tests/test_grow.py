@@ -56,9 +56,9 @@ def test_weights_may_be_fractions_a_number_or_a_list():
 @pytest.mark.parametrize(
     "weights, words",
     [
-        (np.r_[-1, np.ones(299)], "row 0 has -1"),
-        (np.r_[1, np.nan, np.ones(298)], "row 1 has NaN"),
-        (np.ones(299), "299 weights is not possible: X has 300 rows"),
+        (np.r_[-1, np.ones(299)], "finite and non-negative, got -1 in row 0"),
+        (np.r_[1, np.nan, np.ones(298)], "got NaN in row 1"),
+        (np.ones(299), "one weight for each of the 300 rows of X, got 299 weights"),
         (np.full(300, 1e-3), "more than 1"),
         (np.zeros(300), "all zero"),
         (np.ones((300, 2)), "Sample weights must be 1D array or scalar"),

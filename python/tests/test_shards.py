@@ -85,9 +85,9 @@ def test_weights_of_workers_count_as_in_one_process(X):
     for estimator in (unmix.PCA(), unmix.FastICA(n_components=2, random_state=0)):
         there = shards.fit(estimator, X.shape, gather_all).components_
         assert np.array_equal(there, estimator.fit(X, sample_weight=weights).components_)
-    with pytest.raises(ValueError, match="row 1 has -1"):
+    with pytest.raises(ValueError, match="got -1 in row 1"):
         shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1, -1])])
-    with pytest.raises(ValueError, match="one weight for each row"):
+    with pytest.raises(ValueError, match="one weight for each of the 2 rows"):
         shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1])])
 
 

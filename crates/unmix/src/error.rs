@@ -1,4 +1,5 @@
 //! The error type: details in fields, a sentence when displayed.
+//!
 //! A message states the request, what was found, and what would work; lower case, no full stop. Rows and
 //! columns are counted from 0; lines of text files from 1.
 
@@ -21,7 +22,7 @@ pub enum Error {
     /// A value that is not a finite number.
     #[error("{method} needs finite numbers, but row {row}, {column} is {what}; {remedy}", remedy = finite_again(.what), column = name_column(*.column, .name.as_deref()))]
     NotFinite {
-        /// What was being done, as in "pca".
+        /// The method or operation, as in "pca".
         method: String,
         /// Row, from 0.
         row: u64,
@@ -38,19 +39,19 @@ pub enum Error {
          constant first"
     )]
     Overflow {
-        /// What was being done.
+        /// The method or operation.
         method: String,
-        /// Type in which it was computed.
+        /// Number type of the computation.
         dtype: &'static str,
     },
     /// Not enough rows.
-    #[error("{method} needs at least {need} rows, but {what} has {got}; {remedy}")]
+    #[error("{method} needs at least {}, but {what} has {got}; {remedy}", n_rows(*.need))]
     TooFewRows {
-        /// What was being done.
+        /// The method or operation.
         method: String,
-        /// The least number that works.
+        /// Minimum number of rows.
         need: u64,
-        /// How many there are.
+        /// Number of rows found.
         got: u64,
         /// Where the rows come from, as in "the input".
         what: String,
@@ -62,7 +63,7 @@ pub enum Error {
         "{method} needs a column that varies, but all {n_features} columns are constant over {n_samples} rows; check which columns and rows were read"
     )]
     NoVariance {
-        /// What was being done.
+        /// The method or operation.
         method: String,
         /// Number of columns.
         n_features: usize,
@@ -93,19 +94,19 @@ pub enum Error {
         /// The known names.
         known: Vec<String>,
     },
-    /// Two shapes that should agree.
-    #[error("{what}: {need} columns are needed, but {got} were given; {remedy}")]
+    /// A number of columns that differs from the required one.
+    #[error("{what}: {} needed, but {} given; {remedy}", columns_are(*.need), were(*.got))]
     Width {
         /// The request, as in "encode".
         what: String,
-        /// Columns that the model has.
+        /// Required number of columns.
         need: usize,
-        /// Columns that were given.
+        /// Number of columns that were given.
         got: usize,
         /// What would work.
         remedy: String,
     },
-    /// Something that this method or model cannot do.
+    /// A request that this method or model does not support.
     #[error("{asked} is not possible: {found}; {remedy}")]
     Unsupported {
         /// The request.
@@ -137,14 +138,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// A table that would not fit in memory.
+    /// An array that does not fit in memory.
     #[error(
         "{what} would need {need_bytes} bytes ({} MiB) of memory, more than the {have_bytes} bytes ({} MiB) that this machine has free; {remedy}",
         .need_bytes >> 20,
         .have_bytes >> 20
     )]
     Memory {
-        /// What needs it.
+        /// The object or operation that needs the memory.
         what: String,
         /// Bytes needed.
         need_bytes: u64,
@@ -158,7 +159,7 @@ pub enum Error {
         "{what} did not converge; the numbers may span too many orders of magnitude: divide each column by its standard deviation first"
     )]
     Factorisation {
-        /// Which one.
+        /// The factorisation.
         what: &'static str,
     },
     /// The user requested a stop.
@@ -245,6 +246,18 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
+fn n_rows(n: u64) -> String {
+    format!("{n} {}", if n == 1 { "row" } else { "rows" })
+}
+
+fn columns_are(n: usize) -> String {
+    format!("{n} {}", if n == 1 { "column is" } else { "columns are" })
+}
+
+fn were(n: usize) -> String {
+    format!("{n} {}", if n == 1 { "was" } else { "were" })
+}
+
 /// "n_init must be at least 1, got 0" where `why` says what a value must be; else "n_init=0 is not possible: why".
 fn setting_sentence(name: &str, got: &str, why: &str, remedy: &str) -> String {
     let said = match why.strip_prefix("must ") {
@@ -257,7 +270,7 @@ fn setting_sentence(name: &str, got: &str, why: &str, remedy: &str) -> String {
     }
 }
 
-/// The system's reason, without the path of a temporary file that it may name, and what would work.
+/// The system's reason, without the path of a temporary file, and what would work.
 fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
     let said = source.to_string();
     let said = said.split(" at path ").next().unwrap_or_default();
@@ -268,16 +281,18 @@ fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
             }
             _ => "check the name and the folder".into(),
         },
-        ErrorKind::PermissionDenied => "choose a place that you have the right to use".into(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or write elsewhere".into(),
-        ErrorKind::ReadOnlyFilesystem => "write elsewhere".into(),
+        ErrorKind::PermissionDenied => "check its permissions, or choose another file or folder".into(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some disk space, or choose another folder".into()
+        }
+        ErrorKind::ReadOnlyFilesystem => "choose a folder on another file system".into(),
         _ => return said.into(),
     };
     format!("{said}; {remedy}")
 }
 
-/// The most similar name in the folder of `path`: preferably one that it is the beginning of, as
-/// `data.pca.safetensors` does for `data.pca`, before all others.
+/// The most similar file name in the folder of `path`. A single file whose name is that of `path` with a further ending, as
+/// `data.pca.safetensors` for `data.pca`, comes before all others.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).ok()?.take(10_000);
@@ -339,6 +354,21 @@ mod tests {
         let far = said("cannot read", "wages.csv", ErrorKind::NotFound, "none");
         assert!(far.ends_with("wages.csv: none; check the name and the folder"), "{far}");
         let full = said("cannot write", "a.npy", ErrorKind::StorageFull, "full at path \"/x/.unmix-1.part\"");
-        assert!(full.ends_with("a.npy: full; make room, or write elsewhere"), "{full}");
+        assert!(full.ends_with("a.npy: full; free some disk space, or choose another folder"), "{full}");
+    }
+
+    #[test]
+    fn numbers_of_rows_and_columns_have_their_plural() {
+        let rows = |need| {
+            let [method, what, remedy] = ["pca", "a.csv", "give more rows"].map(String::from);
+            Error::TooFewRows { method, need, got: 0, what, remedy }.to_string()
+        };
+        assert_eq!(rows(1), "pca needs at least 1 row, but a.csv has 0; give more rows");
+        assert_eq!(rows(2), "pca needs at least 2 rows, but a.csv has 0; give more rows");
+        let width = |need, got| {
+            Error::Width { what: "encode".into(), need, got, remedy: "check them".into() }.to_string()
+        };
+        assert_eq!(width(1, 0), "encode: 1 column is needed, but 0 were given; check them");
+        assert_eq!(width(3, 1), "encode: 3 columns are needed, but 1 was given; check them");
     }
 }

@@ -6,7 +6,7 @@ pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    let limits = [cgroup_limit(), addresses()];
+    let limits = [cgroup_limit(), address_space()];
     Some(limits.into_iter().flatten().fold(kib * 1024, u64::min))
 }
 
@@ -26,8 +26,8 @@ fn cgroup_limit() -> Option<u64> {
     [v2, v1].into_iter().flatten().min()
 }
 
-/// The least that a group at `path` under `root`, or one around it, leaves: its limit less what is used, without cached files, which
-/// the system gives up when asked.
+/// Minimum, over the group at `path` under `root` and its parents, of the limit less the memory in use. Cached files do not count as used:
+/// the system releases them on demand.
 fn available_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Option<u64> {
     let root = std::path::Path::new(root);
     let number = |file: std::path::PathBuf| std::fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
@@ -42,7 +42,7 @@ fn available_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Opt
 }
 
 /// Memory left by the limit of the address space.
-fn addresses() -> Option<u64> {
+fn address_space() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -97,10 +97,11 @@ fn in_large_pages(start: *const u8, bytes: usize) {
     let _ = (start, PAGE);
 }
 
-/// An error when `bytes` are more than is available: more than is reported free, or than an allocation succeeds with.
+/// An error if `bytes` are more than the system reports as free, or more than it can reserve. `what` is the subject of the message, as in
+/// "a 5 x 5 matrix".
 ///
 /// To be called before allocating anything that grows with the square of the number of columns, or with the
-/// number of features times columns: a failed allocation aborts the process.
+/// number of components times columns: a failed allocation aborts the process.
 pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Result<()> {
     // The query takes as long as a small fit, and is not worth it for small sizes.
     const ALWAYS_THERE: u64 = 16 << 20;
@@ -123,13 +124,13 @@ pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Resul
     })
 }
 
-/// [`check_memory`] for `tables` square tables of double precision, `p` numbers a side, that `method` needs.
-pub(crate) fn check_square(method: &str, p: usize, tables: u64) -> crate::Result<()> {
+/// [`check_memory`] for `count` matrices of `p x p` numbers in double precision, which `method` needs.
+pub(crate) fn check_square(method: &str, p: usize, count: u64) -> crate::Result<()> {
     let p = p as u64;
     check_memory(
-        &format!("{method} of {p} columns, which makes tables of {p} x {p} numbers,"),
-        p.saturating_mul(p).saturating_mul(8 * tables),
-        "choose fewer columns, or begin with fewer directions, as of PCA; if rows are channels, transpose",
+        &format!("{method} of {p} columns, with matrices of {p} x {p} numbers,"),
+        p.saturating_mul(p).saturating_mul(8 * count),
+        "choose fewer columns, or reduce the dimension first, as by PCA; if rows are channels, transpose",
     )
 }
 

@@ -100,10 +100,18 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     assert!(std::fs::read_to_string(b.path("named.html")).unwrap().contains("FPz"));
     b.write("few.txt", "a\nb\n");
     let refused = b.run("fit ica eeg.npy --transpose --names few.txt -o named.safetensors");
-    assert!(refused.code == 1 && refused.err.contains("there are 3 columns"), "{}", refused.err);
+    assert!(
+        refused.code == 1 && refused.err.contains("one name for each of the 3 columns, got 2 names"),
+        "{}",
+        refused.err
+    );
     b.write("repeated.txt", "FPz\nEOG\nFPz\n");
     let refused = b.run("fit ica eeg.npy --transpose --names repeated.txt -o named.safetensors");
-    assert!(refused.code == 1 && refused.err.contains("'FPz' is given twice"), "{}", refused.err);
+    assert!(
+        refused.code == 1 && refused.err.contains("names must be distinct, got 'FPz' more than once"),
+        "{}",
+        refused.err
+    );
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
     assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");

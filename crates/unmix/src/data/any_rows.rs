@@ -1,4 +1,4 @@
-//! Rows whose number type, `f32` or `f64`, is known only at run time.
+//! Rows whose number type, `f32` or `f64`, is known at run time only.
 
 use super::raw::RawArray;
 use super::rows::{Features, Rows};
@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::num::Dtype;
 use crate::run::Run;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Rows whose type is known at run time only.
 pub enum AnyRows<'a> {
@@ -60,7 +61,7 @@ impl<'a> AnyRows<'a> {
         with_rows!(self, rows => rows.n_features())
     }
 
-    /// Number of rows, when known.
+    /// Number of rows, if it is known without reading them.
     pub fn n_rows(&self) -> Option<u64> {
         with_rows!(self, rows => rows.n_rows())
     }
@@ -81,18 +82,23 @@ impl<'a> AnyRows<'a> {
     ///
     /// A number of names that differs from the number of columns, duplicate names, columns that have names already.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
-        let refused = |why: String| {
-            let remedy = "give one distinct name for each column, and only where the columns have no names";
-            Err(Error::setting("names", format!("{} names", names.len()), why, remedy))
-        };
+        let refused = |got: String, why: String, remedy: &str| Err(Error::setting("names", got, why, remedy));
+        let (n, given) = (names.len(), format!("{} names", names.len()));
         if self.features().names.is_some() {
-            return refused(format!("the columns of {} have names", self.origin()));
+            let why = format!("the columns of {} have names already", self.origin());
+            return refused(given, why, "give names only for columns without names");
         }
-        if names.len() != self.n_features() {
-            return refused(format!("there are {} columns", self.n_features()));
+        if n != self.n_features() {
+            let why = format!("must have one name for each of the {} columns", self.n_features());
+            return refused(given, why, "");
         }
-        if let Some(twice) = (1..names.len()).find(|&j| names[..j].contains(&names[j])) {
-            return refused(format!("'{}' is given twice", names[twice]));
+        let repeated = {
+            let mut seen = HashSet::with_capacity(n);
+            names.iter().find(|name| !seen.insert(name.as_str()))
+        };
+        if let Some(repeated) = repeated {
+            let got = format!("'{repeated}' more than once");
+            return refused(got, "must be distinct".into(), "give every column a name of its own");
         }
         Ok(match self {
             AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),

@@ -49,7 +49,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -2,19 +2,19 @@
 
 use crate::error::{Error, Result};
 
-/// Refuses fewer than two rows of non-zero weight; `why` is the remedy in the error, as in "give more rows".
+/// Refuses fewer than two rows of non-zero weight; `remedy` is that of the error, as in "give more rows".
 ///
 /// # Errors
 ///
 /// Fewer than two rows.
-pub(crate) fn check_n_rows(method: &str, n: u64, origin: &str, why: &str) -> Result<()> {
+pub(crate) fn check_n_rows(method: &str, n: u64, origin: &str, remedy: &str) -> Result<()> {
     match n < 2 {
         true => Err(Error::TooFewRows {
             method: method.into(),
             need: 2,
             got: n,
             what: origin.into(),
-            remedy: format!("{why}; if rows are channels, transpose"),
+            remedy: format!("{remedy}; if rows are channels, transpose"),
         }),
         false => Ok(()),
     }
@@ -31,7 +31,7 @@ pub(crate) fn check_total_weight(total: f64, origin: &str) -> Result<()> {
     }
     let why = match total {
         0.0 => format!("the weights of {origin} are all zero"),
-        _ => format!("the weights of {origin} must sum to more than 1"),
+        _ => "must sum to more than 1".into(),
     };
     Err(Error::setting("sample_weight", total, why, "give larger weights, or none"))
 }

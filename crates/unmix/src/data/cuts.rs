@@ -13,6 +13,7 @@ use crate::num::random::Stream;
 
 /// First random stream of the splits.
 const CUTS: u64 = 1 << 21;
+/// Random stream of the rows on which codes are compared.
 const SAMPLE: u64 = 41;
 
 /// Autocorrelation of consecutive rows.
@@ -126,20 +127,19 @@ pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (V
     (rows(&mut left), rows(&mut right))
 }
 
-/// As many rows as a test needs: in random order if rows are independent, else in blocks that are long enough.
+/// The first 65,536 of the rows of a half, which suffice for a test: random ones if rows are independent, else whole blocks in their order.
 pub(crate) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
     rows.truncate(1 << 16);
     rows
 }
 
-/// Rows on which codes are compared.
+/// Indices of up to 4096 rows on which codes are compared: all of them, or one at random of each of 4096 blocks of equal length.
 pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
     const MOST: u64 = 4096;
     if n <= MOST {
         return (0..n).collect();
     }
     let draws = Stream::new(seed, SAMPLE);
-    // One row of each of as many blocks of equal length.
     (0..MOST)
         .map(|i| {
             let (a, b) = (i * n / MOST, (i + 1) * n / MOST);

@@ -171,13 +171,13 @@ impl Job {
         let size = self.plan.shard_rows as u64;
         let end = first_row.checked_add(n_rows).filter(|end| *end <= self.n_rows);
         let Some(end) = end.filter(|_| first_row.is_multiple_of(size)) else {
-            return Err(self.wrong(format!("a result over {n_rows} rows from row {first_row} on")));
+            return Err(self.wrong(format!("a result covers {n_rows} rows from row {first_row} on, which are not whole shards of these rows")));
         };
         let (mut nodes, mut next) = (Vec::new(), first_row / size);
         for _ in 0..count {
             let (first, height) = (from.count()?, from.count()?);
             if first != next || height > 63 || !first.is_multiple_of(1 << height) {
-                let found = format!("nodes from shards {next} and {first} on that overlap or leave a gap");
+                let found = format!("a result has a node at shard {first} instead of {next}");
                 return Err(self.wrong(found));
             }
             next = first + (1 << height);
@@ -185,7 +185,10 @@ impl Job {
         }
         from.end()?;
         if next != end.div_ceil(size) {
-            return Err(self.wrong(format!("nodes of {next} shards where {} are", end.div_ceil(size))));
+            let shards = end.div_ceil(size);
+            return Err(
+                self.wrong(format!("the nodes of a result end at shard {next}, its rows at shard {shards}"))
+            );
         }
         Ok(JobResult { rows: first_row..end, nodes })
     }
@@ -205,7 +208,7 @@ impl Job {
         Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), nodes))
     }
 
-    /// The nodes of the sums of `gather` over `rows` after `maps` have been applied one after the other.
+    /// The nodes of the sums of `gather` over the rows that result from applying `maps` one after the other to `rows`.
     fn summed<T: Real>(
         &self,
         maps: &[Vec<u8>],
@@ -286,7 +289,10 @@ impl Job {
             return refused(found, format!("give {} rows", name(self.sparse)));
         }
         let Some(n) = n else {
-            return refused("their number is not known".into(), "read them into memory first".into());
+            return refused(
+                "their number is not known in advance".into(),
+                "read them into memory first".into(),
+            );
         };
         let cut = |row: u64| row.is_multiple_of(size) || row == self.n_rows;
         if !cut(first_row) || !cut(first_row.saturating_add(n)) {
@@ -311,6 +317,7 @@ impl Job {
     }
 }
 
+/// Reads the header of a job or a result: the kind of gather and the type of the rows.
 fn heading(from: &mut Unpacker<'_>, what: &str) -> Result<(String, Dtype)> {
     let wrong = |found: &str| Err(Error::format(what, found, "use the same version of unmix everywhere"));
     match from.text() {

@@ -74,7 +74,7 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         return Err(wrong(found, "it is truncated; copy or write it again"));
     }
     if length > 1 << 20 {
-        return Err(wrong(format!("its header claims to be {length} bytes long"), AGAIN));
+        return Err(wrong(format!("its header declares a length of {length} bytes"), AGAIN));
     }
     let mut text = vec![0; length as usize];
     bytes.read_at(at, &mut text)?;
@@ -151,7 +151,7 @@ fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
     if number.known() {
         Ok(number)
     } else {
-        Err(format!("it holds numbers of type '{descr}', which is not supported"))
+        Err(format!("it holds numbers of type '{descr}', which is not supported; convert them to float64"))
     }
 }
 
@@ -220,7 +220,7 @@ impl NpyWriter {
         Ok(())
     }
 
-    /// Sets the number of rows of a table without columns, where no numbers show it.
+    /// Sets the number of rows of an array without columns, which cannot be derived from the numbers written.
     pub fn set_empty_rows(&mut self, n_rows: u64) {
         self.empty_rows = n_rows;
     }
@@ -251,7 +251,7 @@ pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
     header
 }
 
-/// Writes a whole row-major table.
+/// Writes a whole row-major array.
 pub fn write_npy<T: Real>(path: &Path, rows: &[T], trailing: &[usize]) -> Result<()> {
     let mut writer = NpyWriter::create(path, T::DTYPE, trailing)?;
     writer.write(rows)?;

@@ -1,8 +1,7 @@
 //! Rows projected to fewer coordinates, whitened or principal: `z = (x - mean) B`.
 //!
-//! A search that takes many passes keeps the coordinates of all rows if they fit; if they do not, or for remote rows, they are
-//! recomputed from every block. In both cases a gather of coordinates gets the same numbers, cut in the same way, so its sums have the
-//! same bits.
+//! A search that takes many passes keeps the coordinates of all rows in memory; remote workers recompute those of their rows in every
+//! pass. In both cases a gather of coordinates gets the same numbers, cut in the same way, so its sums have the same bits.
 
 use super::source::{RandomAccess, Source, Stream};
 use super::{Features, Rows, Subset, VecSink};
@@ -15,8 +14,8 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Maximum number of bytes of coordinates that are kept in memory; beyond it they are recomputed in every pass. The decision depends on the
-/// shape alone, so that rows in memory and rows in a file take the same path.
+/// Maximum number of bytes of coordinates for which methods make a [`Projected`], which keeps them in memory; beyond it they compute
+/// coordinates in every pass. The decision depends on the shape alone, so that rows in memory and rows in a file take the same path.
 pub(crate) const KEPT: u64 = 1 << 30;
 
 /// The affine map from rows to coordinates.
@@ -62,7 +61,11 @@ impl<T: Real> Map<T> {
         Ok(Self { mean, into })
     }
 
-    /// The coordinates of every row.
+    /// The coordinates of every row: one pass.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the pass.
     pub(crate) fn of_all(&self, rows: &Rows<'_, T>, stage: &str, run: &Run<'_>) -> Result<Vec<T>> {
         let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * self.k()));
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
@@ -169,7 +172,7 @@ impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
     }
 }
 
-/// The same for rows that can be read only once, in order.
+/// Coordinates of rows that can be read only from the start, in order.
 struct MappedStream<'a, T: Real> {
     of: Box<dyn Stream<T> + 'a>,
     map: &'a Map<T>,
@@ -248,7 +251,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     ///
     /// # Errors
     ///
-    /// None for the weights of rows.
+    /// None in practice: the weights are those of the rows, which have been checked.
     pub(crate) fn coordinates(&self) -> Result<Rows<'_, T>> {
         let rows = match &self.copy {
             Some(copy) => self.lent(copy)?,
@@ -296,7 +299,8 @@ impl<T: Real> Rows<'_, T> {
         }
     }
 
-    /// Numbers of this width as rows, with the weights of the chosen ones of these rows.
+    /// Row-major `numbers` as rows of `width` columns, with `weights` if there are any: for a subset of the rows that has been
+    /// [picked](Self::picked).
     pub(crate) fn of_picked(
         numbers: Vec<T>,
         width: usize,

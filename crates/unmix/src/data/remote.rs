@@ -15,8 +15,8 @@ use crate::stats::{GatherWeights, RowWeights};
 
 /// Requests sums over shards from all workers that hold them.
 pub trait GatherAll: Send + Sync {
-    /// Sends `job` to all workers that hold rows and returns the result of each, in any order: what [`shards::gather`](crate::shards::gather) makes
-    /// of the job and their rows.
+    /// Sends `job` to all workers that hold rows and returns their results, in any order: each is that of
+    /// [`shards::gather`](crate::shards::gather) for the job and the rows of the worker.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl<T: Real> GatherAll for Coordinates<'_, '_, T> {
         let job = Job::unpack(job)?.through(self.map, self.of.is_sparse());
         match self.of.source().remote() {
             Some(all) => all.gather_all(&job.pack()),
-            None => unreachable!("coordinates of rows that are here are kept"),
+            None => unreachable!("coordinates of local rows are kept"),
         }
     }
 }
@@ -121,11 +121,11 @@ impl<'a, T: Real> Rows<'a, T> {
         Rows::new(Coordinates { of: self, map }, Features::default(), self.origin())
     }
 
-    /// The error of an operation that needs the rows themselves, for remote rows.
+    /// Checks that the rows are local, for an operation that needs the rows themselves.
     ///
     /// # Errors
     ///
-    /// Refuses `asked` for rows that are held by remote workers.
+    /// Refuses the operation `asked` if the rows are held by remote workers.
     pub(crate) fn here(&self, asked: &str) -> Result<()> {
         self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
     }

@@ -56,7 +56,11 @@ impl<'a, T: Real> Rows<'a, T> {
         self.longest.map_or(plan, |longest| plan.at_most(longest))
     }
 
-    /// Row-major numbers in borrowed memory.
+    /// Row-major numbers in borrowed memory, `n_features` in a row.
+    ///
+    /// # Errors
+    ///
+    /// A length that is not a multiple of `n_features`.
     pub fn from_slice(data: &'a [T], n_features: usize) -> Result<Self> {
         Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
     }
@@ -69,8 +73,9 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
         if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
-            let why = format!("sample weights must be finite and non-negative, and row {row} has {w}");
-            return Err(Error::setting("sample_weight", w, why, "correct that weight, or leave the row out"));
+            let got = format!("{w} in row {row}");
+            let remedy = "correct that weight; 0 leaves the row out";
+            return Err(Error::setting("sample_weight", got, "must be finite and non-negative", remedy));
         }
         self.weights = Some(weights);
         self.check_weights()?;
@@ -110,9 +115,9 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Refuses weights whose number differs from the number of rows, `n`.
     pub(crate) fn check_weights_of(&self, n: u64) -> Result<()> {
         let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
-        let why = format!("{} has {n} rows", self.origin);
-        let got = format!("{} weights", weights.len());
-        Err(Error::setting("sample_weight", got, why, "give one weight for each row"))
+        let why = format!("must have one weight for each of the {n} rows of {}", self.origin);
+        let got = format!("{} weight{}", weights.len(), if weights.len() == 1 { "" } else { "s" });
+        Err(Error::setting("sample_weight", got, why, ""))
     }
 
     pub(super) fn with_names(mut self, names: Vec<String>) -> Self {
@@ -131,12 +136,12 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.notes
     }
 
-    /// Numbers in a row.
+    /// Number of columns.
     pub fn n_features(&self) -> usize {
         self.source.n_features()
     }
 
-    /// Number of rows, when known.
+    /// Number of rows, if it is known without reading them.
     pub fn n_rows(&self) -> Option<u64> {
         self.source.n_rows()
     }
@@ -192,6 +197,10 @@ impl<'a, T: Real> Rows<'a, T> {
     /// For remote rows, collects the sample weights. Else makes the number of rows known and the rows readable in any order: a
     /// source that can be read only once, in order, is decoded once, into memory up to 64 MiB and into a temporary file beyond
     /// that.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the source, of the temporary file and of the workers; a number of weights that differs from the number of rows.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.remote().is_some() {
             if self.weights.is_none() {
@@ -261,7 +270,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Some(read.and_then(|()| spool.into_rows()))
     }
 
-    /// Random access after [`settle`](Self::settle).
+    /// Random access to the rows, which must be [settled](Self::settle).
     pub(crate) fn settled(&self) -> &dyn RandomAccess<T> {
         match self.source.random() {
             Some(random) => random,
@@ -282,6 +291,10 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Rows `rows`, row-major, or as many of them as there are. For figures and small tables, not for loops.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the source.
     pub fn some(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
         let p = self.n_features();
         let end = self.n_rows().map_or(rows.end, |n| rows.end.min(n));

@@ -56,7 +56,7 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
-    /// Whether they are kept as stored entries, locally or by the workers.
+    /// Whether the rows are kept as stored entries, locally or by the workers.
     fn is_sparse(&self) -> bool {
         self.sparse().is_some()
     }

@@ -55,7 +55,7 @@ impl Spool {
         self.write(as_bytes(numbers))
     }
 
-    /// The bytes, for reading.
+    /// Ends the writing and returns the bytes, for reading.
     pub fn finish(self) -> Result<Bytes<'static>> {
         match self.file {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),

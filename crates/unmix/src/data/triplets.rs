@@ -1,5 +1,6 @@
 //! Lists of cells, (row, column, value), and the sparse rows that they define.
 
+use super::sparse::check_list;
 use super::{Features, Rows, Sparse};
 use crate::error::{Error, Result};
 use crate::num::Real;
@@ -57,7 +58,7 @@ impl<T: Real> Triplets<T> {
     ///
     /// # Errors
     ///
-    /// A list without values, a cell that is listed twice, a column index out of range.
+    /// A list without values, a cell that is listed twice, a column index out of range; more rows than fit in memory as lists.
     pub fn rows(&self, n_features: Option<usize>) -> Result<Rows<'static, T>> {
         let refused = |why: String, remedy: &str| Err(Error::setting("triplets", "true", why, remedy));
         let Some(values) = &self.values else {
@@ -68,11 +69,12 @@ impl<T: Real> Triplets<T> {
         let (n, p) = (last(|c| c.0), n_features.unwrap_or_else(|| last(|c| c.1)));
         if let Some(at) = self.cells.iter().position(|c| c.1 >= p as u64) {
             let why = format!(
-                "line {at} of {} (from 0) has column {}, and there are {p}",
+                "line {at} of {} (from 0) has column {}, but there are {p} columns",
                 self.origin, self.cells[at].1
             );
             return refused(why, "number columns from 0");
         }
+        check_list("rows", n)?;
         let mut order: Vec<usize> = (0..self.cells.len()).collect();
         order.sort_by_key(|at| self.cells[*at]);
         if let Some(pair) = order.windows(2).find(|pair| self.cells[pair[0]] == self.cells[pair[1]]) {
@@ -127,9 +129,13 @@ mod tests {
         assert!(said(&[0.0; 8], 4).contains("list of cells"), "{}", said(&[0.0; 8], 4));
         assert!(said(&[0.0, 0.5, 1.0], 3).contains("line 0 of the array (from 0) has column 0.5"));
         assert!(said(&[0.0, 0.0, 1.0, -1.0, 0.0, 1.0], 3).contains("line 1"));
-        assert!(said(&[0.0, 4.0, 1.0], 3).contains("has column 4, and there are 4"));
+        assert!(said(&[0.0, 4.0, 1.0], 3).contains("has column 4, but there are 4 columns"));
         assert!(said(&[1.0, 2.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0], 3).contains("lines 0 and 2"));
         assert!(said(&[1.0, 2.0, f64::INFINITY], 3).contains("infinity"));
         assert!(said(&[1.0, 2.0], 2).contains("no column of values"));
+        // Eight numbers for each of four billion rows, of which all but one are empty.
+        if crate::available_memory().is_some_and(|bytes| bytes < 200 << 30) {
+            assert!(said(&[4e9, 0.0, 1.0], 3).contains("sparse rows with 4000000001 rows would need"));
+        }
     }
 }

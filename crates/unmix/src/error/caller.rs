@@ -1,9 +1,9 @@
 //! Messages in the notation of the caller: Rust, the command line, Python.
 //!
-//! Messages of this crate name operations by their Rust paths and values as JSON has them (`null`, `true`); whoever shows one to a user
-//! of another language translates it here.
+//! Messages of this crate name operations by their Rust paths and values as JSON has them (`null`, `true`); the command line
+//! and the Python package translate them before they show them.
 
-/// Where a message is read.
+/// The language of the reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caller {
@@ -25,7 +25,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
 /// Values of JSON and their form in Python.
 const VALUES: &[(&str, &str)] = &[("null", "None"), ("true", "True"), ("false", "False")];
 
-/// What stands before a value: an equals sign, a bracket, or one of these words.
+/// Words that may precede a value, besides an equals sign or a bracket.
 const BEFORE: &[&str] = &["or", "at", "be", "to", "not", "than", "got", "if", "leaves"];
 
 impl Caller {
@@ -45,7 +45,7 @@ impl Caller {
 }
 
 impl Caller {
-    /// A table that a fit is given beside settings, as in `unmix::fit_given(SparseCoder, dictionary)`.
+    /// Translates the name of an array that a fit takes in addition to its settings, as in `unmix::fit_given(SparseCoder, dictionary)`.
     fn given(self, text: &str) -> String {
         const CALL: &str = "unmix::fit_given(";
         let found = text.split_once(CALL).and_then(|(before, rest)| {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_an_option_or_an_argument() {
+    fn an_array_is_an_option_or_an_argument() {
         let text = "give one: unmix::fit_given(SparseCoder, dictionary)";
         assert_eq!(Caller::Rust.message(text), text);
         assert_eq!(Caller::Shell.message(text), "give one: --dictionary FILE");

@@ -26,7 +26,7 @@ use read::{BatchReader, Group};
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc;
 
-/// Numbers that are passed between the threads at once; large enough that threads are seldom woken.
+/// Number of values that are passed between the threads at once; large enough that threads are seldom woken.
 const TOGETHER: usize = 1 << 16;
 
 /// Maximum number of messages in the channel.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::num::{Lines, Real};
 use std::borrow::Cow;
 
-/// An index type of other programs.
+/// An integer type of the row and column indices of sparse arrays.
 pub trait Index: Copy + std::fmt::Display {
     /// The index as `usize`; `None` if it is negative or too large.
     fn place(self) -> Option<usize>;
@@ -53,15 +53,15 @@ impl<'a, T: Real> Layout<'a, T> {
         let mut ends = Vec::with_capacity(starts.len());
         for (i, start) in starts.iter().enumerate() {
             let least = ends.last().copied().unwrap_or(0);
-            let at = start.place().filter(|&at| at >= least && at <= values.len());
-            let at = at.filter(|&at| i > 0 || at == 0).ok_or_else(|| {
-                let stored = values.len();
-                wrong(format!("the entries of {line} {i} begin at {start}, after {least} of {stored}"))
+            let most = if i == 0 { 0 } else { values.len() };
+            let at = start.place().filter(|&at| (least..=most).contains(&at)).ok_or_else(|| {
+                let range = if i == 0 { "0".into() } else { format!("from {least} to {most}") };
+                wrong(format!("entry {i} of the array of {line} starts is {start}, but must be {range}"))
             })?;
             ends.push(at);
         }
         let Some(&stored) = ends.last() else {
-            return Err(wrong(format!("the list of where each {line} begins is empty")));
+            return Err(wrong(format!("the array of {line} starts is empty")));
         };
         let mut found = Vec::with_capacity(stored);
         for index in &places[..stored] {
@@ -159,6 +159,6 @@ pub(super) fn wrong(found: String) -> Error {
     Error::Unsupported {
         asked: "reading sparse rows".into(),
         found,
-        remedy: "check what made them; scipy's check_format() and sum_duplicates() may help".into(),
+        remedy: "check the arrays; scipy's check_format() and sum_duplicates() may help".into(),
     }
 }

@@ -26,6 +26,7 @@ pub struct Sparse<'a, T: Real> {
     by_row: Layout<'a, T>,
     /// The entries by column, if they were given so.
     given: Option<Layout<'a, T>>,
+    /// The copy by column, made when it is first needed.
     made: OnceLock<Layout<'static, T>>,
     /// The value of entries that are not stored.
     unstored: T,
@@ -55,7 +56,7 @@ impl<'a, T: Real> Sparse<'a, T> {
     ///
     /// # Errors
     ///
-    /// As for [`from_csr`](Self::from_csr), with rows and columns exchanged; more rows than fit in memory as a list.
+    /// As for [`from_csr`](Self::from_csr), with rows and columns exchanged; more rows than fit in memory as lists.
     pub fn from_csc(
         starts: &[impl Index],
         rows: &[impl Index],
@@ -98,7 +99,10 @@ impl<'a, T: Real> Sparse<'a, T> {
         let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
         for &j in columns {
             if j >= self.n_features {
-                return Err(layout::wrong(format!("there is no column {j} among {}", self.n_features)));
+                return Err(layout::wrong(format!(
+                    "there are {} columns, and column {j} is selected",
+                    self.n_features
+                )));
             }
             let (at, numbers) = self.by_column().line(j);
             rows.extend_from_slice(at);
@@ -134,7 +138,7 @@ impl<'a, T: Real> Sparse<'a, T> {
     ///
     /// # Errors
     ///
-    /// More columns than fit in memory as a list.
+    /// More columns than fit in memory as lists.
     pub(crate) fn shard<'s>(
         &'s self,
         (first_row, rows): (u64, std::ops::Range<usize>),
@@ -155,8 +159,8 @@ impl<'a, T: Real> Sparse<'a, T> {
     }
 }
 
-/// An error if a few numbers for each of `n` rows or columns do not fit in memory: a small file can declare any shape.
-fn check_list(what: &str, n: usize) -> Result<()> {
+/// Refuses `n` rows or columns if eight numbers for each do not fit in memory: a small file can declare any shape.
+pub(super) fn check_list(what: &str, n: usize) -> Result<()> {
     let bytes = (n as u64).saturating_mul(8 * 8);
     check_memory(&format!("sparse rows with {n} {what}"), bytes, "check the declared shape")
 }

@@ -145,17 +145,17 @@ fn what_is_not_sparse_rows_is_refused_with_what_is_wrong() {
         rows
     };
     for (starts, columns, n, p, says) in [
-        (&[][..], &[][..], 0, 3, "the list of where each row begins is empty"),
-        (&[1, 2], &[0, 0], 2, 3, "the entries of row 0 begin at 1"),
-        (&[0, 2, 1], &[0, 1], 2, 3, "the entries of row 2 begin at 1, after 2 of 2"),
-        (&[0, -1], &[0], 1, 3, "begin at -1"),
-        (&[0, 5], &[0, 1], 2, 3, "the entries of row 1 begin at 5, after 0 of 2"),
+        (&[][..], &[][..], 0, 3, "the array of row starts is empty"),
+        (&[1, 2], &[0, 0], 2, 3, "entry 0 of the array of row starts is 1, but must be 0"),
+        (&[0, 2, 1], &[0, 1], 2, 3, "entry 2 of the array of row starts is 1, but must be from 2 to 2"),
+        (&[0, -1], &[0], 1, 3, "starts is -1"),
+        (&[0, 5], &[0, 1], 2, 3, "entry 1 of the array of row starts is 5, but must be from 0 to 2"),
         (&[0, 2], &[0, 1], 3, 3, "2 column indices for 3 values"),
         (&[0, 2], &[0, 3], 2, 3, "in column 3, and there are 3 columns"),
         (&[0, 2], &[0, -1], 2, 3, "in column -1"),
         (&[0, 1], &[0], 1, 0, "in column 0, and there are 0 columns"),
         (&[0], &[], 0, 1 << 33, "more than 4294967295 rows or columns"),
-        (&[0, i64::MAX], &[0], 1, 3, "begin at 9223372036854775807"),
+        (&[0, i64::MAX], &[0], 1, 3, "starts is 9223372036854775807"),
     ] {
         let said = refused(starts, columns, n, p);
         assert!(said.contains(says), "{said}");
