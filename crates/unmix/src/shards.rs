@@ -11,18 +11,18 @@
 //! let (n, p) = (3 * shards::shard_rows(2) as usize, 2);
 //! let x: Vec<f64> = (0..n * p).map(|i| (i * i % 1013) as f64).collect();
 //! let cut = shards::shard_rows(2) as usize;
-//! // Two "workers" that hold a third and two thirds of the rows.
-//! let everywhere = |job: &[u8]| {
-//!     let answer = |rows: std::ops::Range<usize>| -> Result<Vec<u8>, Error> {
-//!         let held = AnyRows::from(Rows::from_slice(&x[rows.start * 2..rows.end * 2], 2)?);
-//!         shards::gather(job, &held, rows.start as u64, &Run::default())
+//! // Two "workers": the first holds a third of the rows, the second two thirds.
+//! let all_workers = |job: &[u8]| {
+//!     let worker = |held: std::ops::Range<usize>| -> Result<Vec<u8>, Error> {
+//!         let rows = AnyRows::from(Rows::from_slice(&x[held.start * 2..held.end * 2], 2)?);
+//!         shards::gather(job, &rows, held.start as u64, &Run::default())
 //!     };
-//!     Ok(vec![answer(cut..n)?, answer(0..cut)?])
+//!     Ok(vec![worker(cut..n)?, worker(0..cut)?])
 //! };
-//! let mut rows = Rows::<f64>::remote(n as u64, 2, &everywhere);
-//! let there = Pca::default().fit(&mut rows, &Run::default())?;
-//! let here = Pca::default().fit(&mut Rows::from_slice(&x, 2)?, &Run::default())?;
-//! assert_eq!(there.tensor("components"), here.tensor("components"));
+//! let mut rows = Rows::<f64>::remote(n as u64, 2, &all_workers);
+//! let distributed = Pca::default().fit(&mut rows, &Run::default())?;
+//! let local = Pca::default().fit(&mut Rows::from_slice(&x, 2)?, &Run::default())?;
+//! assert_eq!(distributed.tensor("components"), local.tensor("components"));
 //! # Ok::<(), Error>(())
 //! ```
 
@@ -35,7 +35,9 @@ use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Plan, Real};
 use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
-use crate::stats::gaps::{GatherFactors, GatherFilled, GatherObserved};
+use crate::stats::gaps::{
+    GatherFactors, GatherFilled, GatherMoments as GatherExpectedMoments, GatherObserved,
+};
 use crate::stats::{
     Gather, GatherChecksum, GatherDirections, GatherEntries, GatherLengths, GatherMoments, GatherRange,
     GatherRows, GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherSpread,
@@ -47,7 +49,7 @@ pub fn shard_rows(n_features: usize) -> u64 {
     Plan::alignment(n_features) as u64
 }
 
-/// The same for sparse rows, whose shards are longer, because the size of the sum over a shard does not
+/// The shard length for sparse rows of `n_features` columns: longer, because the size of the sum over a shard does not
 /// depend on the number of its entries.
 pub fn sparse_shard_rows(n_features: usize) -> u64 {
     Plan::for_stored(n_features).shard_rows as u64
@@ -70,6 +72,7 @@ pub fn gather(job: &[u8], rows: &AnyRows<'_>, first_row: u64, run: &Run<'_>) -> 
     crate::with_rows!(rows, rows => answer(&job, rows, first_row, run))
 }
 
+/// The result of a job over rows of the type of the job.
 fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
     let known = [
         known::<T, GatherMoments>(),
@@ -90,6 +93,7 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherObserved>(),
         known::<T, GatherFilled>(),
         known::<T, GatherFactors>(),
+        known::<T, GatherExpectedMoments>(),
         known::<T, GatherRectified<T>>(),
         known::<T, GatherCubes<T>>(),
         known::<T, GatherCodes<T, Pass>>(),
@@ -102,12 +106,14 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         Some((_, unpack)) => job.answer(*unpack, rows, first_row, run),
         None => Err(Error::Unsupported {
             asked: format!("the sum '{}' over shards", job.kind()),
-            found: "this version of unmix has no such sum".into(),
-            remedy: "use the same version of unmix everywhere".into(),
+            found: "the worker cannot compute it".into(),
+            remedy: "use the same version of unmix everywhere; if the versions agree, fit on one machine"
+                .into(),
         }),
     }
 }
 
+/// The name of a gather in a job, and the function that deserialises it.
 fn known<T: Real, G: Gather<T> + 'static>() -> (&'static str, UnpackGather<T>) {
     (G::KIND, |from| Ok(Box::new(G::unpack(from)?)))
 }

@@ -229,7 +229,7 @@ fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
 }
 
 impl Told for ObservedCells {
-    const NAME: &'static str = "seen cells";
+    const NAME: &'static str = "observed cells";
     fn empty(p: usize) -> Self {
         Gather::<f64>::zero(&GatherObserved, p)
     }

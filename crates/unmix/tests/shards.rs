@@ -143,6 +143,29 @@ fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
 }
 
 #[test]
+fn rows_with_missing_cells_on_workers_give_the_bytes_of_one_process() {
+    let p = 6;
+    let cut = shards::shard_rows(p) as usize;
+    let mut x = mixed(2 * cut + 9, p);
+    x.iter_mut().skip(3).step_by(11).for_each(|x| *x = f64::NAN);
+    let everywhere = |job: &[u8]| {
+        let answer = |from: usize, until: usize| {
+            let rows = AnyRows::from(Rows::from_slice(&x[from * p..until * p], p)?);
+            shards::gather(job, &rows, from as u64, &Run::default())
+        };
+        Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
+    };
+    for key in ["ppca", "factor-analysis"] {
+        let given = settings(json!({"n_components": 2, "max_iter": 5}));
+        let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
+        let there = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
+        let mut rows = AnyRows::F64(Rows::from_slice(&x, p).unwrap());
+        let here = unmix::fit(key, &given, &mut rows, &Run::default()).unwrap();
+        assert_eq!(bytes_but_run(&there), bytes_but_run(&here), "{key}");
+    }
+}
+
+#[test]
 fn fewer_rows_than_columns_are_collected_on_the_driver() {
     let (n, p) = (40, 90);
     let x = falling(n, p, 3);

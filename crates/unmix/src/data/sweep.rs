@@ -4,7 +4,7 @@
 //! is summed by one thread, block by block; finished shards are merged only as siblings of a binary tree over shard numbers, whichever
 //! thread or worker finished them and when. So the result does not depend on the number of threads, or on how the source returns its rows.
 //! Pairwise merging also bounds the growth of rounding errors. Shards of sparse rows are processed one after the other, each by all
-//! threads, where each line of the table is summed by one of them.
+//! threads, where each line of the matrix of sums is computed by one of them.
 
 use super::Sparse;
 use super::job::Job;
@@ -19,11 +19,12 @@ use crate::run::Run;
 use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Nodes of the merge tree of any gather.
 pub(super) type Nodes = MergeStack<Box<dyn AnyPartial>>;
 
-/// Numbers that are read at once.
+/// Number of values that are read at once.
 const PIECE: usize = 1 << 20;
 
 /// The same if rows are contiguous, so that small reads cost no more: small enough to be in the second-level cache when they are
@@ -122,6 +123,7 @@ impl<T: Real> Rows<'_, T> {
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
         let (nodes, before) = (Mutex::new(MergeStack::default()), first_row / plan.shard_rows as u64);
+        let done = AtomicU64::new(0);
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some(shard) = shards.take(&mut buffers)? {
@@ -129,6 +131,7 @@ impl<T: Real> Rows<'_, T> {
                 let mut first = shard.rows.start;
                 while first < shard.rows.end {
                     let piece = shards.piece(&shard, first, most, &mut buffers)?;
+                    let start = first;
                     for data in piece.chunks(plan.block_rows * shards.p) {
                         let n = data.len() / shards.p;
                         let weights = self.weights_of(first, n);
@@ -140,7 +143,9 @@ impl<T: Real> Rows<'_, T> {
                         );
                         first += n as u64;
                     }
-                    run.sweep_progress(stage, first, shards.n_rows)?;
+                    // Rows processed by all threads.
+                    let done = done.fetch_add(first - start, Ordering::Relaxed) + (first - start);
+                    run.sweep_progress(stage, done, shards.n_rows)?;
                 }
                 merge_up(&nodes, before + shard.number, part);
             }
@@ -154,7 +159,7 @@ impl<T: Real> Rows<'_, T> {
     }
 
     /// [`nodes`](Self::nodes) of sparse rows, one shard after the other, each by all threads. The sum over a right sibling is added to
-    /// that over the left one line by line, so that it needs no table of its own.
+    /// that over the left one line by line, so that it needs no matrix of its own.
     fn stored_nodes(
         &self,
         sparse: &Sparse<'_, T>,
@@ -244,6 +249,7 @@ impl<T: Real> Rows<'_, T> {
     }
 }
 
+/// The error for a pass over no rows.
 pub(crate) fn no_rows(stage: &str, origin: &str) -> Error {
     Error::TooFewRows {
         method: stage.into(),
@@ -254,6 +260,7 @@ pub(crate) fn no_rows(stage: &str, origin: &str) -> Error {
     }
 }
 
+/// The error for a pass over rows without columns.
 pub(crate) fn no_columns(stage: &str, origin: &str) -> Error {
     Error::Width {
         what: stage.into(),
@@ -418,6 +425,7 @@ struct Shard {
     rows: std::ops::Range<u64>,
 }
 
+/// Reads from `stream` until `out` has `rows` rows, or to the end.
 fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Vec<T>) -> Result<()> {
     while out.len() < rows * p {
         if stream.read(rows - out.len() / p, out)? == 0 {
@@ -434,7 +442,7 @@ pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize
             what: stage.into(),
             need,
             got: n_features,
-            remedy: "give rows of as many columns as the gather was made for".into(),
+            remedy: "give rows with as many columns as the gather requires".into(),
         }),
         _ => Ok(()),
     }

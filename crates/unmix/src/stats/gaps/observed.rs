@@ -58,7 +58,7 @@ pub struct GatherObserved;
 
 impl<T: Real> Gather<T> for GatherObserved {
     type Part = ObservedCells;
-    const KIND: &'static str = "seen cells";
+    const KIND: &'static str = "observed cells";
 
     fn width(&self) -> Option<usize> {
         None
