@@ -21,7 +21,7 @@ const SQUARES: f64 = 0.999;
 /// The constant epsilon of Adam, as in Keras.
 const EPS: f64 = 1e-7;
 
-/// Numbers that one thread updates at a time.
+/// Number of values that one thread updates at a time.
 const PART: usize = 1 << 14;
 
 /// State of an optimiser for one parameter: moving averages of gradients and of their squares.
@@ -61,8 +61,8 @@ impl<T: Real> OptimiserState<T> {
         }
     }
 
-    /// One step with learning rate `rate` along the negative gradient, `times` the numbers `g`. `w` and `g` have the length of the
-    /// parameter, and `how` is the optimiser for which this state was made.
+    /// One step of `w` with learning rate `rate`, for the gradient `times g`. `w` and `g` have the length of the parameter, and `how` is the
+    /// optimiser for which this state was made.
     pub fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
         assert!(w.len() == self.first.len() && g.len() == w.len(), "a parameter keeps its length");
         self.steps += 1;

@@ -46,7 +46,7 @@ pub trait Learner<T: Real> {
         false
     }
 
-    /// The loss on a validation part, if there is one; called at the end of an epoch if the trainer has [`Trainer::patience`].
+    /// The loss on the validation rows, if there are any; called at the end of an epoch if the trainer has a [`Trainer::patience`].
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ pub struct TrainerState<S, T: Real> {
     pub learner: S,
     /// Mean loss of the rows in every completed epoch, if the learner has a loss.
     pub history: Vec<f64>,
-    /// Loss on the validation part after every completed epoch, if the trainer has a patience and the learner a validation part.
+    /// Loss on the validation rows after every completed epoch, if the trainer has a patience and the learner validation rows.
     pub validation: Vec<f64>,
     /// The state of the learner at the smallest of these losses, the first if several are equal, and the number of epochs up to it.
     pub best: Option<(u64, S)>,
@@ -183,7 +183,7 @@ impl<S, T: Real> TrainerState<S, T> {
         }
     }
 
-    /// The learner as it was at the smallest loss on the validation part, if there is one.
+    /// Restores the learner at the smallest validation loss, if there is one.
     fn choose_best(&mut self) {
         if let Some((_, best)) = self.best.take() {
             self.learner = best;
@@ -202,8 +202,8 @@ pub struct Trainer {
     pub schedule: Schedule,
     /// Maximum number of epochs.
     pub max_epochs: u64,
-    /// Training ends after so many epochs without a smaller loss on the validation part, and its result is the state at the smallest
-    /// one; `None`: the last epoch is the result.
+    /// Early stopping: training ends after so many epochs without a smaller validation loss, and its result is the state at the smallest
+    /// one. `None`: the result is the state after the last epoch.
     pub patience: Option<u64>,
 }
 
@@ -211,13 +211,13 @@ pub struct Trainer {
 const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {
-    /// Trains `learner` starting from `state`, until the last epoch has ended or time is up: [`Outcome::Completed`] or
-    /// [`Outcome::Time`] or [`Outcome::Interrupted`]. At least one step is taken if one is left. The result is in `state`. A run that resumes from a checkpoint
-    /// takes the state from it.
+    /// Trains `learner` starting from `state`, until the last epoch has ended ([`Outcome::Completed`]), the time limit is reached
+    /// ([`Outcome::Time`]) or the observer ends the run ([`Outcome::Interrupted`]). At least one step is taken if one is left. The result is
+    /// in `state`. A run that resumes from a checkpoint takes the state from it.
     ///
     /// # Errors
     ///
-    /// Errors of the learner and of the source; interruption.
+    /// Errors of the learner and of the source; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn train<T: Real, L: Learner<T>>(
         &self,
         batches: &Batches<'_, T>,
@@ -225,7 +225,7 @@ impl Trainer {
         state: &mut TrainerState<L::State, T>,
         run: &Run<'_>,
     ) -> Result<Outcome> {
-        let total = batches.per_epoch() * self.max_epochs;
+        let total = batches.per_epoch().saturating_mul(self.max_epochs);
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: total };
         let (mut steps, kept) = Steps::begin(run, "training", limits, || Ok(None))?;
         if let Some(kept) = kept {
@@ -263,7 +263,7 @@ impl Trainer {
         Ok(outcome)
     }
 
-    /// Evaluates the validation part after an epoch, and keeps the state if it is the best so far.
+    /// Computes the validation loss after an epoch, and keeps the state if it is the best so far.
     fn validate<T: Real, L: Learner<T>>(
         &self,
         learner: &mut L,
@@ -280,7 +280,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Whether the last epochs, as many as the patience, had no smaller loss on the validation part.
+    /// Whether the last epochs, as many as the patience, had no smaller validation loss.
     fn is_over<S, T: Real>(&self, state: &TrainerState<S, T>) -> bool {
         let since = |best: &(u64, S)| state.position.epoch.saturating_sub(best.0);
         self.patience.is_some_and(|patience| state.best.as_ref().is_some_and(|best| since(best) >= patience))

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,24 +49,25 @@ pub struct Checkpoint {
 /// Identity of the fit of a checkpoint: everything that determines its bits, except the processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Of the program.
+    /// Version of the program.
     pub(crate) version: String,
     pub(crate) method: String,
-    /// As JSON.
+    /// The settings, as JSON.
     pub(crate) settings: String,
     pub(crate) seed: u64,
     pub(crate) dtype: String,
     pub(crate) n_rows: u64,
     pub(crate) n_features: u64,
-    /// Of all numbers and weights, in order.
+    /// Checksum of all numbers and weights, in order.
     pub(crate) rows: u32,
-    /// Of the model that the fit starts from.
+    /// Checksum of the model that the fit starts from.
     pub(crate) init: Option<u32>,
 }
 
 /// A loop's position: number and iteration of each loop around it, then its own number.
 type Key = Vec<(u64, u64)>;
 
+/// The identity of the fit, its running loops, and the states stored so far.
 #[derive(Debug, Default)]
 struct Journal {
     /// `None` until a fit has begun: loops before that belong to no fit.
@@ -76,10 +77,11 @@ struct Journal {
     active: Vec<Level>,
     /// Number of outermost loops begun.
     begun: u64,
-    /// Why the last write failed.
+    /// The reason why the last write failed.
     trouble: Option<String>,
 }
 
+/// A running loop.
 #[derive(Debug)]
 struct Level {
     number: u64,
@@ -95,6 +97,7 @@ struct Record {
     state: Vec<u8>,
 }
 
+/// The contents of the file.
 #[derive(Serialize, Deserialize)]
 struct Content<'a> {
     of: Cow<'a, Identity>,
@@ -102,32 +105,32 @@ struct Content<'a> {
 }
 
 impl Checkpoint {
-    /// To be written to `path` once a minute while a fit iterates.
+    /// A checkpoint that is written to `path` once a minute while a fit iterates.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let every = Duration::from_secs_f64(EVERY);
         Self { path: path.into(), every, resume: false, journal: Mutex::default() }
     }
 
-    /// Written every so many seconds; 0 for after every iteration.
+    /// Sets the interval between two writes, in seconds; 0 writes after every iteration.
     #[must_use]
     pub fn every(mut self, seconds: f64) -> Self {
         self.every = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         self
     }
 
-    /// Whether a fit continues from what the file holds. Where there is no file it restarts.
+    /// Sets whether a fit resumes from the file. Without a file, it starts from the beginning.
     #[must_use]
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The reason why the file could not be written, if so: the fit itself is not affected.
+    /// The reason why the last write failed, if it did; the fit itself is not affected.
     pub fn trouble(&self) -> Option<String> {
         self.journal().trouble.clone()
     }
@@ -146,7 +149,7 @@ impl Checkpoint {
         }
     }
 
-    /// A fit begins: its identity is compared with that of the file, or the file is begun.
+    /// Begins a fit: compares its identity with that of the file if it resumes, and writes the file.
     pub(crate) fn bind(&self, of: Identity) -> Result<()> {
         let mut journal = self.journal();
         *journal = Journal::default();
@@ -162,7 +165,7 @@ impl Checkpoint {
         journal.write(&self.path)
     }
 
-    /// A loop begins: its position, and its state in the file.
+    /// Begins a loop: returns its position, and its state in the file if there is one.
     pub(crate) fn enter<S: DeserializeOwned>(
         &self,
         name: &str,
@@ -170,9 +173,9 @@ impl Checkpoint {
     ) -> Result<(LoopPosition<'_>, Option<S>)> {
         let (place, kept) = self.enter_packed(name, run)?;
         let state = kept.map(|state| {
-            let words =
-                || self.unreadable(&format!("its state of '{name}' cannot be unpacked by this version"));
-            postcard::from_bytes(&state).map_err(|_| words())
+            postcard::from_bytes(&state).map_err(|_| {
+                self.unreadable(&format!("its state of '{name}' cannot be read by this version"))
+            })
         });
         Ok((place, state.transpose()?))
     }
@@ -275,7 +278,8 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
         return differs("rows of shape", &shape(found), &shape(asked));
     }
     if found.settings != asked.settings {
-        return differs("settings", &found.settings, &asked.settings);
+        let (found, asked) = different_settings(&found.settings, &asked.settings);
+        return differs("settings", &found, &asked);
     }
     if found.seed != asked.seed {
         return differs("seed", &found.seed, &asked.seed);
@@ -291,6 +295,20 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     Ok(())
 }
 
+/// The settings with different values, as in "n_components=3, tol=0.001", in each of two sets of settings in JSON.
+fn different_settings(found: &str, asked: &str) -> (String, String) {
+    type Settings = BTreeMap<String, serde_json::Value>;
+    let read = |text: &str| serde_json::from_str::<Settings>(text);
+    let (Ok(a), Ok(b)) = (read(found), read(asked)) else { return (found.into(), asked.into()) };
+    let names: BTreeSet<&String> =
+        a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).collect();
+    let written = |of: &Settings| {
+        let value = |name: &&String| of.get(*name).map_or("null".into(), ToString::to_string);
+        names.iter().map(|name| format!("{name}={}", value(name))).collect::<Vec<_>>().join(", ")
+    };
+    (written(&a), written(&b))
+}
+
 /// The position of a running loop in the nesting of loops.
 pub(crate) struct LoopPosition<'c> {
     checkpoint: &'c Checkpoint,
@@ -304,8 +322,8 @@ pub(crate) struct LoopPosition<'c> {
 }
 
 impl LoopPosition<'_> {
-    /// An iteration ended: loops inside it are finished. If the interval has passed its state is serialised
-    /// and the file written.
+    /// Ends an iteration, and with it the loops inside it. If the interval has passed, the state of the loop is serialised
+    /// and the file is written.
     pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
         self.ended_packed(n_iter, run, &|| postcard::to_allocvec(state).ok());
     }
@@ -334,7 +352,7 @@ impl LoopPosition<'_> {
         self.packed = Instant::now();
     }
 
-    /// The loop continues after so many iterations.
+    /// Sets the number of iterations after which the loop continues.
     pub(crate) fn at(&self, n_iter: u64) {
         if let Some(own) = self.checkpoint.journal().active.get_mut(self.depth) {
             own.n_iter = n_iter;

@@ -21,11 +21,11 @@ use std::time::Instant;
 pub enum Event<'a> {
     /// Progress of a pass over the rows.
     Sweep {
-        /// What it is for, as in "covariance".
+        /// Name of the pass, as in "covariance".
         stage: &'a str,
-        /// Rows seen.
+        /// Number of rows processed.
         done: u64,
-        /// Rows there are, when known.
+        /// Total number of rows, if it is known.
         total: Option<u64>,
     },
     /// A step that is not a pass over the rows begins, as in "eigenvectors".
@@ -34,20 +34,20 @@ pub enum Event<'a> {
     Iteration {
         /// Its number, from 1.
         n_iter: u64,
-        /// The quantity that `tol` bounds.
+        /// The quantity that is compared with `tol`; infinite if there is none.
         residual: f64,
-        /// The objective, where there is one.
+        /// The objective, if there is one.
         objective: Option<f64>,
-        /// The maximum number of iterations, where there is one.
+        /// The maximum number of iterations, if there is one.
         max_iter: Option<u64>,
-        /// The tolerance that ends the iterations, where there is one.
+        /// The tolerance on the residual, if there is one.
         tol: Option<f64>,
     },
 }
 
 /// Observes the progress of a run, and may interrupt it.
 pub trait Watch: Sync {
-    /// Something happened. Called from any thread.
+    /// Receives an event. Called from any thread.
     fn event(&self, event: Event<'_>) {
         let _ = event;
     }
@@ -69,17 +69,17 @@ impl Watch for Silent {}
 pub struct Run<'a> {
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Threads to use. Never changes a result.
+    /// Number of threads. Results do not depend on it.
     pub threads: usize,
     /// Stop iterating after this many seconds; the current model is returned, with outcome "time".
     pub max_seconds: Option<f64>,
     /// The progress observer.
     pub watch: &'a dyn Watch,
-    /// When it began.
+    /// Start of the run, from which `max_seconds` is counted.
     pub started: Instant,
-    /// The checkpoint file.
+    /// The checkpoint file, if any.
     pub checkpoint: Option<&'a Checkpoint>,
-    /// The model from whose parameters it starts.
+    /// The model from whose parameters the fit starts (warm start).
     pub init: Option<&'a dyn Start>,
     /// The invocation (command line or call), recorded in the model for reproducibility.
     pub invocation: Option<&'a str>,

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 pub struct NewFile {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
-    /// What is replaced: `path`, or what it points to.
+    /// The file that is replaced: `path`, or the target of the symbolic link there.
     target: PathBuf,
 }
 
@@ -58,7 +58,7 @@ impl NewFile {
         Ok(Self { file: BufWriter::with_capacity(1 << 20, file), path: path.to_path_buf(), target })
     }
 
-    /// The name that it will have.
+    /// The path that the file will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -86,7 +86,7 @@ impl NewFile {
     }
 }
 
-/// What a name stands for once symbolic links are followed, whether it exists or not.
+/// The path to which `path` leads after symbolic links have been followed, whether it exists or not.
 fn behind_links(path: &Path) -> PathBuf {
     // As many as the system follows.
     const MOST: usize = 40;

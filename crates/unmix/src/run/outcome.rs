@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The stopping rule was met.
+    /// The stopping criterion was met.
     Converged,
-    /// There was no stopping rule: a closed form, or a fixed number of steps.
+    /// There was no stopping criterion: a closed form, or a fixed number of steps.
     Completed,
-    /// `max_iter` ended it first.
+    /// The maximum number of iterations (`max_iter`) was reached first.
     MaxIter,
-    /// `max_seconds` ended it first.
+    /// The time limit (`max_seconds`) was reached first.
     Time,
-    /// No further step improved it.
+    /// No further step improved the objective.
     Stalled,
-    /// Every feature is near 0.
+    /// The codes of all components are near 0.
     Collapsed,
     /// The observer of the run ended it, and its result was kept ([`Watch::ends_early`](super::Watch::ends_early)).
     Interrupted,

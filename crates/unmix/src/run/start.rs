@@ -6,7 +6,7 @@ use crate::num::Matrix;
 
 /// Initial values from the parameters of a fitted model.
 pub trait Start: Sync {
-    /// Key of the method that it was fitted by.
+    /// Key of the method of the model.
     fn method(&self) -> &str;
     /// A tensor by its name in the model file, with its shape.
     fn parameter(&self, name: &str) -> Option<(Vec<usize>, Vec<f64>)>;
@@ -15,7 +15,7 @@ pub trait Start: Sync {
 }
 
 impl Run<'_> {
-    /// The components, `m x n_features`, of the model that a fit is to start from, `m` at least `k`.
+    /// The components, `m x n_features` with `m >= k`, of the model that a fit starts from; `None` without a model.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl Run<'_> {
         let Some((shape, numbers)) = init.parameter("components").filter(|(shape, _)| shape.len() == 2)
         else {
             let found = format!("the {} model has no components", init.method());
-            return refused(found, "start from a model that has".into());
+            return refused(found, "start from a model with components".into());
         };
         let (rows, cols) = (shape[0], shape[1]);
         self.check_columns(cols, n_features)?;
@@ -36,7 +36,8 @@ impl Run<'_> {
         Ok(Some(Matrix::from_vec(rows, cols, numbers)))
     }
 
-    /// The axes of each subspace, as rows of `n_features` numbers, of the model that a fit is to start from; `k` of them, where that is given.
+    /// The axes of each subspace, as rows of `n_features` numbers, of the model that a fit starts from, which must have `k` subspaces if that
+    /// is given; `None` without a model.
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ impl Run<'_> {
         let Some(((shape, numbers), (_, dimensions))) = both.filter(|((shape, _), _)| shape.len() == 2)
         else {
             let found = format!("the {} model has no subspaces", init.method());
-            return refused(found, "start from a model that has".into());
+            return refused(found, "start from a model of subspace-clustering".into());
         };
         self.check_columns(shape[1], n_features)?;
         let found = dimensions.len();

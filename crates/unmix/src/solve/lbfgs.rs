@@ -81,10 +81,10 @@ pub struct Minimum {
     pub value: f64,
     /// The residual that was compared with `tol`.
     pub residual: f64,
-    /// Reason of the end; [`Outcome::Stalled`] if no step decreases the function or its gradient: rounding errors exceed the
+    /// Reason why the search ended; [`Outcome::Stalled`] if no step decreases the function or its gradient: rounding errors exceed the
     /// remaining decrease.
     pub outcome: Outcome,
-    /// Iterations.
+    /// Number of iterations.
     pub n_iter: u64,
     /// The function at the start and after each iteration, ignoring differences at rounding level; never
     /// increases.
@@ -106,7 +106,7 @@ impl Lbfgs {
     ///
     /// # Errors
     ///
-    /// Those of the function; the user requested a stop.
+    /// Those of the function; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn minimise(
         &self,
         of: &mut impl Objective,

@@ -64,7 +64,7 @@ pub enum Rule {
     Aic,
 }
 
-/// Rules of variances and rows, by name: those that a fit takes and those of the table of all rules are made from it.
+/// The rules based on variances and rows, by name: the single list for the settings of fits and for the table of all rules.
 pub(crate) const RULES: [(&str, Rule); 8] = [
     ("minka", Rule::Minka),
     ("mle", Rule::Mle),
@@ -119,9 +119,9 @@ pub(crate) struct Bounds<'a> {
     pub(crate) p: usize,
     /// Origin of the rows, for messages.
     pub(crate) origin: &'a str,
-    /// Minimum.
+    /// Minimum number of components.
     pub(crate) least: usize,
-    /// Whether there may be more components than directions.
+    /// Whether more components than directions are allowed.
     pub(crate) overcomplete: bool,
 }
 
@@ -181,10 +181,10 @@ impl Bounds<'_> {
 
     fn refused(self, got: &dyn std::fmt::Display, why: String) -> Error {
         let remedy = match self.overcomplete {
-            true => format!(
-                "choose a number from {}, or leave it out for as many as there are directions",
-                self.least
-            ),
+            true => {
+                let Bounds { n, p, least, .. } = self;
+                format!("choose at least {least}, or leave it out for min({n}, {p}) = {}", self.most())
+            }
             false => {
                 format!("choose a number from {} to {}, or leave it out for all", self.least, self.most())
             }
@@ -234,7 +234,8 @@ mod tests {
         let over = Bounds { overcomplete: true, ..bounds };
         assert_eq!(over.count(Some(60)).unwrap(), 60);
         assert!(
-            said(over, Components::Count(0)).ends_with("leave it out for as many as there are directions")
+            said(over, Components::Count(0))
+                .ends_with("got 0; choose at least 1, or leave it out for min(9, 5) = 5")
         );
         assert!(Bounds { least: 0, ..bounds }.count(Some(0)).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Coordinates for searches, and the inverse map: computed here for every method that whitens.
+//! Whitened or scaled coordinates of rows, and the map back: the single implementation for all methods that whiten.
 //!
 //! ```text
 //! z = diag(1/deviation) axes ((x - mean) / noise)     white
@@ -17,13 +17,13 @@ use crate::run::Run;
 pub(crate) struct WhiteningOptions {
     /// Key of the method, for messages.
     pub(crate) method: &'static str,
-    /// The number of leading directions, or all of them.
+    /// The number of leading directions; `None` for all.
     pub(crate) top: Option<usize>,
-    /// Whether variation is about the mean, else about 0.
+    /// Whether the mean is subtracted.
     pub(crate) center: bool,
     /// Whether columns are divided by their standard deviations.
     pub(crate) standardize: bool,
-    /// Whether singular values are used if sums of squares resolve fewer directions than possible.
+    /// Whether singular values are computed if the scatter matrix resolves fewer directions than possible.
     pub(crate) weak: bool,
 }
 

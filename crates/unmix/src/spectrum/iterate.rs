@@ -33,14 +33,17 @@ enum Operator<'a, T: Real> {
     SweptCovariance(SweptCovariance<'a, T>),
 }
 
+/// The covariance as an operator: a pass over the rows for every product.
 struct SweptCovariance<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     run: &'a Run<'a>,
-    /// Mean of the columns, and its rounding errors.
     mean: &'a [f64],
+    /// Rounding errors of `mean`.
     rest: &'a [f64],
     noise_scale: Option<&'a [f64]>,
+    /// Degrees of freedom, `n - 1`.
     degrees: f64,
+    /// Divisor of the covariance.
     unit: f64,
     sweeps: Cell<u64>,
 }
@@ -160,7 +163,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// In the form that a request needs.
+    /// From the moments of the rows, for a request.
     fn new(moments: Moments, request: &Request) -> Self {
         let Moments { n, mut mean, mut rest, mut squares } = moments;
         let noise_scale = request.standardize.then(|| deviations(&squares, n - 1.0));
@@ -173,7 +176,7 @@ impl Columns {
     }
 }
 
-/// Variances times `unit`.
+/// Multiplies the variances by `unit`.
 fn in_units(mut found: Pairs, unit: f64) -> Pairs {
     found.values.iter_mut().for_each(|v| *v *= unit);
     found
@@ -192,6 +195,7 @@ struct FirstSweep {
     counted: u64,
 }
 
+/// The result: directions above the bound of rounding errors, in all columns.
 fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decomposition {
     let FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = seen;
     let floor = scatter_floor(counted, p, eps);
@@ -225,6 +229,7 @@ fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decompo
     }
 }
 
+/// The first `k` eigenpairs of the covariance by the requested solver.
 fn find<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,

@@ -32,7 +32,7 @@ pub(crate) use scatter::spectrum as leading_pairs;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// By the shape of the data; see [`auto_solver`].
+    /// Chosen by the shape of the data; see [`auto_solver`].
     #[default]
     Auto,
     /// Singular values of the centred rows.
@@ -52,7 +52,7 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Its name.
+    /// The name of the solver, as in the setting `svd_solver`.
     pub fn name(self) -> &'static str {
         match self {
             Solver::Auto => "auto",
@@ -77,27 +77,27 @@ impl Solver {
 /// Both are accurate up to rounding: eigenvalues to `eps` times the largest. `full` computes singular values to `eps` times the
 /// largest, too, while a scatter matrix resolves none below about `sqrt(eps)` times it.
 ///
-/// For `sparse` rows `full` would need all entries. `covariance_eigh` forms a `min(n, p) x min(n, p)` table; if that is larger than
-/// 2048, and `k` at most a tenth of it, `krylov` is chosen, which does not form it.
+/// For `sparse` rows `full` would need all entries. `covariance_eigh` forms a matrix of `m = min(n, p)` rows and columns; if `m`
+/// is larger than 2048 and `k` at most `m / 10`, `krylov` is chosen, which does not form it.
 pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
-    // A table with this number of rows and columns takes 32 MiB, and several seconds to decompose.
-    const TABLE: u64 = 2048;
+    // A matrix with this number of rows and columns takes 32 MiB, and several seconds to decompose.
+    const LARGE: u64 = 2048;
     let m = n.min(p as u64);
     match k {
-        Some(k) if sparse && m > TABLE && k > 0 && 10 * k as u64 <= m => Solver::Krylov,
+        Some(k) if sparse && m > LARGE && k > 0 && 10 * k as u64 <= m => Solver::Krylov,
         _ if !sparse && n.max(p as u64) <= 500 => Solver::Full,
         _ => Solver::CovarianceEigh,
     }
 }
 
-/// The request.
+/// A request for a spectrum.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Key of the method, for messages.
     pub method: &'static str,
-    /// Solver; not [`Solver::Auto`].
+    /// The solver, other than [`Solver::Auto`].
     pub solver: Solver,
-    /// Number of leading directions, or all of them; truncated solvers need a number.
+    /// Number of leading directions; `None` for all of them. Truncated solvers need a number.
     pub top: Option<usize>,
     /// Whether to subtract the mean.
     pub center: bool,
@@ -105,7 +105,7 @@ pub struct Request {
     pub standardize: bool,
     /// Tolerance on the residual, as a fraction of the first variance; 0 for the level of rounding errors.
     pub tol: f64,
-    /// Number of iterations, if given.
+    /// Number of iterations of `Randomized`, maximum number of iterations of `Power` and `Deflation`; `None` for the default.
     pub rounds: Option<u64>,
     /// Additional directions in blocks.
     pub n_oversamples: usize,
@@ -113,7 +113,7 @@ pub struct Request {
     pub start: Option<Matrix<f64>>,
 }
 
-/// Second moments of the rows and what follows from them.
+/// The spectrum of rows.
 pub struct Decomposition {
     /// Number of rows, weighted.
     pub n: f64,
@@ -185,7 +185,7 @@ impl Decomposition {
     }
 }
 
-/// Memory in bytes of an exact solver in addition to `n` rows of `p` features: square tables of the smaller dimension.
+/// Memory in bytes of an exact solver in addition to `n` rows of `p` features: square matrices of the smaller dimension.
 pub fn memory(n: u64, p: usize) -> u64 {
     let m = n.min(p as u64);
     // At most twice the logarithm of the number of shards and two per thread are held; rarely more than six.
@@ -196,7 +196,7 @@ pub fn memory(n: u64, p: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// Numbers that are not finite, no column that is not constant, a variance below the range of the type of the rows, tables that do
+/// Numbers that are not finite, no column that is not constant, a variance below the range of the type of the rows, matrices that do
 /// not fit in memory, errors of the source.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let mut found = match by_solver(rows, run, request) {

@@ -37,17 +37,18 @@ impl Covariance {
             mean.fill(0.0);
         }
         let varying: Vec<usize> = (0..p).filter(|&j| lower[(j, j)] > 0.0).collect();
-        let mut table = Matrix::zeros(varying.len(), varying.len());
+        let mut covariance = Matrix::zeros(varying.len(), varying.len());
         for (r, &i) in varying.iter().enumerate() {
             let sums = lower.row(i);
-            for (out, &j) in table.row_mut(r)[..=r].iter_mut().zip(&varying) {
+            for (out, &j) in covariance.row_mut(r)[..=r].iter_mut().zip(&varying) {
                 *out = sums[j] / degrees;
             }
             if let Some(scale) = &noise_scale {
-                table.row_mut(r).iter_mut().zip(&varying).for_each(|(x, &j)| *x = *x / scale[i] / scale[j]);
+                let row = covariance.row_mut(r).iter_mut();
+                row.zip(&varying).for_each(|(x, &j)| *x = *x / scale[i] / scale[j]);
             }
         }
-        let lower = table;
+        let lower = covariance;
         let total = (0..varying.len()).map(|i| lower[(i, i)]).sum();
         Self { n, mean, noise_scale, varying, lower, total }
     }
@@ -98,17 +99,7 @@ pub(crate) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
     }
     let in_units = |values: Vec<f64>| values.into_iter().map(|v| v * unit).collect();
     if let Some(goal) = top.and_then(|k| top::pays(m, k)) {
-        // In tiles, so that reads and writes stay in cache.
-        const TILE: usize = 64;
-        for i0 in (0..m).step_by(TILE) {
-            for j0 in (0..=i0).step_by(TILE) {
-                for i in i0..m.min(i0 + TILE) {
-                    for j in j0..i.min(j0 + TILE) {
-                        a[(j, i)] = a[(i, j)];
-                    }
-                }
-            }
-        }
+        factor::mirror(&mut a);
         if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
             return Ok((in_units(found.values), found.vectors));
         }

@@ -1,4 +1,4 @@
-//! Spectrum of at least as many rows as features: one sweep, and a `p × p` table.
+//! Spectrum of at least as many rows as features: one sweep, and a `p × p` matrix.
 
 use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
 use crate::data::Rows;

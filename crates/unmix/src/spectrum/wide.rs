@@ -1,4 +1,4 @@
-//! Spectrum of fewer rows than features: the transposed data are summed in an `n × n` table, and directions among samples are
+//! Spectrum of fewer rows than features: the transposed data are summed in an `n × n` matrix, and directions among samples are
 //! mapped to directions among features.
 
 use super::scatter::spectrum;
@@ -130,7 +130,7 @@ fn feature_directions<T: Real>(
     })
 }
 
-/// In one sweep over the features.
+/// The directions among features for those among samples, in one sweep over the features.
 fn features_of<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,

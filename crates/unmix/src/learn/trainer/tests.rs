@@ -159,6 +159,9 @@ fn time_is_looked_at_after_every_step_and_what_is_reached_is_kept() {
         assert_eq!((outcome, state.steps), (expected, steps));
     }
     assert_eq!(text(&state), text(&want));
+    // More steps than can be counted.
+    let endless = Trainer { max_epochs: u64::MAX, ..trainer };
+    assert_eq!(endless.train(&batches, &mut Line::new(), &mut begin(), &hurried).unwrap(), Outcome::Time);
     // Nothing is left to be done.
     let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &hurried).unwrap();
     assert_eq!((outcome, text(&state)), (Outcome::Completed, text(&want)));

@@ -134,7 +134,7 @@ fn trained<T: Real>(
     run: &Run<'_>,
 ) -> Result<Trained<T>> {
     let batches = Batches::new(rows, given.batch_size, run.seed)?;
-    let total = batches.per_epoch() * given.max_epochs;
+    let total = batches.per_epoch().saturating_mul(given.max_epochs);
     let rate = given.learning_rate.of(of.cell);
     let rates = [rate, if of.cell.has_matrices() { 10.0 * rate } else { rate }];
     let tied = (given.tied && of.cell.by_layer()) || of.cell == Cell::GregorLecun;

@@ -93,7 +93,7 @@ impl SparseAutoencoder {
         let n = rows.n_rows().unwrap_or(0);
         let batches =
             Batches::new(rows, self.batch_size, run.seed)?.centred(&scaling.mean).divided(scaling.unit, None);
-        let steps = batches.per_epoch() * self.max_epochs;
+        let steps = batches.per_epoch().saturating_mul(self.max_epochs);
         let fresh = run.init.is_none_or(|init| init.parameter("threshold").is_none());
         let (terms, threshold, alpha) = self.terms(&resolved, &mut start, &sample, fresh);
         let wanted = (self.alpha.is_none() && !self.activation.counts()).then_some(resolved.l0 as f64);

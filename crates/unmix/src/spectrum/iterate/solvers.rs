@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::top::{self, BlockResult, Goal, Lanczos, Pairs};
 use crate::num::{Matrix, Real, factor};
-use crate::run::{Outcome, Run};
+use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
@@ -30,12 +30,12 @@ pub(super) fn krylov<T: Real>(
         match blocks.add(image, goal, run.ends_early())? {
             BlockResult::More(residual) => {
                 if let Some(residual) = residual {
-                    run.iteration(steps.n_iter() + 1, residual, None);
+                    run.iteration_of((steps.n_iter() + 1, u64::MAX), (residual, tol), None);
                 }
                 steps.counted(&search)?;
             }
             BlockResult::Found(found) => {
-                run.iteration(found.steps, found.residual, None);
+                run.iteration_of((found.steps, u64::MAX), (found.residual, tol), None);
                 let ending = Ending::from(&found, Some(tol), run);
                 return Ok((found, ending));
             }
@@ -43,10 +43,9 @@ pub(super) fn krylov<T: Real>(
         }
     }
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
-    let (values, vectors) = factor::eigh(&operator.apply(&all)?)?;
-    let found = Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 };
-    let ending = Ending { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None };
-    Ok((Pairs { values: found.values[..k].to_vec(), ..found }, ending))
+    let (mut values, vectors) = factor::eigh(&operator.apply(&all)?)?;
+    values.truncate(k);
+    Ok((Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 }, Ending::closed()))
 }
 
 /// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized method
@@ -123,7 +122,7 @@ impl Directions {
     ) -> Result<Matrix<f64>> {
         scale(&mut v);
         let first = || Ok((Vec::new(), v, self.largest, false));
-        let (mut steps, (mut looked, mut v, mut largest, mut done)) =
+        let (mut steps, (mut examined, mut v, mut largest, mut done)) =
             Steps::begin(run, "direction", limits, first)?;
         while steps.n_iter() == 0 || !(done || steps.spent().is_some()) {
             let mut image = operator.apply(&v)?;
@@ -136,14 +135,18 @@ impl Directions {
             let exhausted = value <= f64::EPSILON * largest;
             done = exhausted || off.sqrt() <= 0.5 * limits.tol * largest;
             // The direction whose residual was computed is the one that is kept.
-            looked = std::mem::replace(&mut v, image).into_vec();
+            examined = std::mem::replace(&mut v, image).into_vec();
             scale(&mut v);
-            steps.ended(off.sqrt() / largest.max(f64::MIN_POSITIVE), None, &(&looked, &v, largest, done))?;
+            steps.ended(
+                off.sqrt() / largest.max(f64::MIN_POSITIVE),
+                None,
+                &(&examined, &v, largest, done),
+            )?;
         }
         (self.steps, self.largest) = (self.steps + steps.n_iter(), largest);
-        let mut looked = Matrix::from_vec(1, v.cols(), looked);
-        scale(&mut looked);
-        Ok(looked)
+        let mut examined = Matrix::from_vec(1, v.cols(), examined);
+        scale(&mut examined);
+        Ok(examined)
     }
 }
 
@@ -157,6 +160,7 @@ fn clear(v: &mut Matrix<f64>, along: &Matrix<f64>) {
     }
 }
 
+/// Normalises all entries together to length 1, unless all are 0.
 fn scale(v: &mut Matrix<f64>) {
     let norm = v.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt();
     if norm > 0.0 {
@@ -182,6 +186,7 @@ fn rayleigh_ritz(basis: &Matrix<f64>, image: &Matrix<f64>, k: usize, steps: u64)
     Ok(Pairs { vectors: factor::orthonormal_rows_signed(&vectors), values, residual, steps })
 }
 
+/// Rows of independent standard normal numbers.
 pub(super) fn random_rows(seed: u64, rows: usize, width: usize) -> Matrix<f64> {
     let stream = Stream::new(seed, 0x7063_6100);
     Matrix::from_fn(rows, width, |i, j| stream.normal((i * width + j) as u64))
