@@ -7,7 +7,7 @@
 //!
 //! Sizes are rows x columns; without any, from 300 x 4 to 20000 x 60. Each fit has one thread.
 //!
-//! A component is wrong where it is called resolved and its cosine with every true axis is below 0.95, or there are no axes. A line for
+//! A component is wrong if its verdict is "resolved" and its cosine with every true axis is below 0.95, or there are no axes. A line for
 //! every design and size: models; components; those with a cosine of at least 0.95; resolved; resolved and wrong; models that have such a
 //! component, the 95 % upper bound of their share. With `VERBOSE` set, also a line for every model that is wrong.
 
@@ -17,7 +17,7 @@ mod designs;
 use designs::{DESIGNS, Sample, make, wrong_below};
 use unmix::{AnyRows, Rows, Run};
 
-/// Sizes that are used when none are given.
+/// The sizes if none are given.
 const SIZES: &str = "300x4,1000x5,1000x10,3000x10,20000x10,3000x30,8000x30,20000x30,3000x60,8000x60,20000x60";
 
 /// Counts over the models of one design and size.
@@ -50,8 +50,12 @@ impl Count {
     }
 }
 
-/// The share at which `found` of `n` or fewer has probability 0.05 (Clopper & Pearson 1934).
+/// The 95 % upper bound of a probability for `found` events in `n` trials (Clopper & Pearson 1934): that at which so few events have
+/// probability 0.05, or 1 if all trials have one.
 fn upper_bound(found: usize, n: usize) -> f64 {
+    if found == n {
+        return 1.0;
+    }
     let at_most = |p: f64| {
         let (mut term, mut sum) = ((1.0 - p).powi(n as i32), 0.0);
         for i in 0..=found {
@@ -63,7 +67,7 @@ fn upper_bound(found: usize, n: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while high - low > 1e-6 {
         let middle = 0.5 * (low + high);
-        if found < n && at_most(middle) > 0.05 { low = middle } else { high = middle }
+        if at_most(middle) > 0.05 { low = middle } else { high = middle }
     }
     high
 }
@@ -108,6 +112,7 @@ fn main() {
     println!("{}", all.line("all", ""));
 }
 
+/// Fits a model to a sample and compares its verdicts with the true axes.
 fn judge(sample: &Sample, settings: &serde_json::Map<String, serde_json::Value>) -> Count {
     let rows = Rows::from_slice(sample.x.as_slice(), sample.x.cols()).expect("rows");
     let run = Run { threads: 1, ..Run::default() };

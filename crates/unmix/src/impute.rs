@@ -29,11 +29,11 @@ use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, quad
 /// Additional results requested besides the imputed cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImputeOptions {
-    /// Standard errors of the filled cells.
+    /// Whether to compute standard errors of the filled cells.
     pub std: bool,
-    /// Draws of the rows.
+    /// Number of draws for multiple imputation.
     pub draws: usize,
-    /// Refits to resampled rows, for errors and draws.
+    /// Number of refits to resampled rows (bootstrap), for standard errors and draws.
     pub bootstrap: usize,
 }
 
@@ -43,7 +43,7 @@ impl Default for ImputeOptions {
     }
 }
 
-/// Source of imputed values.
+/// How missing cells are imputed.
 enum ImputeRule {
     /// The conditional mean of a cell given the observed cells of its row.
     Posterior(Box<Conditional>),
@@ -65,8 +65,8 @@ pub struct Imputer {
 }
 
 impl Imputer {
-    /// For `model` and `rows`, with refits if these are the rows of the fit and errors or draws are
-    /// requested.
+    /// Prepares imputation of `rows` by `model`, with refits if these are the rows of the fit and standard errors or draws
+    /// are requested.
     ///
     /// # Errors
     ///
@@ -125,11 +125,15 @@ impl Imputer {
     {
         let known = |why: &str| {
             format!(
-                "{why}, so its parameters are treated as known: standard errors and draws do not include their uncertainty"
+                "{why}, so the model parameters are treated as known: standard errors and draws do not include their uncertainty"
             )
         };
+        if rows.weights().is_some() {
+            self.notes.push(known("weighted rows are not resampled"));
+            return Ok(());
+        }
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
-        if model.report().rows_checksum != Some(sum) || rows.weights().is_some() {
+        if model.report().rows_checksum != Some(sum) {
             self.notes.push(known("these are not the rows that the model was fitted to with missing cells"));
             return Ok(());
         }
@@ -155,7 +159,7 @@ impl Imputer {
         }
         if skipped > 0 {
             self.notes.push(format!(
-                "{skipped} of {} resamples of the rows could not be fitted, and are left out of the errors",
+                "{skipped} of {} resamples of the rows could not be fitted, and are left out of the standard errors and draws",
                 self.wanted.bootstrap
             ));
         }
@@ -166,7 +170,8 @@ impl Imputer {
         Ok(())
     }
 
-    /// Numbers for each row: the row filled, standard errors where they are wanted (0 for observed cells), every draw.
+    /// Number of values for each row: the filled row, its standard errors if they are requested (0 for observed cells), and every
+    /// draw.
     pub fn width(&self) -> usize {
         let p = self.n_features();
         p * (1 + usize::from(self.wanted.std) + self.wanted.draws)
@@ -245,7 +250,7 @@ impl Imputer {
                 let between = between / (refits.len().max(2) - 1) as f64;
                 let k = self.of().model().n_factors();
                 let z = &row.found.means[row.at * k..(row.at + 1) * k];
-                std[j] = (self.of().cell_variance(j, z, covariance) * self.spread + between).sqrt();
+                std[j] = (self.of().cell_variance(j, z, covariance).max(0.0) * self.spread + between).sqrt();
             }
         }
         for (m, draw) in rest.chunks_exact_mut(p).enumerate() {
@@ -266,7 +271,8 @@ impl Imputer {
         }
         let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;
         let (z, w) = (&row.found.means[row.at * k..(row.at + 1) * k], &of.loadings[j * k..(j + 1) * k]);
-        self.of().cell_variance(j, z, covariance) - quadratic(covariance, w)
+        // A difference, which rounding errors may make negative.
+        (self.of().cell_variance(j, z, covariance) - quadratic(covariance, w)).max(0.0)
     }
 
     /// Joint random deviations of the missing cells of a row: of the factors, and of each cell separately.
@@ -311,8 +317,8 @@ fn fills(of: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) ->
     cells.iter().map(fill).collect()
 }
 
-/// As many rows as there are, drawn with replacement: with `weights` the same rows, each as often as it was drawn; else every draw a row.
-/// None where rows can only be read forward.
+/// A bootstrap sample, `n` rows drawn with replacement: the same rows with the number of their draws as weights if `weights`, else a row for
+/// every draw. `None` if rows can only be read forward.
 fn resampled<'a, T: Real>(
     rows: &'a Rows<'_, T>,
     n: u64,

@@ -1,4 +1,4 @@
-//! Learning linear and independent structure from data.
+//! Decompositions of data into components: PCA, ICA, factor analysis, sparse coding, matrix completion and related methods.
 //!
 //! Every linear model here is a special case of one equation (rows are samples):
 //!

@@ -1,18 +1,18 @@
-//! Activations: `h(z)`, `h'(z)` and `h''(z)`, with a number `a` in `h` for each component.
+//! Activations: `h(z)`, `h'(z)` and `h''(z)`, with a parameter `a` of `h` for each component.
 
 use crate::num::simd::CELL;
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
-/// The function.
+/// The function of an activation, of a code `z` and a parameter `a`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Shape {
-    /// `a tanh(z / a)`: slope 1 at 0, never above `a`.
+    /// `a tanh(z / a)`: slope 1 at 0, bounded by `a`.
     #[default]
     Tanh,
-    /// `z` cut off at `-a` and `a`.
+    /// `z` clipped to `[-a, a]`.
     Hard,
     /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
     Steep,
@@ -25,11 +25,11 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// All of them.
+    /// All functions.
     pub const ALL: [Shape; 6] =
         [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign, Shape::Identity, Shape::Relu];
 
-    /// The function itself, of a code and the number `a`.
+    /// The function itself, of a code and the parameter `a`.
     pub fn function(self) -> fn(f64, f64) -> f64 {
         match self {
             Shape::Tanh => |z, a| a * (z / a).tanh(),
@@ -42,7 +42,7 @@ impl Shape {
     }
 }
 
-/// A [`Shape`] with its numbers, ready for rows of `k` codes of type `T`.
+/// A [`Shape`] with its parameters, prepared for rows of `k` codes of type `T`.
 #[derive(Clone, Debug)]
 pub struct Activation<T> {
     shape: Shape,
@@ -56,7 +56,7 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 impl<T: Real> Activation<T> {
-    /// `shape` with these numbers: one for all of the `k` codes of a row, or one for each. Shapes without a number in them take any.
+    /// `shape` with the parameters `a`: one for all of the `k` codes of a row, or one for each. Shapes without a parameter ignore them.
     pub fn new(shape: Shape, a: &[f64], k: usize) -> Self {
         let whole = k.max(1) * CELL / gcd(k.max(1), CELL);
         let period = whole * 64usize.div_ceil(whole);
@@ -68,7 +68,7 @@ impl<T: Real> Activation<T> {
         }
     }
 
-    /// Which function it is.
+    /// The function.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -78,7 +78,7 @@ impl<T: Real> Activation<T> {
         (&self.a, &self.inverse)
     }
 
-    /// After how many codes the same component comes in the same place of a cell again.
+    /// Number of codes after which the assignment of components to the places of a cell repeats.
     pub(crate) fn period(&self) -> usize {
         self.a.len()
     }
@@ -105,8 +105,8 @@ impl<T: Real> Activation<T> {
                         for (z, second) in z.chunks_mut(period).zip(second.chunks_mut(period)) {
                             let given = self.a.iter().zip(&self.inverse);
                             for (((a, inverse), z), second) in given.zip(z.iter_mut()).zip(second) {
-                                let (h, slope, bend) = $of(*z, *a, *inverse);
-                                (*z, *second) = f(*z, h, slope, bend);
+                                let (h, slope, curvature) = $of(*z, *a, *inverse);
+                                (*z, *second) = f(*z, h, slope, curvature);
                             }
                         }
                     },
@@ -177,15 +177,16 @@ mod tests {
         for shape in Shape::ALL {
             let (mut h, mut slope) = (z.clone(), vec![0.0; z.len()]);
             Activation::<f64>::new(shape, &a, k).apply(&mut h, &mut slope);
-            let (mut bend, mut unused) = (z.clone(), z.clone());
-            Activation::<f64>::new(shape, &a, k).each(&mut unused, &mut bend, |_, h, _, bend| (h, bend));
+            let (mut curvature, mut unused) = (z.clone(), z.clone());
+            let of = Activation::<f64>::new(shape, &a, k);
+            of.each(&mut unused, &mut curvature, |_, h, _, curvature| (h, curvature));
             for (i, &z) in z.iter().enumerate() {
                 let of = |z: f64| shape.function()(z, a[i % k]);
                 let what = format!("{shape:?} at {z}, a {}", a[i % k]);
                 assert!((h[i] - of(z)).abs() < 1e-14, "{what}");
                 assert!((slope[i] - (of(z + 1e-6) - of(z - 1e-6)) / 2e-6).abs() < 1e-8, "{what}");
                 let second = (of(z + 1e-4) - 2.0 * of(z) + of(z - 1e-4)) / 1e-8;
-                assert!((bend[i] - second).abs() < 1e-5, "{what}: {} {second}", bend[i]);
+                assert!((curvature[i] - second).abs() < 1e-5, "{what}: {} {second}", curvature[i]);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Penalties: functions that are small where most numbers are near 0, with their derivatives.
+//! Sparsity penalties, with their derivatives: functions that are small if most numbers are near 0.
 
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
-/// A function of one number that grows like `|y|`, and is smooth at 0: small for numbers of which most are near 0.
+/// A smooth approximation of `|y|`: its sum over codes approximates their L1 norm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -16,11 +16,11 @@ pub enum Penalty {
     SmoothL1,
 }
 
-/// How wide the smooth part of [`Penalty::SmoothL1`] is, squared.
+/// The constant of [`Penalty::SmoothL1`]: the squared width of its rounded part.
 const ROUNDED: f64 = 1e-2;
 
 impl Penalty {
-    /// Its second derivative at 0.
+    /// The second derivative at 0.
     pub fn curvature(self) -> f64 {
         match self {
             Penalty::LogCosh => 1.0,
@@ -28,8 +28,8 @@ impl Penalty {
         }
     }
 
-    /// Approximately its dependence on a rotation of codes of standard deviation `s`: a sixth of the fourth derivative at 0 times
-    /// `s⁴` for small ones, where it is nearly a square, whose mean no rotation changes; `s` for large ones.
+    /// Approximate size of the variation of the mean penalty under rotations of codes of standard deviation `s`: `s` for large codes; for
+    /// small ones a sixth of the fourth derivative at 0 times `s⁴`, because the quadratic term has the same mean after any rotation.
     pub fn force(self, s: f64) -> f64 {
         let fourth = match self {
             Penalty::LogCosh => 2.0,
@@ -38,8 +38,8 @@ impl Penalty {
         s.min(fourth / 6.0 * s.powi(4))
     }
 
-    /// [`differentiate`](Self::differentiate) where every number counts as often as its weight says: the derivative times that, and the
-    /// sum of values times it.
+    /// [`differentiate`](Self::differentiate) with weights: replaces every number by `w` times the derivative there, and returns the sum
+    /// of `w` times the values.
     pub fn differentiate_weighted<T: Real>(self, y: &mut [T], weights: &[f64]) -> f64 {
         match self {
             Penalty::LogCosh => each_weighted(y, weights, |y| (y.tanh_of(), y.log_cosh_of())),
@@ -47,7 +47,7 @@ impl Penalty {
         }
     }
 
-    /// Writes its derivative at every number over that number, and returns the sum of its values.
+    /// Replaces every number by the derivative there, and returns the sum of the values.
     pub fn differentiate<T: Real>(self, y: &mut [T]) -> f64 {
         match self {
             Penalty::LogCosh => each(y, |y| (y.tanh_of(), y.log_cosh_of())),
@@ -63,12 +63,12 @@ fn smooth_l1<T: Real>(y: T) -> (T, T) {
     (y / value, value)
 }
 
-/// Numbers that are summed beside each other, so that whole vectors can be used without changing the order of a sum.
+/// Number of independent partial sums, so that the compiler can vectorise without reordering sums.
 const LANES: usize = 16;
 /// Numbers of each lane whose sum is formed in their own type before it is added in double precision.
 const RUN: usize = 32;
 
-/// `y` becomes `f(y).0`; the sum of the others.
+/// Replaces `y` by `f(y).0`, and returns the sum of `f(y).1`.
 #[inline(always)]
 fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
     widest(
@@ -97,7 +97,7 @@ fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
     )
 }
 
-/// `y` becomes `w f(y).0`; the sum of `w f(y).1`.
+/// Replaces `y` by `w f(y).0`, and returns the sum of `w f(y).1`.
 #[inline(always)]
 fn each_weighted<T: Real>(y: &mut [T], weights: &[f64], f: impl Fn(T) -> (T, T)) -> f64 {
     widest(

@@ -1,4 +1,4 @@
-//! Single cells of the rows that a completion was fitted to, and all of them.
+//! Predicted values of cells of the rows that a matrix completion was fitted to: single cells, and all of them.
 
 use crate::data::Triplets;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::num::{Dtype, Matrix, Real, Values, fill, threads};
 use crate::run::Run;
 use crate::stats::gaps::{Conditional, LinePosteriors, triangle};
 
-/// The rows of a fit, as their model keeps them.
+/// The posteriors of the rows of a fit, which the model stores.
 struct FittedRows<'m> {
     of: &'m Conditional,
     dtype: Dtype,
@@ -28,22 +28,23 @@ impl<'m> FittedRows<'m> {
         };
         let (codes, offsets, errors, scale) = parts().map_err(|()| Error::Unsupported {
             asked: format!("{asked} by the {} model", model.method().key),
-            found: "it does not keep the rows that it was fitted to".into(),
-            remedy: "fit matrix-completion, or fill the cells of given rows by impute".into(),
+            found: "it does not store the rows that it was fitted to".into(),
+            remedy: "fit matrix-completion, or impute the cells of given rows".into(),
         })?;
         let (n, k) = (offsets.shape().first().copied().unwrap_or(0), model.n_components());
         let [codes, errors] = [codes, errors].map(Tensor::to_matrix);
         let of = model.conditional()?;
         let width = triangle(of.model().n_factors());
         let fits = codes.as_slice().len() == n * k && errors.as_slice().len() == n * width;
-        if !fits {
+        let (true, Some(scale)) = (fits, scale.f64s().first().copied()) else {
             return Err(Error::Unsupported {
                 asked: asked.into(),
-                found: "row_codes, row_offsets and row_errors are of different numbers of rows".into(),
+                found: "the shapes of row_codes, row_offsets, row_errors and row_offset_scale do not agree"
+                    .into(),
                 remedy: "the file is corrupt: fit the model again".into(),
             });
-        }
-        Ok(Self { of, dtype: model.dtype(), codes, offsets: offsets.f64s(), errors, scale: scale.f64s()[0] })
+        };
+        Ok(Self { of, dtype: model.dtype(), codes, offsets: offsets.f64s(), errors, scale })
     }
 
     /// Numbers of rows and of columns.
@@ -81,12 +82,12 @@ impl<'m> FittedRows<'m> {
     }
 }
 
-/// Values of cells, each given by row and column, of the rows that a completion was fitted to, and with `std` the standard error of a new
-/// observation of each; else none. `O(k)` a cell, `O(k²)` with errors.
+/// Predicted values of cells, each given by row and column, of the rows that a completion was fitted to, and if `std` the standard error of
+/// a new observation of each (otherwise an empty list). `O(k)` a cell, `O(k²)` with errors.
 ///
 /// # Errors
 ///
-/// A model that does not keep its rows; a cell outside them.
+/// A model that does not store the rows of its fit; a cell outside them.
 pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(Vec<f64>, Vec<f64>)> {
     let rows = FittedRows::of(model, "predicting cells")?;
     let (n, p) = rows.shape();
@@ -95,7 +96,7 @@ pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(
         if i >= n as u64 || j >= p as u64 {
             let why =
                 format!("cell {at} is outside the matrix of the fit, which has {n} rows and {p} columns");
-            let remedy = "give rows and columns counted from 0; cells of other rows are filled by impute";
+            let remedy = "rows and columns are counted from 0; to fill cells of other rows, use impute";
             return Err(Error::setting("cells", format!("({i}, {j})"), why, remedy));
         }
         let (i, j) = (i as usize, j as usize);
@@ -108,13 +109,13 @@ pub fn predict_cells(model: &Model, cells: &[(u64, u64)], std: bool) -> Result<(
     Ok((values, errors))
 }
 
-/// The values of the cells of a list, and with `std` the standard error of a new observation of each, 0 for those that are known; else none.
-/// Cells whose values are known stand for their rows, which may be others than those of the fit, and keep their bits; those without (NaN) are
-/// filled. A list of rows and columns alone is of the rows of the fit. `O(cells k² + rows k³)`.
+/// The values of the cells of a list, and if `std` the standard error of a new observation of each (otherwise an empty list), 0 for known
+/// values. Cells of known value define the rows, which may differ from those of the fit, and are returned unchanged; cells without a value
+/// (NaN) are predicted from the known cells of their row. A list of row and column indices alone refers to the rows of the fit. `O(cells k² + rows k³)`.
 ///
 /// # Errors
 ///
-/// Those of [`predict_cells`]; a model that takes no lists of cells; a cell that is listed twice, a column outside.
+/// Those of [`predict_cells`]; a model that takes no lists of cells; a cell that is listed twice; a column index out of range.
 pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Result<(Vec<f64>, Vec<f64>)> {
     let Some(known) = &list.values else { return predict_cells(model, &list.cells, std) };
     let of = model.conditional()?;
@@ -156,12 +157,12 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
     Ok((values, errors))
 }
 
-/// Every cell of the rows that a completion was fitted to, as its model has it: a row-major table with the type of the fit, and its
+/// Predicted values of all cells of the rows that a completion was fitted to: a row-major matrix of the type of the fit, and its number of
 /// columns. `O(n p k)`.
 ///
 /// # Errors
 ///
-/// A model that does not keep its rows; a table that does not fit into memory.
+/// A model that does not store the rows of its fit; a matrix that does not fit into memory.
 pub fn completed(model: &Model, run: &Run<'_>) -> Result<(Values, usize)> {
     let rows = FittedRows::of(model, "the completed matrix")?;
     let (n, p) = rows.shape();

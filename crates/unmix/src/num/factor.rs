@@ -278,8 +278,8 @@ impl Cholesky {
 }
 
 impl Cholesky {
-    /// Replaces every row of `b` by `inverse(L) b'`, the first half of [`solve_rows`](Self::solve_rows). Inner products of two such rows
-    /// are those of the original rows with the inverse of the factored matrix in between.
+    /// Replaces every row `b_i` of `b` by `L⁻¹ b_i'`, the first half of [`solve_rows`](Self::solve_rows). Inner products of such rows are
+    /// `b_i S⁻¹ b_j'`, where `S` is the factored matrix.
     pub(crate) fn half_solve_rows(&self, b: &mut Matrix<f64>) {
         nominally(b.cols(), |par| {
             let rows = b.faer_mut().transpose_mut();
@@ -287,7 +287,7 @@ impl Cholesky {
         });
     }
 
-    /// The second half.
+    /// Replaces every row `b_i` of `b` by `L'⁻¹ b_i'`, the second half of [`solve_rows`](Self::solve_rows).
     pub(crate) fn finish_rows(&self, b: &mut Matrix<f64>) {
         nominally(b.cols(), |par| {
             let rows = b.faer_mut().transpose_mut();

@@ -232,8 +232,8 @@ pub fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
 /// Minimum width from which a symmetric product is divided among threads: there is enough work, and there are few shards.
 const SHARED: usize = 512;
 
-/// Rows of the table that one thread computes at a time: the columns of the packed rows that they need fit in the second-level
-/// cache.
+/// Number of rows of the product that one thread computes at a time: the columns of the packed rows that they need fit in the
+/// second-level cache.
 const PART: usize = 96;
 
 /// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. Entries above the diagonal are undefined.
@@ -275,7 +275,7 @@ pub fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usiz
     total.iter_mut().zip(part).for_each(|(s, x)| *s += x.to_f64());
 }
 
-/// [`add_cross`] by the library's product, which is faster if both tables are wide; `scratch` holds the product of the block.
+/// [`add_cross`] by the library's product, which is faster if both matrices are wide; `scratch` holds the product of the block.
 pub(crate) fn add_cross_wide<T: Real>(
     total: &mut [f64],
     a: &[T],

@@ -38,8 +38,8 @@ impl Plan {
         Self { block_rows, shard_rows: block_rows * blocks }
     }
 
-    /// The plan for sums that are tables of `p x p`: blocks of up to 512 rows, and at least twice as many rows in a shard as in the
-    /// table, so that merging tables costs little compared with computing them.
+    /// The plan for sums that are `p x p` matrices: blocks of up to 512 rows, and at least `2 p` rows in a shard, so that merging the
+    /// matrices costs little compared with computing them.
     pub const fn for_table(p: usize) -> Self {
         let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
         while p >= 512 && block_rows < 512 && 2 * block_rows * p <= 1 << 20 {
@@ -51,7 +51,7 @@ impl Plan {
         Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
     }
 
-    /// The plan for sums over sparse rows from their stored entries: long shards, because the sum over each is a table whose size does not
+    /// The plan for sums over sparse rows from their stored entries: long shards, because the sum over each is a matrix whose size does not
     /// depend on the number of stored entries. All threads work on one shard.
     pub const fn for_stored(p: usize) -> Self {
         let Self { block_rows, shard_rows: dense } = Self::for_table(p);
@@ -72,9 +72,8 @@ impl Plan {
         Self::within(p, block_rows, shard_rows)
     }
 
-    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, or 1024 for wide
-    /// ones, because the products of every block are added to the tables, and shards of about eight times as many rows as the tables, up to
-    /// the alignment.
+    /// The plan for sums that are `p x k` and `k x k` matrices, over codes of `k` numbers each: blocks of up to 512 rows, or 1024 for wide
+    /// ones, because the products of every block are added to the matrices, and shards of about `8 max(p, k)` rows, up to the alignment.
     pub const fn for_codes(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };
         let mut block_rows = if p >= 256 && k >= 256 { 1024 } else { 512 };

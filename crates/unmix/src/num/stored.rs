@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Tables smaller than this are filled on the calling thread.
+/// Matrices smaller than this are filled on the calling thread.
 const SMALL: usize = 1 << 15;
 
 /// Entries by line, where a line is a row or a column: their indices, ascending within a line, and their values.
@@ -68,7 +68,7 @@ impl<'a, T> Lines<'a, T> {
     }
 }
 
-/// Called with the filled fraction of a table, from 0 to 1; an error ends the work.
+/// Progress callback: called with the fraction of a matrix that is filled, from 0 to 1; an error ends the work.
 pub(crate) type FillProgress<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
 
 /// A shard of sparse rows, as a part of all local rows.
@@ -122,8 +122,8 @@ impl<'a, T: Real> Stored<'a, T> {
         self.weights
     }
 
-    /// Calls `line` for each line of `table`, `width` numbers long, with its index: in all threads, each line in one of them. The result
-    /// for a line must depend on its index alone.
+    /// Calls `line` with the index and the slice of each line of the row-major matrix `table`, `width` numbers long: on all threads, each
+    /// line on one of them. The result for a line must depend on its index alone.
     ///
     /// # Errors
     ///
@@ -138,10 +138,11 @@ impl<'a, T: Real> Stored<'a, T> {
     }
 }
 
-/// Fills the lines of a table, `width` numbers each, from `stored` entries: `line` gets the index of a line and the slice to fill.
+/// Fills the lines of the row-major matrix `table`, `width` numbers each, from `stored` entries: `line` gets the index of a line and the
+/// slice to fill.
 ///
 /// A line depends on its index alone and is summed by one thread in a fixed order, so the bits do not depend on the number of threads,
-/// and no thread needs a table of its own.
+/// and no thread needs a matrix of its own.
 pub(crate) fn fill<U: Real>(
     threads: usize,
     stored: usize,

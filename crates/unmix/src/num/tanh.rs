@@ -5,7 +5,7 @@
 //! e^a = 2^k e^r,   k = round(a / ln 2),   |r| <= ln 2 / 2         e^r - 1 by the best polynomial there
 //! tanh x = x + x s N(s) / D(s),           |x| < 0.6, s = x^2     a convergent of x / (1 + s / (3 + s / (5 + ...)))
 //! tanh x = sign(x) (1 - 2 / (e^2|x| + 1)) elsewhere
-//! tanh x = h / (h + 1), h = expm1(2x) / 2       where less will do
+//! tanh x = h / (h + 1), h = expm1(2x) / 2       the faster form
 //! log cosh x = log1p(f^2 / (2 (f + 1))),  f = expm1(-|x|)         from cosh x = 1 + 2 sinh^2(x/2): nothing cancels near 0
 //! ```
 //!
@@ -30,7 +30,7 @@ pub trait Elementary:
 {
     /// Hyperbolic tangent.
     fn tanh_of(self) -> Self;
-    /// The same with half of the operations and an error of up to 2.6 units in the last place: for sums over millions of numbers.
+    /// Hyperbolic tangent with half of the operations and an error of up to 2.6 units in the last place: for sums over millions of numbers.
     fn tanh_about(self) -> Self;
     /// `log(cosh(x))`; 0 at 0 and asymptotically `|x| - log 2`, without overflow.
     fn log_cosh_of(self) -> Self;

@@ -23,7 +23,7 @@ pub fn num_threads() -> usize {
     }
 }
 
-/// Cached: reading control groups takes as long as a small fit.
+/// The number of processors that this process may use. Cached: reading control groups takes as long as a small fit.
 fn allowed() -> usize {
     static ALLOWED: OnceLock<usize> = OnceLock::new();
     *ALLOWED.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))

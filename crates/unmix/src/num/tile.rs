@@ -141,8 +141,8 @@ pub trait Tiles: Sized {
     /// Numbers in a vector of the current processor: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
 
-    /// `part += x' x` in the lower triangle, for rows of the table starting at `first` (a multiple of 16): `part` holds some rows of a
-    /// `p x p` table, `x` has `n` rows in panels, the last one with arbitrary padding. Entries above the diagonal are undefined.
+    /// `part += x' x` in the lower triangle, for the rows of this product starting at `first` (a multiple of 16): `part` holds some rows of a
+    /// `p x p` matrix, `x` has `n` rows in panels, the last one with arbitrary padding. Entries above the diagonal are undefined.
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
     /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of half the
@@ -195,7 +195,7 @@ macro_rules! products {
 
             #[inline(always)]
             pub(super) fn add_gram(part: &mut [f64], first: usize, x: &[$t], n: usize, p: usize) {
-                /// Rows of the table that are computed while their columns of `x` stay in the second-level cache.
+                /// Number of rows of the product that are computed while their columns of `x` stay in the second-level cache.
                 const NEAR: usize = 96;
                 /// Number of independent sums that hide the latency of four cycles at two multiply-adds per cycle: a narrower tile is no
                 /// faster.
@@ -370,7 +370,7 @@ macro_rules! best {
             #[cfg(target_arch = "x86_64")]
             super::simd::Instructions::Avx512 => unsafe { x86::$avx512::$function $arguments },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the caller guarantees that every number that `steps` reach is valid.
+            // SAFETY: support by the processor was checked.
             super::simd::Instructions::Avx2 => unsafe { x86::$avx2::$function $arguments },
             _ => $plain::$function $arguments,
         }

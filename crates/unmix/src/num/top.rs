@@ -26,7 +26,7 @@ const FRESH: usize = 8;
 /// Number of blocks after which added rows that have found nothing end the search.
 const WATCHED: u64 = 3;
 
-/// Whether the first `k` pairs of a `p x p` matrix in memory are faster to compute this way, and with which options.
+/// Options for the first `k` pairs of a `p x p` matrix in memory; `None` if the full decomposition is expected to be faster.
 ///
 /// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on a few directions above a noise floor: if the iteration
 /// ends within this basis, it is three to ten times faster than the full decomposition, and it is abandoned early for a flat
@@ -125,7 +125,7 @@ impl Lanczos {
         Some(Self { basis: Basis::new(p, block, start), steps: 0, check_at, joined })
     }
 
-    /// The rows to apply the operator to.
+    /// The rows to which the operator is to be applied.
     pub fn block(&self) -> &Matrix<f64> {
         &self.basis.last
     }

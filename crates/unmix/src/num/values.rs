@@ -20,12 +20,12 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Their type.
+    /// Type of the entries.
     pub fn dtype(&self) -> Dtype {
         match self {
             Values::F32(_) => Dtype::F32,

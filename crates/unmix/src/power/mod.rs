@@ -65,9 +65,9 @@ pub enum Projection<'a> {
 pub enum Shift {
     /// This number times `A`; a negative number shortens steps.
     Constant(f64),
-    /// The slope of each row times `A`, as in FastICA.
+    /// The slope of each row times that row of `A`, as in FastICA.
     Slope,
-    /// This number times `A` until rows change by less than `NEAR`, then the slope. A step that decreases the objective is
+    /// This number times `A` until no entry changes by 0.05 or more in a step, then the slope. A step that decreases the objective is
     /// rejected, and the slope is not used for some iterations; after the second rejection it is not used any more.
     Hybrid(f64),
 }
@@ -131,11 +131,12 @@ struct State {
 }
 
 impl PowerIteration<'_> {
-    /// Iterates from `start`, whose rows are projected first. One evaluation of the map for each step, and one before.
+    /// Iterates from `start`, whose rows are projected first. One evaluation of the map for each step, and one before. Numbers that are not
+    /// finite end the iteration with [`Outcome::Stalled`], an infinite residual, and `start` as the rows.
     ///
     /// # Errors
     ///
-    /// Errors of the map; a stop that was requested.
+    /// Errors of the map; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn solve(&self, map: &mut dyn PowerMap, start: &Matrix<f64>, run: &Run<'_>) -> Result<PowerResult> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let (mut steps, at) = Steps::begin(run, "power iteration", limits, || {

@@ -1,4 +1,4 @@
-//! A checksum of rows, which tells whether two fits are of the same rows.
+//! A checksum of rows: fits whose checksums differ are of different rows.
 
 use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;

@@ -119,7 +119,7 @@ pub struct Spread {
     pub squares: Vec<f64>,
     /// `Σ y_i⁴`.
     pub fourth: Vec<f64>,
-    /// Number of rows with `|y_i|` at most `NEAR_ZERO`.
+    /// Number of rows with `|y_i|` at most 0.01, weighted.
     pub near: Vec<f64>,
 }
 
@@ -215,7 +215,7 @@ impl Partial for Spread {
 pub struct Reweighted {
     /// Number of rows so far, weighted.
     pub n: f64,
-    /// Number of rows whose projection is near 0.
+    /// Number of rows whose projection is near 0, weighted.
     pub near: f64,
     /// `Σ |y|`.
     pub sizes: f64,

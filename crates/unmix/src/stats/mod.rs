@@ -28,8 +28,8 @@ mod weights;
 pub use checksum::{Checksum, GatherChecksum};
 #[doc(hidden)]
 pub use contrast::{Contrast, ContrastSums, Contrasts};
-#[doc(hidden)]
 pub(crate) use directions::NEAR_ZERO;
+#[doc(hidden)]
 pub use directions::{DirectionSums, GatherDirections, GatherReweighted, GatherSpread, Reweighted, Spread};
 #[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
@@ -97,7 +97,8 @@ fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
 
 /// A description of a sum over rows: everything that it depends on except the rows.
 ///
-/// A gather can be sent as bytes ([`pack`](Self::pack)) to a worker, which computes the sums over its shards and returns them: see [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
+/// A gather can be sent as bytes ([`pack`](Self::pack)) to a worker, which computes the sums over its shards and returns them: see
+/// [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
 pub trait Gather<T: Real>: Sync + Sized {
     /// The sum.
     type Part: Partial;

@@ -71,7 +71,7 @@ impl Packer {
 pub struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {
-    /// Over `bytes`.
+    /// Reads from `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }

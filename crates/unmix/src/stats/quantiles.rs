@@ -31,12 +31,12 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     out
 }
 
-/// The 97.5 % quantile of Student's t distribution; the expansion of [`student`] is a tenth short where there is one degree of freedom.
+/// The 97.5 % quantile of Student's t distribution; the expansion of [`student`] is a tenth too small for one degree of freedom.
 pub(crate) fn student_975(freedom: f64) -> f64 {
     if freedom == 1.0 { 12.706 } else { student(0.025, freedom) }
 }
 
-/// Mean, and ends of its 95 % interval by Student's t distribution; `None` of fewer than two values.
+/// Mean, and bounds of its 95 % confidence interval by Student's t distribution; `None` for fewer than two values.
 pub fn mean_interval(values: &[f64]) -> Option<(f64, f64, f64)> {
     let n = values.len() as f64;
     if n < 2.0 {

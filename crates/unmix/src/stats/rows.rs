@@ -1,4 +1,4 @@
-//! Gather of selected rows: initial values of a search, and rows that a message names.
+//! Gathers of selected rows, such as initial values of a search, and of the range of the columns with the first number that is not finite.
 
 use super::stored::Counts;
 use super::sum::{AddShard, GatherSum, Sum};
@@ -21,11 +21,11 @@ impl GatherRows {
     }
 }
 
-/// Consecutive rows.
+/// The selected rows, in ascending order of their indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GatheredRows<T> {
-    /// Row-major.
+    /// The numbers, row-major.
     pub numbers: Vec<T>,
 }
 

@@ -1,4 +1,4 @@
-//! Contrasts that are fitted to a source: its score function, approximated by a combination of basis functions.
+//! Contrasts that are fitted to a source: its score function, approximated by a linear combination of basis functions.
 //!
 //! For a source with density `p`, the optimal contrast has the derivative `ψ = -p'/p`, its score function. The best approximation
 //! `Σ c_b h_b` in mean square, which minimises `E (ψ - Σ c_b h_b)²`, needs no density estimate: integration by parts gives

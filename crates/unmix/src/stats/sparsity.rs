@@ -1,4 +1,4 @@
-//! The sparsity penalty of filter outputs, and its gradient with respect to the filters.
+//! The sparsity penalty of codes, and its gradient with respect to the filters.
 
 use super::{Gather, Packer, Partial, Unpacker, both};
 use crate::elementwise::Penalty;
@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use std::borrow::Cow;
 
-/// Filters and the penalty of their outputs.
+/// Filters, and the penalty of their codes.
 #[derive(Clone, Debug)]
 pub struct Filters<'a, T> {
     /// Offset that is subtracted from rows first, unless it is 0 throughout.
     pub mean: Option<Cow<'a, [f64]>>,
-    /// `V`, `k x p`.
+    /// The filters `V`, `k x p`.
     pub rows: Matrix<T>,
-    /// The penalty of their outputs.
+    /// The penalty of the codes.
     pub penalty: Penalty,
 }
 
-/// `Σ_x Σ_j g(y_j)` and `Σ_x g'(y) x'` over rows `x`, where `y = V x` are the filter outputs.
+/// `Σ_x Σ_j g(y_j)` and `Σ_x g'(y) x'` over rows `x`, where `y = V x` are the codes.
 ///
 /// `k p + 2` numbers, whatever the number of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ impl Sparsity {
         Self { n: 0.0, value: 0.0, gradient: Matrix::zeros(k, p) }
     }
 
-    /// Adds a block of rows: two products and a pass over the filter outputs. `4 b k p` operations.
+    /// Adds a block of rows: two products and a pass over the codes. `4 b k p` operations.
     pub fn gather<T: Real>(
         &mut self,
         block: Block<'_, T>,
@@ -52,16 +52,16 @@ impl Sparsity {
             return;
         }
         product.resize(k * (n + p), T::default());
-        let (outputs, scratch) = product.split_at_mut(k * n);
-        kernel::product_by_rows(outputs, filters.rows.as_slice(), centred, k, n, p);
+        let (codes, scratch) = product.split_at_mut(k * n);
+        kernel::product_by_rows(codes, filters.rows.as_slice(), centred, k, n, p);
         self.value += match weights {
-            None => filters.penalty.differentiate(outputs),
+            None => filters.penalty.differentiate(codes),
             Some(weights) => {
                 let of_filter = |y: &mut [T]| filters.penalty.differentiate_weighted(y, weights);
-                outputs.chunks_exact_mut(n).map(of_filter).sum()
+                codes.chunks_exact_mut(n).map(of_filter).sum()
             }
         };
-        kernel::product_of_few(scratch, outputs, centred, [k, n, p]);
+        kernel::product_of_few(scratch, codes, centred, [k, n, p]);
         widest(
             #[inline(always)]
             || {
@@ -81,7 +81,7 @@ impl<T: Real> Gather<T> for GatherSparsity<'_, T> {
     type Part = Sparsity;
     const KIND: &'static str = "sparsity";
 
-    /// Blocks are short enough for their outputs to stay in cache between the two products, and shards short enough to balance
+    /// Blocks are short enough for their codes to stay in cache between the two products, and shards short enough to balance
     /// threads.
     fn plan(&self, n_features: usize) -> Plan {
         let width = self.0.rows.rows().max(n_features).max(1);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! loses no more than a factor `1/(1 − fraction stored)` to cancellation, and its diagonal, computed in two passes, nothing. Each
-//! line of a table is summed separately (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
+//! line of a matrix is summed separately (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
 
 use crate::error::Result;
 use crate::num::{Real, Stored, kernel};
@@ -24,7 +24,7 @@ pub trait AddStored<T: Real, P>: Sync {
     fn add_stored(&self, part: &mut P, shard: &Stored<'_, T>) -> Result<()>;
 }
 
-/// Sample weights.
+/// Sample weights of some rows, and their sum.
 #[derive(Clone, Copy)]
 pub(super) struct Counts<'w> {
     weights: Option<&'w [f64]>,

@@ -186,7 +186,7 @@ impl LinePosteriors {
         }
     }
 
-    /// Selected factors, in this order, each with a sign.
+    /// The posteriors of selected factors, in this order, each multiplied by a sign.
     pub fn chosen(&self, of: &[(usize, f64)]) -> Self {
         let k = of.len();
         let mut table = Vec::with_capacity(self.len() * Self::width(k));

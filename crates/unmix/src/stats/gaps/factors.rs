@@ -170,7 +170,7 @@ pub struct GatherFactors {
 }
 
 impl GatherFactors {
-    /// Under this model.
+    /// Gathers the sums at the posteriors under `model`.
     pub fn new(model: LinearGaussian) -> Self {
         Self { of: Conditional::new(model) }
     }

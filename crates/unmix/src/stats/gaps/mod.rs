@@ -394,7 +394,7 @@ pub fn solve(a: &mut [f64], b: &mut [f64]) {
 }
 
 /// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the log determinant of the matrix. A
-/// pivot that is not positive because of rounding is replaced by the smallest positive number. `O(k³)`.
+/// pivot that is not positive because of rounding is replaced by the smallest positive normal number. `O(k³)`.
 pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
     let mut log_determinant = 0.0;
     for i in 0..k {

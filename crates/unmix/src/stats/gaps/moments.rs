@@ -34,7 +34,7 @@ pub struct GatherMoments {
 }
 
 impl GatherMoments {
-    /// Under this model, with columns divided by `unit`.
+    /// Gathers the moments under `model`, with columns divided by `unit`.
     pub fn new(model: LinearGaussian, unit: Vec<f64>) -> Self {
         Self { of: Conditional::new(model), unit }
     }
