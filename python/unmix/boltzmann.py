@@ -23,14 +23,14 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     n_components : int, default=50
         Number of hidden units, which may exceed the number of columns.
     learning_rate : float, default=0.01
-        Learning rate, which is constant, for the mean over a batch of standardised rows; steps have no momentum.
+        Constant learning rate of stochastic gradient descent without momentum, for the mean over a mini-batch of standardised rows.
     batch_size : int, default=10
         Mini-batch size.
     max_epochs : int, default=100
         Maximum number of epochs.
     n_steps : int, default=1
-        Number of steps of Gibbs sampling that contrastive divergence takes from every row: more of them come nearer to the gradient
-        of the likelihood.
+        Number of steps of Gibbs sampling from every row in contrastive divergence; with more steps, the estimate of the gradient of
+        the likelihood has less bias.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -138,31 +138,31 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, learnt
         parameters, or 1; None for the variant's value, and ``"ema"`` without a variant.
     constraint : {"orthonormal", "native"}, default="orthonormal"
-        ``"orthonormal"`` for strictly orthonormal components, ``"native"`` for the published fixed point: unit columns, nearly
+        Constraint on the components: ``"orthonormal"``, or ``"native"`` for the published fixed point, unit columns that are nearly
         orthogonal.
     beta : float or None, default=None
         Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in 19 to
         23, of order in 24; None for the variant's value.
     beta_scale : {"variance", "absolute"} or None, default=None
-        ``"variance"``: ``beta`` is multiplied by the mean variance along the components where it weighs orthogonality, by the mean
-        length of a row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that
-        units do not matter; ``"absolute"``: it is a number, as published; None for ``"variance"``, and for ``"absolute"`` where
+        Unit of ``beta``: with ``"variance"`` it is multiplied by the mean variance along the components for orthogonality, by the
+        mean length of a row for sparsity, and by the root of the mean variance of the columns for order, so that results do not
+        depend on units; with ``"absolute"`` it is used as given, as published; None for ``"variance"``, or for ``"absolute"`` if
         ``tangent=False``.
     sigma_l2 : float or None, default=None
-        L2 penalty on learnt standard deviations (``sigma="train"``), which grow without bound at 0; None for the variant's value
-        where it learns them, else 0.001.
+        L2 penalty on learnt standard deviations (``sigma="train"``), which without it grow without bound; None for the variant's
+        value if it learns them, else 0.001.
     order : {"variance", "found"}, default="variance"
         Order of the components: by decreasing variance, or as the solver found them.
     solver : {"auto", "gpm", "sgd", "adam"}, default="auto"
-        ``"gpm"`` for the generalised power method, without a learning rate, ``"sgd"`` and ``"adam"`` for stochastic gradients;
-        ``"auto"`` for ``"gpm"`` where components are orthonormal, for a second-order solver where ``constraint="native"``, and for
-        ``"adam"`` with a variant.
+        Solver: ``"gpm"`` for the generalised power method, without a learning rate, ``"sgd"`` and ``"adam"`` for stochastic
+        gradient descent; ``"auto"`` for ``"gpm"`` with orthonormal components, for a second-order solver with
+        ``constraint="native"``, and for ``"adam"`` with a variant.
     learning_rate : float or None, default=None
         Initial learning rate of the trained solvers; None for 0.01.
     batch_size : int or None, default=None
         Mini-batch size of the trained solvers; None for 128.
     max_epochs : int or None, default=None
-        Maximum number of epochs of the trained solvers; None for 3, or as many as make 3000 steps.
+        Maximum number of epochs of the trained solvers; None for 3, or for more if these have fewer than 3000 steps.
     max_iter : int, default=1000
         Maximum number of iterations of the deterministic solvers, each a full pass over the data.
     tol : float or None, default=None
@@ -181,8 +181,8 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Decoder: ``"linear"`` for the least-squares reconstruction, ``"nonlinear"`` for the model's own, the mean plus ``sigma h(y /
         sigma)`` along each component.
     halves : bool or None, default=None
-        Fit two disjoint halves of the rows as well and report how far their components agree, for about the time of one more fit;
-        None where that takes about a second at most.
+        Fit two disjoint halves of the rows, too, and report the agreement of their components, which takes about as long as the fit
+        itself; None for True if that is about a second at most.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -160,18 +160,19 @@ class PPCA(PPCAParameters, Probabilistic):
     Parameters
     ----------
     n_components : int, {"aic", "bic", "cells"} or None, default=None
-        Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1; or the number by one of the rules over a table of numbers: ``"aic"``, ``"bic"``,
-        or ``"cells"``, which predicts held-out cells best.
+        Number of components, less than the numbers of columns and of rows; 0 for noise alone; None to select it by the Bayesian
+        information criterion, at least 1; ``"aic"`` or ``"bic"`` to compare fits with several numbers by that criterion,
+        ``"cells"`` by the prediction of held-out cells.
     algorithm : {"auto", "closed-form", "em"}, default="auto"
         Algorithm that maximises the likelihood: ``"closed-form"`` from the spectrum of the covariance, for rows without missing
-        cells; ``"em"`` for expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` for the first, and for the second
-        where cells are missing.
+        cells; ``"em"`` for expectation-maximisation (PX-EM) over the observed cells; ``"auto"`` for the first, or for the second if
+        cells are missing.
     noise_floor : float, default=0.0
         Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
         refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
-        Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
+        Convergence tolerance of the iterations: the increase of the mean log-likelihood of a row, in nats. The closed form has
+        none.
     max_iter : int, default=1000
         Maximum number of iterations.
     standardize : bool, default=False
@@ -270,9 +271,9 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     Parameters
     ----------
     n_components : int, {"aic", "bic", "cells"} or None, default=None
-        Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
-        Bayesian information criterion, at least 1; or the number by one of the rules over a table of numbers: ``"aic"``, ``"bic"``,
-        or ``"cells"``, which predicts held-out cells best.
+        Number of components, less than the numbers of columns and of rows; 0 for noise alone; None to select it by the Bayesian
+        information criterion, at least 1; ``"aic"`` or ``"bic"`` to compare fits with several numbers by that criterion,
+        ``"cells"`` by the prediction of held-out cells.
     groups : array-like of shape (n_components,), "bic" or None, default=None
         Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; ``"bic"`` for
         the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
@@ -281,7 +282,8 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
         Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
         refused, because their likelihood is unbounded; 1e-8 keeps it finite.
     tol : float, default=1e-08
-        Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
+        Convergence tolerance of the iterations: the increase of the mean log-likelihood of a row, in nats. The closed form has
+        none.
     max_iter : int, default=1000
         Maximum number of iterations.
     standardize : bool, default=False

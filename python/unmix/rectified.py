@@ -38,10 +38,10 @@ class RFN(RFNParameters, Likelihood, Estimator):
         Learning rate: parameters move by this fraction of the full update in an iteration; ``"auto"`` is 0.1 with
         ``e_step="plain"``, else 1.
     max_iter : int, default=1000
-        Maximum number of iterations; with ``batch_size``, of passes over the rows.
+        Maximum number of iterations; with ``batch_size``, of epochs.
     tol : float or None, default=None
         Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning
-        rate, in five successive iterations; None for exactly ``max_iter`` iterations.
+        rate, must be below it in five successive iterations; None for exactly ``max_iter`` iterations.
     init : {"random", "ica"}, fitted estimator, path or None, default="random"
         Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
         columns of the mixing matrix of independent components, each with the sign for which its source has positive skewness; or a
@@ -221,10 +221,10 @@ class StackedRFN(StackedRFNParameters, Estimator):
         Learning rate: parameters move by this fraction of the full update in an iteration; ``"auto"`` is 0.1 with
         ``e_step="plain"``, else 1.
     max_iter : int or array-like of shape (n_layers,), default=1000
-        Maximum number of iterations; with ``batch_size``, of passes over the rows.
+        Maximum number of iterations; with ``batch_size``, of epochs.
     tol : float, None or array-like of shape (n_layers,), default=None
         Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, divided by the learning
-        rate, in five successive iterations; None for exactly ``max_iter`` iterations.
+        rate, must be below it in five successive iterations; None for exactly ``max_iter`` iterations.
     init : {"random", "ica"} or array-like of shape (n_layers,), fitted estimator, path or None, default="random"
         Initial loadings: ``"random"`` for normal numbers with 0.01 times the standard deviation of each column, ``"ica"`` for the
         columns of the mixing matrix of independent components, each with the sign for which its source has positive skewness; or a

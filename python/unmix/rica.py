@@ -17,17 +17,17 @@ class RICA(RICAParameters, Sources):
         Number of features, which may exceed the number of columns; None for the rank of the rows.
     beta : float or "auto", default="auto"
         Weight of the sparsity penalty against the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)``
-        in whitened coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root
-        mean square of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard
-        deviation along the last principal direction that has a feature to itself.
+        in whitened coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); with ``whiten=False``, rows are first divided by
+        the root mean square of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the
+        standard deviation along principal direction ``n_components``, or along the last one if there are fewer.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
         The penalty g that measures sparsity: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to the absolute value.
     whiten : bool, default=True
-        Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as there
-        are features, or a tenth of the rows where ``n_components`` is None; False for the columns as they are.
+        Learn features in whitened coordinates, as many as the rank of the rows; if there are fewer rows than ten times the rank, as
+        many as there are features, or a tenth of the rows if ``n_components`` is None. False for the coordinates of the columns.
     unit_norm : bool or "auto", default="auto"
-        Keep every feature at unit norm, in the coordinates that are learnt from. ``"auto"`` does where there are more features than
-        directions, some of which would otherwise vanish.
+        Constrain every feature to unit norm, in the coordinates in which it is learnt. ``"auto"`` does so if there are more
+        features than directions: some of them would otherwise collapse to 0.
     max_iter : int, default=1000
         Maximum number of iterations, without ``batch_size``.
     tol : float or None, default=None
@@ -39,8 +39,8 @@ class RICA(RICAParameters, Sources):
     max_epochs : int, default=10
         Maximum number of epochs; without ``batch_size`` it has no effect.
     w_init : array-like of shape (n_components, n_features) or None, default=None
-        Initial features, in the units of the components: those of an earlier fit, for example; None for orthonormal features at
-        random, or random ones where there are more features than directions. Not recorded in the model file.
+        Initial features, in the units of the components, such as those of an earlier fit; None for random orthonormal features, or
+        random ones if there are more features than directions. Not recorded in the model file.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False

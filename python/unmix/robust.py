@@ -31,8 +31,9 @@ class RobustPCA(RobustPCAParameters, Estimator):
         Standard deviation of the noise in every cell; 0 for none: rows are then exactly low rank plus sparse. ``"auto"`` is 0 if
         most cells have no residual in the exact decomposition, and is estimated otherwise.
     tol : float, default=1e-07
-        Convergence tolerance of the exact form: the norm of the residual relative to that of the rows; the relative change of the
-        sparse part must be below 100 times that. With noise, iterations stop at a relative change below 1000 times that.
+        Convergence tolerance of the form without noise, for the primal residual: the norm of the rows minus both parts, relative to
+        that of the rows. The relative dual residual must be below 100 times that. With noise, the relative change of both parts
+        must be below 1000 times that.
     max_iter : int, default=500
         Maximum number of iterations, of each convex problem that is solved.
     center : bool, default=False

@@ -31,12 +31,12 @@ class SparseCoder(SparseCoderParameters, Estimator):
         The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
         components.
     algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
-        ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for proximal gradient steps, ``"lars"`` for the
-        homotopy in alpha: all of these solve the same problem. ``"omp"`` for orthogonal matching pursuit, up to a number of atoms
-        or an error.
+        Solver: ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for accelerated and plain proximal
+        gradient steps, ``"lars"`` for the homotopy in alpha; all of these solve the same lasso. ``"omp"`` for orthogonal matching
+        pursuit, up to a number of atoms or down to a squared error.
     alpha : float or {"auto", "cv"}, default="auto"
-        Weight of the l1 penalty against half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest product
-        with an atom; ``"cv"`` for the smallest error on held-out entries.
+        Weight of the l1 penalty against half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest inner
+        product with an atom; ``"cv"`` for the value with the smallest prediction error on held-out entries.
     n_nonzero_coefs : int or None, default=None
         Maximum number of nonzero entries in a code of ``"omp"``; None for a tenth of ``n_features``, at least 1, unless
         ``max_squared_error`` is given.
@@ -52,8 +52,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
     max_iter : int, default=1000
         Maximum number of iterations of each row: passes, steps, or breakpoints of ``"lars"``.
     tol : float or None, default=None
-        Convergence tolerance of each row: its duality gap divided by half its squared norm; None for 1e-6, in single precision
-        1e-5.
+        Convergence tolerance of each row: its duality gap divided by half its squared norm; None for 1e-6 in double precision, 1e-5
+        in single.
     sparse_output : bool, default=False
         Codes are compressed sparse rows of scipy.
     random_state : int, RandomState or None, default=None

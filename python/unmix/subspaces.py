@@ -33,17 +33,18 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters; None for the largest gap between eigenvalues of the normalized affinities, up to 20, or 1 where the
-        Bayesian information criterion of one subspace is better.
+        Number of clusters; None for the number of eigenvalues of the normalized affinities before their largest gap, from 2 to 20,
+        or for 1 if the Bayesian information criterion prefers a single subspace.
     n_components : int, array-like of shape (n_components,) or None, default=None
-        Dimension of the subspaces: a number for all of them, or a list of one for each cluster; None for the number with the
-        largest Bayesian information criterion in each cluster, at least 1 and, of several clusters, below the number of columns.
+        Dimension of the subspaces: a number for all of them, or a list with one for each cluster; None to select that of each
+        cluster by the Bayesian information criterion, at least 1 and, with several clusters, below the number of columns.
     algorithm : {"ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"}, default="ssc+k-subspaces"
-        The algorithm: ``"ssc"``, spectral clustering of the coefficients of sparse self-representation; ``"k-subspaces"``,
-        alternating between assignment of rows to the nearest subspace and refits of the subspaces; ``"ssc+k-subspaces"``, the
-        second started from the clusters of the first; ``"shape"``, spectral clustering of the shape interaction matrix;
-        ``"ppca-mixture"``, maximum likelihood of a mixture of probabilistic PCA from the clusters of ``"ssc+k-subspaces"``, or of
-        ``"k-subspaces"`` where both numbers are given for more than 2000 rows: rows then have probabilities and a likelihood.
+        Algorithm: ``"ssc"``, spectral clustering of the coefficients of sparse self-representation; ``"k-subspaces"``, alternation
+        between assigning rows to the nearest subspace and fitting subspaces to their rows; ``"ssc+k-subspaces"``, the second
+        started from the clusters of the first; ``"shape"``, spectral clustering of the shape interaction matrix;
+        ``"ppca-mixture"``, maximum likelihood of a mixture of probabilistic PCA, started from the clusters of
+        ``"ssc+k-subspaces"``, or from those of ``"k-subspaces"`` if ``n_clusters`` and ``n_components`` are given and there are
+        more than 2000 rows: rows then have probabilities and a likelihood.
     alpha : float, default=20.0
         Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is ``1 / alpha`` times the
         smallest one at which all coefficients of some row are 0.
