@@ -6,12 +6,14 @@ use crate::facts;
 use crate::figure;
 use crate::picture::{Scale, data_uri};
 use maud::{Markup, html};
-use unmix::stability::STABLE;
+use unmix::stability::{self, STABLE, chance_agreement, similarity};
 use unmix::{Error, Matrix, Model, Result, metrics};
 
 /// Pairs that are drawn, and that are tabulated.
 const DRAWN: usize = 24;
 const TABLED: usize = 128;
+/// Most pairs of random directions that are compared, for the agreement by chance.
+const MOST_BY_CHANCE: usize = 1 << 20;
 
 /// A component of this model and the one of the other that it is paired with.
 struct Pair {
@@ -24,13 +26,23 @@ struct Pair {
 }
 
 impl Pair {
-    fn alike(&self) -> f64 {
-        self.correlation.unwrap_or(self.cosine).abs()
+    fn alike(&self, non_negative: bool) -> f64 {
+        similarity(self.correlation.unwrap_or(self.cosine), non_negative)
     }
 
     fn sign(&self) -> f64 {
         if self.correlation.unwrap_or(self.cosine) < 0.0 { -1.0 } else { 1.0 }
     }
+}
+
+/// Whether the components of both models are identified by their directions and not by their codes.
+pub(super) fn by_directions(model: &Model, other: &Model) -> bool {
+    stability::by_directions(model) && stability::by_directions(other)
+}
+
+/// Whether the opposite of a direction is another one, in both models.
+fn non_negative(model: &Model, other: &Model) -> bool {
+    by_directions(model, other) && [model, other].iter().all(|m| m.code().codes().non_negative)
 }
 
 /// Refuses a model of other columns.
@@ -65,25 +77,27 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     }
     let of_components = |c: &&Matrix<f64>| (c.rows(), c.cols()) == (a.rows(), b.rows());
     let correlation = context.sample.as_ref().and_then(|s| s.beside.as_ref()).filter(of_components);
-    let pairs = paired(&a, &b, correlation);
+    let positive = non_negative(context.model, other);
+    let pairs = paired(&a, &b, correlation, positive);
     let lone = |k: usize, taken: &dyn Fn(&Pair) -> usize| -> Vec<String> {
         (0..k).filter(|i| pairs.iter().all(|p| taken(p) != *i)).map(|i| i.to_string()).collect()
     };
     let (here, there) = (lone(a.rows(), &|p| p.here), lone(b.rows(), &|p| p.there));
-    let same = pairs.iter().filter(|p| p.alike() >= STABLE).count();
+    let same = pairs.iter().filter(|p| p.alike(positive) >= STABLE).count();
     let measure = match context.sample.as_ref().filter(|_| correlation.is_some()) {
         Some(sample) => format!("the correlation of their codes over {}", sample.described()),
         None => "the cosine of their loadings".into(),
     };
-    let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)])?;
+    let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)], positive)?;
     let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
         "beside",
         "Comparison with another model",
         html! {
             p.caption {
-                strong { (same) " of " (pairs.len()) } " pairs agree: the absolute value of "
-                (measure) " is " (STABLE) " or more. Components are paired one to one so that the sum of these absolute values is largest"
+                strong { (same) " of " (pairs.len()) } " pairs agree: " @if !positive { "the absolute value of " }
+                (measure) " is " (STABLE) " or more. Components are paired one to one so that the sum of these "
+                @if positive { "cosines" } @else { "absolute values" } " is largest"
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "
                 code { (name) } ": " (other.method().class) ", " (facts::components(other)) ", fitted to "
@@ -91,6 +105,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 @if pictures { "On the left is this model, on the right the other." }
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
+            (chance(context.model, other, &pairs, positive))
             @if !here.is_empty() { p.caption { "Without a partner in the other model: " (here.join(", ")) "." } }
             @if !there.is_empty() { p.caption { "Of the other model, without a partner here: " (there.join(", ")) "." } }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
@@ -103,7 +118,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 tbody { @for pair in pairs.iter().take(TABLED) { tr {
                     th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine.abs())) }
                     @if let Some(c) = pair.correlation { td { (format!("{:.4}", c.abs())) } }
-                    td { @if pair.alike() >= STABLE { "yes" } @else { "no" } }
+                    td { @if pair.alike(positive) >= STABLE { "yes" } @else { "no" } }
                 } } }
             } }
             @if pairs.len() > TABLED { p.caption { "The other " (pairs.len() - TABLED) " pairs are left out." } }
@@ -111,16 +126,30 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
+/// How alike the pairs of atoms are on average, and as many random directions: overcomplete atoms of two fits always have partners.
+fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Markup {
+    let (ka, kb) = (model.n_codes(), other.n_codes());
+    if !by_directions(model, other) || pairs.is_empty() || ka.saturating_mul(kb) > MOST_BY_CHANCE {
+        return html! {};
+    }
+    let mean = pairs.iter().map(|p| p.alike(positive)).sum::<f64>() / pairs.len() as f64;
+    let chance = chance_agreement((ka, kb), model.n_features(), positive, 0);
+    html! { p.caption {
+        "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of as many random directions, paired in the same way, is "
+        (format!("{chance:.3}")) "."
+    } }
+}
+
 /// Pairs in the order of this model's components. Decoder vectors are compared, not rows of the encoder: these may differ for the same
 /// source in directions in which the rows do not vary.
-fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -> Vec<Pair> {
+fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>, positive: bool) -> Vec<Pair> {
     let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = |i: usize, j: usize| {
         let product: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
         product / (length(a.row(i)) * length(b.row(j)))
     };
-    let alike =
-        Matrix::from_fn(a.rows(), b.rows(), |i, j| correlation.map_or_else(|| cosine(i, j), |c| c[(i, j)]));
+    let compared = |i: usize, j: usize| correlation.map_or_else(|| cosine(i, j), |c| c[(i, j)]);
+    let alike = Matrix::from_fn(a.rows(), b.rows(), |i, j| similarity(compared(i, j), positive));
     let pair = |(here, there)| Pair {
         here,
         there,
@@ -130,7 +159,12 @@ fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -
     metrics::pairs(&alike).into_iter().map(pair).collect()
 }
 
-fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<Markup>> {
+fn drawings(
+    context: &Context<'_>,
+    other: &Model,
+    pairs: &[Pair],
+    positive: bool,
+) -> Result<Vec<Markup>> {
     let (ours, theirs) = (facts::decoder(context.model), facts::decoder(other));
     let unit = |v: &[f64], sign: f64| -> Vec<f64> {
         let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
@@ -139,10 +173,10 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<
     pairs
         .iter()
         .map(|pair| {
-            let (left, right) = (unit(ours.row(pair.here), 1.0), unit(theirs.row(pair.there), pair.sign()));
+            let (left, right) = (unit(ours.row(pair.here), 1.0), unit(theirs.row(pair.there), if positive { 1.0 } else { pair.sign() }));
             let said = format!("Component {} and component {} of the other model", pair.here, pair.there);
             let caption = html! {
-                figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { @if pair.correlation.is_some() { "|r| " } @else { "|cos| " } (format!("{:.4}", pair.alike())) } }
+                figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { @if pair.correlation.is_some() { "|r| " } @else if positive { "cos " } @else { "|cos| " } (format!("{:.4}", pair.alike(positive))) } }
             };
             Ok(match VectorStyle::of(context) {
                 VectorStyle::Pictures(layout) => {

@@ -73,7 +73,11 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     beside::check(model, other)?;
     sources::check(model, options)?;
     let sample = match rows {
-        Some(rows) => Some(with_rows!(rows, rows => Sample::of(model, other, rows, run))?),
+        Some(rows) => {
+            // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
+            let coded = other.filter(|other| !beside::by_directions(model, other));
+            Some(with_rows!(rows, rows => Sample::of(model, coded, rows, run))?)
+        }
         None => None,
     };
     let window = match rows {

@@ -454,3 +454,25 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
     let other = beside(&all, &ica(&turned, 3));
     assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");
 }
+
+#[test]
+fn sparse_codes_of_two_seeds_are_paired_by_their_atoms_beside_chance() {
+    let x = recording(600);
+    let given = rows(&x, Features::default());
+    let settings = serde_json::json!({"n_components": 8, "l0": 2, "max_epochs": 3}).as_object().cloned().unwrap();
+    let seeded = |seed: u64| {
+        unmix::fit("sae", &settings, &mut rows(&x, Features::default()), &Run { seed, ..Run::default() }).unwrap()
+    };
+    let (one, two) = (seeded(1), seeded(2));
+    let beside = |model: &Model, other: &Model| {
+        let beside = Some(("seed2.safetensors".to_string(), other.clone()));
+        made(model, Some(&given), &Options { beside, ..Options::default() })
+    };
+    let same = beside(&one, &one);
+    assert!(same.contains("<strong>8 of 8</strong>") && same.contains("The mean cosine of the pairs is 1.000; "));
+    let html = beside(&one, &two);
+    // Codes that are mostly 0 are not correlated, and the opposite of an atom is another atom.
+    assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");
+    let by_chance = unmix::stability::chance_agreement((8, 8), 3, true, 0);
+    assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
+}

@@ -3,6 +3,7 @@
 //! Kernels run on the calling thread; only the sweep is multithreaded ([`Rows::sweep`](crate::Rows::sweep)). Factorisations get a
 //! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
 
+pub(crate) mod draws;
 mod dual;
 pub mod factor;
 pub mod gmres;

@@ -11,6 +11,7 @@ pub struct Stream {
     key: u64,
 }
 
+#[inline(always)]
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -26,6 +27,7 @@ impl Stream {
     }
 
     /// 64 random bits.
+    #[inline(always)]
     pub fn bits(&self, i: u64) -> u64 {
         mix(mix(self.key.wrapping_add(i.wrapping_mul(GOLDEN))) ^ self.key)
     }

@@ -11,7 +11,7 @@ use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
-use crate::num::{Real, kernel, tanh};
+use crate::num::{Real, draws, kernel, tanh};
 use rayon::prelude::*;
 
 /// Random streams of hidden and of visible units.
@@ -34,29 +34,10 @@ pub struct BoltzmannTraining {
 }
 
 impl BoltzmannTraining {
-    /// The first number of the draws of a row in a step, with `width` draws for each.
-    fn first(&self, epoch: u64, row: u64, step: usize, width: usize) -> u64 {
+    /// The first number of the draws of a row in a step, which are `width` in number.
+    fn first(&self, epoch: u64, row: u64, step: usize, width: u64) -> u64 {
         let row = epoch.wrapping_mul(self.n_rows).wrapping_add(row);
-        row.wrapping_mul(self.n_steps as u64).wrapping_add(step as u64).wrapping_mul(width as u64)
-    }
-
-    /// Replaces the probabilities `of` by draws of 0 or 1.
-    fn draw_hidden<T: Real>(&self, first: u64, of: &[T], to: &mut [T]) {
-        let draws = Stream::new(self.seed, HIDDEN);
-        let (zero, one) = (T::default(), T::from_f64(1.0));
-        for (i, (to, p)) in (first..).zip(to.iter_mut().zip(of)) {
-            *to = if draws.uniform(i) < p.to_f64() { one } else { zero };
-        }
-    }
-
-    /// Adds standard normal noise to the mean of the visible units; columns that do not vary have none.
-    fn add_noise<T: Real>(&self, first: u64, to: &mut [T]) {
-        let draws = Stream::new(self.seed, VISIBLE);
-        for (i, (to, varies)) in (first..).zip(to.iter_mut().zip(&self.varies)) {
-            if *varies {
-                *to += T::from_f64(draws.normal(i));
-            }
-        }
+        row.wrapping_mul(self.n_steps as u64).wrapping_add(step as u64).wrapping_mul(width)
     }
 }
 
@@ -134,19 +115,21 @@ fn chain<T: Real>(
     to: Buffers<'_, T>,
 ) -> f64 {
     let (m, p, n) = (weights.n_units(), weights.n_features(), numbers.len());
+    let (of_hidden, of_visible) = (Stream::new(how.seed, HIDDEN), Stream::new(how.seed, VISIBLE));
     probabilities(weights, x, to.given);
     let mut loss = 0.0;
     for step in 0..how.n_steps {
         let probabilities_now = if step == 0 { &*to.given } else { &*to.ended };
         let each = to.hidden.chunks_exact_mut(m).zip(probabilities_now.chunks_exact(m)).zip(numbers);
-        each.for_each(|((h, of), row)| how.draw_hidden(how.first(epoch, *row, step, m), of, h));
+        each.for_each(|((h, of), row)| draws::bernoulli(of_hidden, how.first(epoch, *row, step, m as u64), of, h));
         kernel::product_by_rows(to.visible, to.hidden, &weights.encoder, n, p, m);
         for ((v, x), row) in to.visible.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers) {
             v.iter_mut().zip(&weights.offset).for_each(|(v, c)| *v += *c);
             if step == 0 {
                 loss += v.iter().zip(x).map(|(v, x)| (v.to_f64() - x.to_f64()).powi(2)).sum::<f64>();
             }
-            how.add_noise(how.first(epoch, *row, step, p), v);
+            // Columns that do not vary have no noise.
+            draws::add_normal(of_visible, how.first(epoch, *row, step, draws::draws_of_normal(p)), 1.0, &how.varies, v);
         }
         probabilities(weights, to.visible, to.ended);
     }

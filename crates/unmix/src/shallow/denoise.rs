@@ -6,7 +6,7 @@ use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
-use crate::num::{Real, kernel, widest};
+use crate::num::{Real, draws, kernel, widest};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -44,19 +44,13 @@ impl Corruption {
         if self.size == 0.0 {
             return out.copy_from_slice(x);
         }
-        let draws = Stream::new(self.seed, CORRUPTED);
-        let first = epoch.wrapping_mul(self.n_rows).wrapping_add(row).wrapping_mul(x.len() as u64);
-        let numbers = (first..).zip(out.iter_mut().zip(x));
+        let (draws, number) = (Stream::new(self.seed, CORRUPTED), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
         match self.noise {
-            Noise::Mask => {
-                let bound = (self.size * 2f64.powi(64)) as u64;
-                numbers.for_each(|(i, (to, x))| *to = if draws.bits(i) < bound { T::default() } else { *x });
-            }
+            Noise::Mask => draws::mask(draws, number.wrapping_mul(x.len() as u64), self.size, x, out),
             Noise::Gaussian => {
-                for ((i, (to, x)), varies) in numbers.zip(varies) {
-                    let noise = if *varies { self.size * draws.normal(i) } else { 0.0 };
-                    *to = *x + T::from_f64(noise);
-                }
+                out.copy_from_slice(x);
+                let first = number.wrapping_mul(draws::draws_of_normal(x.len()));
+                draws::add_normal(draws, first, self.size, varies, out);
             }
         }
     }

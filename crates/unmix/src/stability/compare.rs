@@ -107,7 +107,12 @@ impl<'a, T: Real> Reference<'a, T> {
 
 /// The size of a cosine, at most 1; 0 of a negative one where opposites are `signed`.
 pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
-    if signed { cosine.clamp(0.0, 1.0) } else { cosine.abs().min(1.0) }
+    // Where codes are constant the correlation is not a number: no similarity.
+    match (cosine.is_nan(), signed) {
+        (true, _) => 0.0,
+        (false, true) => cosine.clamp(0.0, 1.0),
+        (false, false) => cosine.abs().min(1.0),
+    }
 }
 
 /// The components of another fit, matched to those of the model.

@@ -219,7 +219,7 @@ where
         space_interval,
         cuts: trials.cuts,
         halves: mean(&halved.agreement, k),
-        chance: alone.then(|| chance(k, p, run.seed, &seen)),
+        chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
@@ -227,22 +227,34 @@ where
     })
 }
 
-/// Draws of random directions.
-const DRAWS: u64 = 3;
+/// Draws of random directions that [`chance_agreement`] takes the mean over.
+pub const DRAWS: u64 = 3;
 
-/// The mean cosine of `k` random directions of `p` columns with `k` others, paired so that it is largest.
-fn chance<T: Real>(k: usize, p: usize, seed: u64, seen: &Reference<'_, T>) -> f64 {
-    let drawn = |number: u64| {
+/// Whether the components of a model are identified by their directions, and not by their codes, which are mostly 0: atoms of sparse codes, and
+/// units of codes that are not negative.
+pub fn by_directions(model: &Model) -> bool {
+    compare::alone(model)
+}
+
+/// Similarity of two directions, from their cosine: at least 0 and at most 1, whatever their signs, or 0 for opposite ones where codes are not
+/// negative, so that the opposite of an atom is another atom.
+pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
+    compare::alike(cosine, non_negative)
+}
+
+/// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions of `p` columns with `k.1` others, paired so that its sum is
+/// largest; over [`DRAWS`] draws. `O(k³)`.
+pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u64) -> f64 {
+    let drawn = |number: u64, k: usize| {
         let draws = Draws::new(seed, 0x6368_616e ^ number);
-        Matrix::from_fn(k, p, |i, j| draws.normal((i * p + j) as u64))
-    };
-    let unit = |mut m: Matrix<f64>| {
-        compare::of_length_one(&mut m);
-        m
+        let mut out = Matrix::from_fn(k, p, |i, j| draws.normal((i * p + j) as u64));
+        compare::of_length_one(&mut out);
+        out
     };
     let one = |i: u64| {
-        let all = seen.likeness(&factor::multiply_transposed(&unit(drawn(2 * i)), &unit(drawn(2 * i + 1))));
-        pairs(&all).iter().map(|at| all[*at]).sum::<f64>() / k.max(1) as f64
+        let cosines = factor::multiply_transposed(&drawn(2 * i, k.0), &drawn(2 * i + 1, k.1));
+        let all = Matrix::from_fn(k.0, k.1, |i, j| similarity(cosines[(i, j)], non_negative));
+        pairs(&all).iter().map(|at| all[*at]).sum::<f64>() / k.0.min(k.1).max(1) as f64
     };
     (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
 }
