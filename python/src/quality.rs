@@ -110,7 +110,7 @@ pub(crate) fn sparse_path<'py>(
         let (rows, told) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         let alphas = unmix::with_rows!(&rows, rows => {
-            unmix::method::sparse_coder::path(&model, rows, n_alphas, run, &mut sink)?
+            model.path(rows, n_alphas, run, &mut sink)?
         });
         Ok(((alphas, sink.0), told))
     })?;

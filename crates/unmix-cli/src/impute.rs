@@ -80,8 +80,8 @@ pub(crate) fn impute(args: &Impute) -> Done {
         outputs.push(Output::at(&path, apply.writing.format, &never)?);
     }
     let model = Model::load(&apply.model)?;
-    // Models without posteriors are refused before any data are read.
-    model.conditional()?;
+    // Models that cannot impute are refused before any data are read.
+    Imputer::check(&model)?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;

@@ -19,6 +19,7 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 
+mod along;
 mod colour;
 mod facts;
 mod figure;

@@ -1,5 +1,6 @@
 //! A sample of the rows with codes and reconstructions.
 
+use crate::along::{self, Along};
 use crate::facts;
 use crate::missing::Gaps;
 use crate::number::count;
@@ -48,6 +49,8 @@ pub(crate) struct Sample {
     pub(crate) gaps: Gaps,
     /// Those of the sampled rows that an encoder that iterates did not solve.
     pub(crate) unsolved: Option<Unsolved>,
+    /// Codes of some of the rows along alpha, of models whose codes have a penalty.
+    pub(crate) along: Option<Along>,
 }
 
 /// A row and its reconstruction.
@@ -105,6 +108,8 @@ impl Sample {
         let mut read = Read::new(model, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
+        let (mut coded, every) = (Vec::new(), total.div_ceil(along::ROWS).max(1));
+        let penalised = model.code().encoder().along_alpha().is_some();
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
             let (codes, fitted, left) = through(model, rows, numbers, block, &quiet)?;
@@ -114,6 +119,10 @@ impl Sample {
                     Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
                 ours.extend(codes.iter().map(|y| y.to_f64()));
                 theirs.extend(other.encode_to_vec(&lent, &quiet)?.iter().map(|y| y.to_f64()));
+            }
+            if penalised {
+                let some = (read.index.len()..).zip(block.chunks_exact(p)).filter(|(i, _)| i % every == 0);
+                some.for_each(|(_, row)| coded.extend(row.iter().map(|x| x.to_f64())));
             }
             let each = block.chunks_exact(p).zip(fitted.chunks_exact(p));
             for (i, (&number, (x, fitted))) in numbers.iter().zip(each).enumerate() {
@@ -131,7 +140,8 @@ impl Sample {
             Some(_) if n > 1 => Some(crate::window::correlations(&ours, &theirs, n)?),
             _ => None,
         };
-        Ok(Self { n_rows, beside, unsolved, ..read.sample() })
+        let along = if coded.is_empty() { None } else { Along::of(model, &coded, run)? };
+        Ok(Self { n_rows, beside, unsolved, along, ..read.sample() })
     }
 }
 
@@ -255,6 +265,7 @@ impl Read {
             clustered,
             gaps: self.gaps,
             unsolved: None,
+            along: None,
         }
     }
 }

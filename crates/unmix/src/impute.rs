@@ -64,6 +64,12 @@ pub struct Imputer {
     stored: bool,
 }
 
+/// Whether missing cells are filled by the decoded code of the observed ones, as by sparse codes.
+fn by_codes(model: &Model) -> bool {
+    let codes = model.code().codes();
+    codes.sparse && codes.missing && model.code().decodes()
+}
+
 impl Imputer {
     /// Prepares imputation of `rows` by `model`, with refits if these are the rows of the fit and standard errors or draws
     /// are requested.
@@ -72,8 +78,7 @@ impl Imputer {
     ///
     /// A model that takes no missing cells; rows of another width; those of the refits and of the source.
     pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: ImputeOptions, run: &Run<'_>) -> Result<Self> {
-        let codes = model.code().codes();
-        let by = match codes.sparse && codes.missing && model.code().decodes() {
+        let by = match by_codes(model) {
             true if wanted.std || wanted.draws > 0 => {
                 return Err(Error::Unsupported {
                     asked: "standard errors and draws of filled cells".into(),
@@ -97,6 +102,15 @@ impl Imputer {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
         }
         Ok(imputer)
+    }
+
+    /// Refuses models that cannot impute, before rows are read.
+    ///
+    /// # Errors
+    ///
+    /// A model that takes no missing cells.
+    pub fn check(model: &Model) -> Result<()> {
+        if by_codes(model) { Ok(()) } else { model.conditional().map(|_| ()) }
     }
 
     /// The model whose posteriors are computed.

@@ -84,3 +84,28 @@ fn what_cannot_be_filled_is_one_sentence() {
     b.ok("fit pca whole.csv -q");
     refused("impute whole.pca.safetensors whole.csv", 1, &["fit ppca"]);
 }
+
+#[test]
+fn sparse_codes_of_a_dictionary_fill_cells_too() {
+    let b = Bench::new();
+    // Rows are multiples of one of three orthogonal atoms: two observed cells determine the others.
+    let atoms = [[1.0, 1.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]];
+    let unit: Vec<f64> = atoms.iter().flatten().map(|x| 0.5 * x).collect();
+    unmix::data::write_npy(&b.path("atoms.npy"), &unit, &[4]).unwrap();
+    let line = |row: usize| atoms[row % 3].map(|x| format!("{}", (1.0 + row as f64) * x)).join(",");
+    let text: Vec<String> = (0..12).map(line).collect();
+    b.write("x.csv", &format!("a,b,c,d\n{}\n", text.join("\n")));
+    b.write("gaps.csv", "a,b,c,d\n2,,2,2\n3,-3,,-3\n,,,\n");
+    b.ok("fit sparse-coder x.csv --dictionary atoms.npy --set alpha=0.001 --set tol=1e-10 -q -o m.safetensors");
+    b.ok("impute m.safetensors gaps.csv -q -o full.csv");
+    let full = numbers(&std::fs::read_to_string(b.path("full.csv")).unwrap());
+    assert_eq!((full[0][0], full[1][1]), (2.0, -3.0));
+    assert!((full[0][1] - 2.0).abs() < 0.01 && (full[1][2] - 3.0).abs() < 0.01, "{full:?}");
+    assert_eq!(full[2], [0.0; 4], "no observed cell");
+    // Codes without a distribution have no standard errors.
+    let refused = b.run("impute m.safetensors gaps.csv -q -o full.csv --std std.csv");
+    assert!(refused.code != 0 && refused.err.contains("the codes of this model have no distribution"), "{}", refused.err);
+    // A model that cannot impute is refused before rows are read.
+    b.ok("fit pca x.csv -k 1 -q -o pca.safetensors");
+    assert!(b.run("impute pca.safetensors none.csv -q").code != 0);
+}

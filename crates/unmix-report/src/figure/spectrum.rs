@@ -1,6 +1,7 @@
 //! Explained variance of the components and its cumulative sum, in what share of the rows each code is not 0, and the objective over iterations.
 
 use super::WIDTH;
+use crate::along::Along;
 use crate::number::{count, number, percent};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
@@ -110,6 +111,26 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
             (frame.axes("components, sorted", "share of rows", &Ticks::whole(frame.x, 7), &Ticks::percent(top, 5)))
             path.area d=(area) {}
             path.line d=(frame.curve(share)) {}
+        },
+    )
+}
+
+/// A mean over rows against the logarithm of alpha, with a broken line at the alpha of the model.
+pub(crate) fn along(of: &Along, values: &[f64], y_name: &str) -> Markup {
+    let exponents: Vec<f64> = of.alphas.iter().map(|alpha| alpha.log10()).collect();
+    let ends = extent(exponents.iter().copied().chain((of.alpha > 0.0).then(|| of.alpha.log10())));
+    let top = extent(values.iter().copied()).1.max(1e-12) * 1.06;
+    let frame = Frame::new(WIDTH, 250.0, padded(ends, 0.02), (0.0, top));
+    let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+    let label = format!("{y_name} along alpha: {} for the largest, {} for the smallest", number(first), number(last));
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes("log10 of alpha", y_name, &Ticks::round(frame.x, 6), &Ticks::round(frame.y, 5)))
+            path.line d=(frame.line(exponents.iter().copied().zip(values.iter().copied()))) {}
+            @if of.alpha > 0.0 {
+                path.drop d=(format!("M{} {}V{}", pt(frame.px(of.alpha.log10())), pt(frame.top()), pt(frame.bottom()))) {}
+            }
         },
     )
 }

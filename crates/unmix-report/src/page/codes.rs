@@ -45,9 +45,33 @@ pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
                     (figure::use_of_components(&share))
                 }
             }
+            (along_alpha(sample))
             (sums(context, sample)?)
         },
     ))
+}
+
+/// How sparse and how exact codes would be for other weights of the penalty.
+fn along_alpha(sample: &Sample) -> Markup {
+    let Some(along) = &sample.along else { return html! {} };
+    html! {
+        p.caption {
+            "The weight " code { "alpha" } " of the penalty trades nonzero codes against error. Below, "
+            (count(along.n_rows as u64)) " of the rows are coded for " (count(along.alphas.len() as u64)) " weights, the largest of which gives \
+             codes of zeros only; the broken line is the alpha of this model, " (number(along.alpha)) ". The largest duality gap of any of these codes \
+             is " (number(along.worst_gap)) " of half the squared norm of its row; no objective is further than its gap above the least possible."
+        }
+        div.panels {
+            figure {
+                figcaption { b { "nonzero codes of a row along alpha" } }
+                (figure::along(along, &along.nonzero, "nonzero codes"))
+            }
+            figure {
+                figcaption { b { "squared error along alpha" } }
+                (figure::along(along, &along.error, "share of the squared norm"))
+            }
+        }
+    }
 }
 
 /// Whether codes have exact zeros: those of sparse methods, and non-negative ones that are no probabilities.

@@ -6,6 +6,7 @@
 
 use super::affine::{LinearDecoder, LinearEncoder};
 use super::mixture::Mixture;
+use super::path::AlongAlpha;
 use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -91,6 +92,11 @@ pub trait Encoder: Debug + Send + Sync {
     /// Names of the measures of a row ([`RowMap::measured`]), for encoders that have measures of their own.
     fn measures(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The codes for any weight of their penalty, for encoders that have one.
+    fn along_alpha(&self) -> Option<Box<dyn AlongAlpha>> {
+        None
     }
 
     /// For rows of single precision.

@@ -38,7 +38,6 @@ use std::sync::Arc;
 use sums::{Coded, Correlations};
 
 pub(super) use model::code_of;
-pub use path::path;
 pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
 
 /// The registry entry.

@@ -1,10 +1,11 @@
 //! The model of a dictionary, and its encoder and decoder.
 
+use super::path::Path;
 use super::settings::{Algorithm, SparseCoder};
 use super::solver::{Coded, Rules, Solver, tolerance};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
+use crate::model::{AlongAlpha, Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real};
 use crate::sparse::{Atoms, Omp};
 use serde_json::{Map, Value};
@@ -142,6 +143,11 @@ impl Encoder for Sparse {
 
     fn measures(&self) -> &'static [&'static str] {
         &["objective", "gap", "n_nonzero", "squared_error"]
+    }
+
+    fn along_alpha(&self) -> Option<Box<dyn AlongAlpha>> {
+        let penalised = self.rules.algorithm != Algorithm::Omp;
+        penalised.then(|| Box::new(Path::new(self.solver())) as Box<dyn AlongAlpha>)
     }
 }
 

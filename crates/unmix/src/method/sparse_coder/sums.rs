@@ -3,7 +3,7 @@
 use super::solver::Solver;
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
-use crate::num::{Block, Dtype, Real, kernel};
+use crate::num::{Block, Dtype, Matrix, Real, kernel};
 use crate::run::Run;
 use crate::spectrum::check_total;
 use serde_json::{Map, Value, json};
@@ -116,38 +116,46 @@ pub(super) fn correlations<T: Real, C: Real>(
     solver: &Solver<C>,
     run: &Run<'_>,
 ) -> Result<Correlations> {
-    let (atoms, positive) = (&*solver.atoms, solver.rules.positive);
-    let (m, p) = (atoms.n_atoms(), atoms.n_features());
-    let across = atoms.matrix().transposed().cast::<C>();
+    let across = solver.atoms.matrix().transposed().cast::<C>();
     let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-        let mut product = Vec::new();
         rows.check_infinite("sparse-coder", &block)?;
-        let mut centred = solver.centred(block.data);
-        for (row, out) in centred.chunks_exact(p).zip(out.chunks_exact_mut(3)) {
-            let cells = || row.iter().map(|x| x.to_f64()).filter(|x| !x.is_nan());
-            let square = cells().map(|x| x * x).sum();
-            let none = if cells().next().is_none() { f64::NAN } else { 0.0 };
-            out.copy_from_slice(&[none, square, cells().fold(0.0, |a: f64, x| a.max(x.abs()))]);
-        }
-        let zero = C::default();
-        centred.iter_mut().filter(|x| x.to_f64().is_nan()).for_each(|x| *x = zero);
-        // The number of rows at a time is chosen so that the product is small.
-        let at_a_time = (1 << 16) / m.max(1) + 1;
-        for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
-            let n = rows.len() / p;
-            product.resize(n * m, zero);
-            kernel::product(&mut product, rows, across.as_slice(), n, p, m);
-            let each = product.chunks_exact(m).zip(out.chunks_exact_mut(3));
-            for (c, out) in each.filter(|(_, out)| !out[0].is_nan()) {
-                let size = |c: &C| if positive { c.to_f64() } else { c.to_f64().abs() };
-                out[0] = c.iter().map(size).fold(0.0, f64::max);
-            }
-        }
+        correlations_of(solver, &across, solver.centred(block.data), out);
         Ok(())
     };
     let mut found = Correlations::default();
     rows.map(run, "correlations", 3, step, &mut found)?;
     Ok(found)
+}
+
+/// Writes three numbers for each centred row: its largest correlation with an atom (NaN without observed cells), its squared norm, and its
+/// largest entry. `across` holds the atoms in columns.
+pub(super) fn correlations_of<C: Real>(
+    solver: &Solver<C>,
+    across: &Matrix<C>,
+    mut centred: Vec<C>,
+    out: &mut [f64],
+) {
+    let (m, p, mut product) = (across.cols(), across.rows(), Vec::new());
+    for (row, out) in centred.chunks_exact(p).zip(out.chunks_exact_mut(3)) {
+        let cells = || row.iter().map(|x| x.to_f64()).filter(|x| !x.is_nan());
+        let square = cells().map(|x| x * x).sum();
+        let none = if cells().next().is_none() { f64::NAN } else { 0.0 };
+        out.copy_from_slice(&[none, square, cells().fold(0.0, |a: f64, x| a.max(x.abs()))]);
+    }
+    let zero = C::default();
+    centred.iter_mut().filter(|x| x.to_f64().is_nan()).for_each(|x| *x = zero);
+    // The number of rows at a time is chosen so that the product is small.
+    let at_a_time = (1 << 16) / m.max(1) + 1;
+    for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
+        let n = rows.len() / p;
+        product.resize(n * m, zero);
+        kernel::product(&mut product, rows, across.as_slice(), n, p, m);
+        let each = product.chunks_exact(m).zip(out.chunks_exact_mut(3));
+        for (c, out) in each.filter(|(_, out)| !out[0].is_nan()) {
+            let size = |c: &C| if solver.rules.positive { c.to_f64() } else { c.to_f64().abs() };
+            out[0] = c.iter().map(size).fold(0.0, f64::max);
+        }
+    }
 }
 
 /// Numbers for each row in [`coded`].

@@ -1,0 +1,82 @@
+//! Sparse codes as a function of the weight of their penalty.
+
+use super::Model;
+use crate::data::{Rows, Sink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::{Block, Real};
+use crate::run::Run;
+
+/// The smallest alpha, as a fraction of the largest.
+const DOWN: f64 = 1e-3;
+
+/// Measures of a row for each alpha: objective, duality gap, number of nonzero entries of the code, squared error.
+pub const ALONG_ALPHA: [&str; 4] = ["objective", "gap", "n_nonzero", "squared_error"];
+
+/// An encoder with an l1 penalty, for any weight of the penalty. Rows are in double precision; NaN is a missing cell.
+pub trait AlongAlpha: Send + Sync {
+    /// The weight with which rows are encoded.
+    fn alpha(&self) -> f64;
+
+    /// Writes the smallest weight for which the code of each row is 0; NaN for a row without observed cells.
+    fn largest(&self, rows: &[f64], out: &mut [f64]);
+
+    /// Writes the measures [`ALONG_ALPHA`] of each row for each weight, `4 alphas.len()` numbers a row; each code is started from the one before it.
+    fn measured(&self, rows: &[f64], alphas: &[f64], out: &mut [f64]);
+}
+
+impl Model {
+    /// Measures the codes of `rows` for `n_alphas` alphas, evenly spaced in their logarithm, from the largest useful one down to a thousandth
+    /// of it, each started from the codes before it. `sink` receives the four numbers of [`ALONG_ALPHA`] for every row and alpha, alpha after
+    /// alpha. Returns the alphas. Two passes over the rows.
+    ///
+    /// # Errors
+    ///
+    /// A model without penalised sparse codes; rows of another width, or orthogonal to all atoms; errors of the source.
+    pub fn path<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        n_alphas: usize,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<Vec<f64>> {
+        let refused = |found: &str, remedy: &str| Error::Unsupported {
+            asked: "the path of codes over alpha".into(),
+            found: found.into(),
+            remedy: remedy.into(),
+        };
+        let solver = self.code().encoder().along_alpha().ok_or_else(|| {
+            refused("the codes of this model have no penalty of adjustable weight alpha", "fit sparse-coder with algorithm='cd'")
+        })?;
+        self.check_width("path", rows.n_features(), self.n_features(), rows.origin())?;
+        let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            rows.check_infinite("path", &block)?;
+            solver.largest(&wide(&block), out);
+            Ok(())
+        };
+        let mut largest = Largest(0.0);
+        rows.map(run, "correlations", 1, step, &mut largest)?;
+        if largest.0 == 0.0 {
+            return Err(refused("every row is orthogonal to every atom", "give other rows"));
+        }
+        let at = |i: usize| DOWN.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
+        let alphas: Vec<f64> = (0..n_alphas).map(|i| largest.0 * at(i)).collect();
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            rows.check_infinite("path", &block)?;
+            solver.measured(&wide(&block), &alphas, out);
+            Ok(())
+        };
+        rows.map(run, "path", ALONG_ALPHA.len() * alphas.len(), step, sink)?;
+        Ok(alphas)
+    }
+}
+
+/// The largest of all numbers; NaN is passed over.
+struct Largest(f64);
+
+impl Sink<f64> for Largest {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        self.0 = rows.iter().fold(self.0, |most, x| most.max(*x));
+        Ok(())
+    }
+}
