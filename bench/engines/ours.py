@@ -92,19 +92,24 @@ def _ica(make):
     return lambda job: _fitted(job, lambda unmix, W: make(unmix, W))
 
 
-def _fitted(job, make):
+def _fitted(job, make, free=False):
     import unmix
     from harness.data import rotation
 
     X, W = job.X, rotation(job.k)
-    return lambda: make(unmix, W).fit(X), lambda fitted: {"unmixing": fitted.components_, "facts": {"passes": fitted.report_.sweeps}}
+
+    def told(fitted):
+        return {"unmixing": fitted.components_, "free": free, "facts": {"passes": fitted.report_.sweeps}}
+
+    return lambda: make(unmix, W).fit(X), told
 
 
 # At 1e-4 of the gradient FastICA's criterion stops at about the same point: its 1e-4 is half the square of an angle.
 engine("ica", "unmix", needs="unmix")(_ica(lambda unmix, W: unmix.ICA(tol=1e-4, w_init=W)))
 engine("ica", "unmix FastICA", needs="unmix")(_ica(lambda unmix, W: unmix.FastICA(w_init=W)))
+# With `w_init` the search over all invertible matrices would begin there, and not at the best rotation.
 engine("ica", "unmix maximum likelihood", needs="unmix")(
-    _ica(lambda unmix, W: unmix.ICA(ortho=False, extended=True, tol=1e-4, w_init=W))
+    lambda job: _fitted(job, lambda unmix, _: unmix.ICA(ortho=False, extended=True, tol=1e-4, random_state=0), free=True)
 )
 
 

@@ -16,7 +16,7 @@ def _picard(ortho):
             K, turn, _ = picard(X.T, ortho=ortho, extended=True, whiten=True, tol=1e-4, max_iter=500, w_init=W, random_state=0)
             return turn @ K
 
-        return work, lambda found: {"unmixing": np.asarray(found)}
+        return work, lambda found: {"unmixing": np.asarray(found), "free": not ortho}
 
     return make
 
