@@ -27,7 +27,9 @@ pub(crate) struct Along {
 impl Along {
     /// Encodes `rows`, of `p` numbers each; none for models whose codes have no such weight, and for rows whose codes are 0 for every weight.
     pub(crate) fn of(model: &Model, rows: &[f64], run: &Run<'_>) -> Result<Option<Self>> {
-        let Some(alpha) = model.code().encoder().along_alpha().map(|solver| solver.alpha()) else { return Ok(None) };
+        let Some(alpha) = model.code().encoder().along_alpha().map(|solver| solver.alpha()) else {
+            return Ok(None);
+        };
         let p = model.n_features();
         let given: Rows<'_, f64> = Rows::new(RawArray::lent(rows, p)?, model.features().clone(), "report");
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
@@ -42,7 +44,8 @@ impl Along {
         let total = |i: usize, measure: usize| each().map(|row| row[width * i + measure]).sum::<f64>();
         let squares = total(0, 3).max(f64::MIN_POSITIVE);
         // For the first weight every code is 0, and the squared error is the squared norm.
-        let gap = |row: &[f64], i: usize| if row[3] > 0.0 { row[width * i + 1] / (0.5 * row[3]) } else { 0.0 };
+        let gap =
+            |row: &[f64], i: usize| if row[3] > 0.0 { row[width * i + 1] / (0.5 * row[3]) } else { 0.0 };
         Ok(Some(Self {
             alpha,
             nonzero: (0..alphas.len()).map(|i| total(i, 2) / n_rows.max(1) as f64).collect(),

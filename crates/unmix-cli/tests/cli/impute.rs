@@ -96,7 +96,9 @@ fn sparse_codes_of_a_dictionary_fill_cells_too() {
     let text: Vec<String> = (0..12).map(line).collect();
     b.write("x.csv", &format!("a,b,c,d\n{}\n", text.join("\n")));
     b.write("gaps.csv", "a,b,c,d\n2,,2,2\n3,-3,,-3\n,,,\n");
-    b.ok("fit sparse-coder x.csv --dictionary atoms.npy --set alpha=0.001 --set tol=1e-10 -q -o m.safetensors");
+    b.ok(
+        "fit sparse-coder x.csv --dictionary atoms.npy --set alpha=0.001 --set tol=1e-10 -q -o m.safetensors",
+    );
     b.ok("impute m.safetensors gaps.csv -q -o full.csv");
     let full = numbers(&std::fs::read_to_string(b.path("full.csv")).unwrap());
     assert_eq!((full[0][0], full[1][1]), (2.0, -3.0));
@@ -104,7 +106,11 @@ fn sparse_codes_of_a_dictionary_fill_cells_too() {
     assert_eq!(full[2], [0.0; 4], "no observed cell");
     // Codes without a distribution have no standard errors.
     let refused = b.run("impute m.safetensors gaps.csv -q -o full.csv --std std.csv");
-    assert!(refused.code != 0 && refused.err.contains("the codes of this model have no distribution"), "{}", refused.err);
+    assert!(
+        refused.code != 0 && refused.err.contains("the codes of this model have no distribution"),
+        "{}",
+        refused.err
+    );
     // A model that cannot impute is refused before rows are read.
     b.ok("fit pca x.csv -k 1 -q -o pca.safetensors");
     assert!(b.run("impute pca.safetensors none.csv -q").code != 0);

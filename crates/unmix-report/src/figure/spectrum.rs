@@ -122,7 +122,8 @@ pub(crate) fn along(of: &Along, values: &[f64], y_name: &str) -> Markup {
     let top = extent(values.iter().copied()).1.max(1e-12) * 1.06;
     let frame = Frame::new(WIDTH, 250.0, padded(ends, 0.02), (0.0, top));
     let (first, last) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
-    let label = format!("{y_name} along alpha: {} for the largest, {} for the smallest", number(first), number(last));
+    let label =
+        format!("{y_name} along alpha: {} for the largest, {} for the smallest", number(first), number(last));
     frame.draw(
         &label,
         html! {

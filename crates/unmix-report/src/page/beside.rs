@@ -159,12 +159,7 @@ fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>, p
     metrics::pairs(&alike).into_iter().map(pair).collect()
 }
 
-fn drawings(
-    context: &Context<'_>,
-    other: &Model,
-    pairs: &[Pair],
-    positive: bool,
-) -> Result<Vec<Markup>> {
+fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair], positive: bool) -> Result<Vec<Markup>> {
     let (ours, theirs) = (facts::decoder(context.model), facts::decoder(other));
     let unit = |v: &[f64], sign: f64| -> Vec<f64> {
         let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);

@@ -466,7 +466,11 @@ fn codes_along_alpha_are_drawn_where_codes_have_a_penalty() {
         (model.tensor("alpha").map(|alpha| alpha.f64s()[0]), made(&model, Some(&given), &Options::default()))
     };
     let (_, html) = page_of(serde_json::json!({"n_components": 6, "max_epochs": 2}));
-    for drawn in ["nonzero codes of a row along alpha", "squared error along alpha", "167 of the rows are coded for 25 weights"] {
+    for drawn in [
+        "nonzero codes of a row along alpha",
+        "squared error along alpha",
+        "167 of the rows are coded for 25 weights",
+    ] {
         assert!(html.contains(drawn), "{drawn}");
     }
     // Without a weight of a penalty there is nothing to draw.
@@ -478,9 +482,11 @@ fn codes_along_alpha_are_drawn_where_codes_have_a_penalty() {
 fn sparse_codes_of_two_seeds_are_paired_by_their_atoms_beside_chance() {
     let x = recording(600);
     let given = rows(&x, Features::default());
-    let settings = serde_json::json!({"n_components": 8, "l0": 2, "max_epochs": 3}).as_object().cloned().unwrap();
+    let settings =
+        serde_json::json!({"n_components": 8, "l0": 2, "max_epochs": 3}).as_object().cloned().unwrap();
     let seeded = |seed: u64| {
-        unmix::fit("sae", &settings, &mut rows(&x, Features::default()), &Run { seed, ..Run::default() }).unwrap()
+        unmix::fit("sae", &settings, &mut rows(&x, Features::default()), &Run { seed, ..Run::default() })
+            .unwrap()
     };
     let (one, two) = (seeded(1), seeded(2));
     let beside = |model: &Model, other: &Model| {
@@ -488,7 +494,9 @@ fn sparse_codes_of_two_seeds_are_paired_by_their_atoms_beside_chance() {
         made(model, Some(&given), &Options { beside, ..Options::default() })
     };
     let same = beside(&one, &one);
-    assert!(same.contains("<strong>8 of 8</strong>") && same.contains("The mean cosine of the pairs is 1.000; "));
+    assert!(
+        same.contains("<strong>8 of 8</strong>") && same.contains("The mean cosine of the pairs is 1.000; ")
+    );
     let html = beside(&one, &two);
     // Codes that are mostly 0 are not correlated, and the opposite of an atom is another atom.
     assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");

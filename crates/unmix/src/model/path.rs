@@ -45,7 +45,10 @@ impl Model {
             remedy: remedy.into(),
         };
         let solver = self.code().encoder().along_alpha().ok_or_else(|| {
-            refused("the codes of this model have no penalty of adjustable weight alpha", "fit sparse-coder with algorithm='cd'")
+            refused(
+                "the codes of this model have no penalty of adjustable weight alpha",
+                "fit sparse-coder with algorithm='cd'",
+            )
         })?;
         self.check_width("path", rows.n_features(), self.n_features(), rows.origin())?;
         let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();

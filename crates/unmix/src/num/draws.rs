@@ -28,15 +28,27 @@ fn each_uniform<T: Real>(draws: Stream, first: u64, to: &mut [T], given: &[T], f
 /// Draws of 0 and 1: `to[i]` is 1 with probability `of[i]`, by draw `first + i` of the stream. The slices have the same length.
 pub(crate) fn bernoulli<T: Real>(draws: Stream, first: u64, of: &[T], to: &mut [T]) {
     let (zero, one) = (T::default(), T::from_f64(1.0));
-    each_uniform(draws, first, to, of, #[inline(always)]
-    |u, p| if u < p.to_f64() { one } else { zero });
+    each_uniform(
+        draws,
+        first,
+        to,
+        of,
+        #[inline(always)]
+        |u, p| if u < p.to_f64() { one } else { zero },
+    );
 }
 
 /// Copies `x` to `to`, but 0 with probability `share`, by draws `first`, `first + 1`, ... of the stream.
 pub(crate) fn mask<T: Real>(draws: Stream, first: u64, share: f64, x: &[T], to: &mut [T]) {
     let zero = T::default();
-    each_uniform(draws, first, to, x, #[inline(always)]
-    |u, x| if u < share { zero } else { x });
+    each_uniform(
+        draws,
+        first,
+        to,
+        x,
+        #[inline(always)]
+        |u, x| if u < share { zero } else { x },
+    );
 }
 
 /// Number of draws of a stream that [`add_normal`] takes for `n` numbers.
@@ -50,7 +62,8 @@ pub(crate) fn add_normal<T: Real>(draws: Stream, first: u64, size: f64, where_tr
     widest(
         #[inline(always)]
         || {
-            for (number, (to, varies)) in to.chunks_mut(2 * CELL).zip(where_true.chunks(2 * CELL)).enumerate() {
+            for (number, (to, varies)) in to.chunks_mut(2 * CELL).zip(where_true.chunks(2 * CELL)).enumerate()
+            {
                 let (cosine, sine) = normals(draws, first.wrapping_add((2 * CELL * number) as u64));
                 let (left, right) = to.split_at_mut(to.len().min(CELL));
                 let (on, also_on) = varies.split_at(left.len());
@@ -108,8 +121,18 @@ fn polynomial<const N: usize>(c: [f64; N], x: f64) -> f64 {
 /// `log m = 2 artanh f`, `f = (m - 1) / (m + 1)`, by its series, whose remainder is below 2^-53.
 #[inline(always)]
 fn log(u: f64) -> f64 {
-    const SERIES: [f64; 10] =
-        [2.0, 2.0 / 3.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 9.0, 2.0 / 11.0, 2.0 / 13.0, 2.0 / 15.0, 2.0 / 17.0, 2.0 / 19.0];
+    const SERIES: [f64; 10] = [
+        2.0,
+        2.0 / 3.0,
+        2.0 / 5.0,
+        2.0 / 7.0,
+        2.0 / 9.0,
+        2.0 / 11.0,
+        2.0 / 13.0,
+        2.0 / 15.0,
+        2.0 / 17.0,
+        2.0 / 19.0,
+    ];
     /// An integer below 2^52 in the last digits of this number is added to it.
     const INTEGER: u64 = 0x4330_0000_0000_0000;
     let bits = u.to_bits();
@@ -165,13 +188,34 @@ mod tests {
     #[test]
     fn logarithm_sine_and_cosine_are_those_of_the_standard_library() {
         let draws = Stream::new(5, 3);
-        let edges = [2f64.powi(-53), 1.0 - 2f64.powi(-53), 0.5, 0.25, 0.75, 0.125, SQRT_2 / 2.0, 0.375, 1e-9, 0.999_999];
+        let edges = [
+            2f64.powi(-53),
+            1.0 - 2f64.powi(-53),
+            0.5,
+            0.25,
+            0.75,
+            0.125,
+            SQRT_2 / 2.0,
+            0.375,
+            1e-9,
+            0.999_999,
+        ];
         let drawn = (0..100_000).map(|i| draws.uniform(i));
         for u in edges.into_iter().chain(drawn) {
-            assert!((log(u) - u.ln()).abs() <= 4e-16 * u.ln().abs().max(1e-3), "log of {u}: {} and {}", log(u), u.ln());
+            assert!(
+                (log(u) - u.ln()).abs() <= 4e-16 * u.ln().abs().max(1e-3),
+                "log of {u}: {} and {}",
+                log(u),
+                u.ln()
+            );
             let ((c, s), at) = (turn(u), 2.0 * std::f64::consts::PI * u);
             // The argument of the standard library's functions is rounded: half a unit of a number up to 2 pi.
-            assert!((c - at.cos()).abs() < 1e-15 && (s - at.sin()).abs() < 1e-15, "turn {u}: {c} {s}, {} {}", at.cos(), at.sin());
+            assert!(
+                (c - at.cos()).abs() < 1e-15 && (s - at.sin()).abs() < 1e-15,
+                "turn {u}: {c} {s}, {} {}",
+                at.cos(),
+                at.sin()
+            );
         }
     }
 

@@ -121,7 +121,9 @@ fn chain<T: Real>(
     for step in 0..how.n_steps {
         let probabilities_now = if step == 0 { &*to.given } else { &*to.ended };
         let each = to.hidden.chunks_exact_mut(m).zip(probabilities_now.chunks_exact(m)).zip(numbers);
-        each.for_each(|((h, of), row)| draws::bernoulli(of_hidden, how.first(epoch, *row, step, m as u64), of, h));
+        each.for_each(|((h, of), row)| {
+            draws::bernoulli(of_hidden, how.first(epoch, *row, step, m as u64), of, h)
+        });
         kernel::product_by_rows(to.visible, to.hidden, &weights.encoder, n, p, m);
         for ((v, x), row) in to.visible.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers) {
             v.iter_mut().zip(&weights.offset).for_each(|(v, c)| *v += *c);
@@ -129,7 +131,13 @@ fn chain<T: Real>(
                 loss += v.iter().zip(x).map(|(v, x)| (v.to_f64() - x.to_f64()).powi(2)).sum::<f64>();
             }
             // Columns that do not vary have no noise.
-            draws::add_normal(of_visible, how.first(epoch, *row, step, draws::draws_of_normal(p)), 1.0, &how.varies, v);
+            draws::add_normal(
+                of_visible,
+                how.first(epoch, *row, step, draws::draws_of_normal(p)),
+                1.0,
+                &how.varies,
+                v,
+            );
         }
         probabilities(weights, to.visible, to.ended);
     }

@@ -44,7 +44,8 @@ impl Corruption {
         if self.size == 0.0 {
             return out.copy_from_slice(x);
         }
-        let (draws, number) = (Stream::new(self.seed, CORRUPTED), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
+        let (draws, number) =
+            (Stream::new(self.seed, CORRUPTED), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
         match self.noise {
             Noise::Mask => draws::mask(draws, number.wrapping_mul(x.len() as u64), self.size, x, out),
             Noise::Gaussian => {

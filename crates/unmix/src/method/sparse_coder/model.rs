@@ -5,7 +5,9 @@ use super::settings::{Algorithm, SparseCoder};
 use super::solver::{Coded, Rules, Solver, tolerance};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
-use crate::model::{AlongAlpha, Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
+use crate::model::{
+    AlongAlpha, Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require,
+};
 use crate::num::{Dtype, Matrix, Real};
 use crate::sparse::{Atoms, Omp};
 use serde_json::{Map, Value};
