@@ -1,16 +1,16 @@
-//! FastICA with scikit-learn's settings: the solver of [ICA](super::ica), ended as scikit-learn ends it.
+//! FastICA with scikit-learn's settings: the solver of [ICA](super::ica) with scikit-learn's stopping rule.
 //!
 //! **Finds** and **model**: those of ICA.
 //! **Algorithm** (Hyvärinen 1999): `parallel` is eq. 20 for all sources, then the nearest rotation, until the largest
-//! `||w_i - w_i before||² / 2`, which is scikit-learn's `1 - |<w_i, w_i before>|` without its cancellation, is below `tol`;
-//! `deflation` the same for one source after another. No step is rejected, as in other implementations.
+//! `||w_i - w_i before||² / 2`, which equals scikit-learn's `1 - |<w_i, w_i before>|` without cancellation, is below `tol`;
+//! `deflation` is the same for one source after another. As in other implementations, no step is rejected.
 //! **Cost** as ICA's.
-//! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; with `tol` at its default
-//! angles may be off by 0.014, its root.
+//! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; a last step
+//! that turns a row by up to `sqrt(2 tol)`, 0.014 radians by default, counts as converged.
 
-use super::ica::{Fun, as_map, from_settings, initial, memory, pooled};
+use super::ica::{Fun, from_settings, initial, memory, pooled};
 use super::pca::Components;
-use super::{Fit, Method, Takes};
+use super::{Fit, Method, Takes, as_map};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
@@ -28,17 +28,17 @@ use std::ops::Bound;
 pub struct FastIca {
     /// Number of sources.
     pub n_components: Components,
-    /// All at once, or one at a time.
+    /// Orthogonalisation of the sources: all at once, or one at a time.
     pub algorithm: FastIcaAlgorithm,
     /// Whitening, and the scale of the sources.
     pub whiten: FastIcaWhitening,
     /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
-    /// `alpha` of `logcosh`, from 1 to 2.
+    /// The parameter `alpha` of `logcosh`, from 1 to 2: the derivative of G is `tanh(alpha x)`.
     pub fun_args: Option<Map<String, Value>>,
     /// Maximum number of iterations.
     pub max_iter: u64,
-    /// The largest change of a row that ends the search.
+    /// Convergence tolerance: the largest `1 - |<w_new, w_old>|` over the rows of the rotation.
     pub tol: f64,
     /// Initial unmixing matrix, in whitened coordinates.
     pub w_init: Option<Vec<Vec<f64>>>,
@@ -62,7 +62,7 @@ pub enum FastIcaAlgorithm {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum FastIcaWhitening {
-    /// Only `false`: columns as they are, not even less their mean.
+    /// Only `false`: columns as they are; the mean is not subtracted either.
     Not(bool),
     /// Whitened coordinates.
     Named(SourceSize),
@@ -75,7 +75,7 @@ pub enum FastIcaWhitening {
 pub enum SourceSize {
     /// 1.
     UnitVariance,
-    /// `1 / n_samples`.
+    /// `1 / n_samples`: sources of unit norm.
     ArbitraryVariance,
 }
 
@@ -84,9 +84,9 @@ pub enum SourceSize {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum WhitenSolver {
-    /// Chosen by the shape, with singular values if a scatter matrix does not resolve all directions.
+    /// Chosen by the shape of the data, with singular values if a scatter matrix does not resolve all directions.
     Svd,
-    /// The same.
+    /// The same as `Svd`; accepted for compatibility with scikit-learn.
     Eigh,
 }
 
@@ -220,13 +220,14 @@ const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::Words(&["logcosh", "exp", "cube", "skew"]), Kind::Callable]),
         "\"logcosh\"",
         "Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and returns \
-         g(x) and the mean of g'(x) over the last axis; it is called in every iteration, on all rows at once, in a copy of them.",
+         g(x), the derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of all rows.",
     ),
     Setting::new(
         "fun_args",
         Kind::AnyOf(&[Kind::Arguments(&[("alpha", ALPHA)]), Kind::Null]),
         "null",
-        "For 'logcosh': 'alpha', from 1 to 2, the slope of its derivative at 0; null for 1. In Python also the arguments of a callable.",
+        "The parameter 'alpha' of 'logcosh', whose derivative is `tanh(alpha x)`: from 1 to 2, null for 1. In Python also the arguments of a \
+         callable.",
     )
     .only(&[&[("fun", &["\"logcosh\""])]]),
     Setting::new(
@@ -257,5 +258,5 @@ const SETTINGS: &[Setting] = &[
     .only(NEVER),
 ];
 
-/// What `alpha` of 'logcosh' may be.
+/// Allowed values of `alpha` of 'logcosh'.
 const ALPHA: Kind = Kind::Number { from: Bound::Included(1.0), to: Bound::Included(2.0) };

@@ -1,10 +1,12 @@
-//! The linear EigenGAN: probabilistic PCA whose latent variables are the axes themselves.
+//! The linear EigenGAN: probabilistic PCA with latent variables along its principal axes.
 //!
-//! **Finds** the maximum of the likelihood of `x = mean + U L z + e`, `U` with orthonormal columns, `L` diagonal: the deterministic optimum of a linear [EigenGAN](https://arxiv.org/abs/2104.12476). Every latent variable moves a row along one axis, and
-//! `mean + t l_i u_i` for `t` from -3 to 3 traverses it.
-//! **Model and algorithm** those of [PPCA](super::ppca), of which it is the representative without an arbitrary rotation; with `groups`, blocks of axes
-//! have one scale, whose closed form is the mean of the variances of the block, less the noise.
-//! **Cost** that of PPCA. **Equals** PPCA's likelihood; with groups it is a smaller model. **Fails** to
+//! **Finds** the maximum of the likelihood of `x = mean + U L z + e`, `U` with orthonormal columns, `L` diagonal: the deterministic
+//! optimum of a linear [EigenGAN](https://arxiv.org/abs/2104.12476). Every latent variable moves a row along one axis: its traversal is
+//! `mean + t l_i u_i` for `t` from -3 to 3.
+//! **Model and algorithm** those of [PPCA](super::ppca), with the arbitrary rotation of its latent variables fixed at the identity; with
+//! `groups`, the axes of a block share one scale, whose square is the mean of the variances of the block minus the noise variance.
+//! **Cost** that of PPCA. **Equals** PPCA, with the same likelihood; with groups it has fewer
+//! parameters. **Fails** to
 //! identify axes of equal variance, like PCA: inside a block of several (`blocks`), any rotation is as
 //! likely.
 //!
@@ -25,13 +27,13 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearEigenGan {
-    /// Number of components; by default chosen by the Bayesian information criterion, at least 1.
+    /// Number of components; by default the one with the largest Bayesian information criterion, at least 1.
     pub n_components: Components,
-    /// Components that share one scale.
+    /// Blocks of components that share one scale; `None` for a scale of its own for every component.
     pub groups: Option<Blocks>,
     /// The least noise variance, as a fraction of the mean variance of a column.
     pub noise_floor: f64,
-    /// Convergence tolerance of the iterations, where cells are missing: the rise of the mean log-likelihood of a row.
+    /// Convergence tolerance of the iterations, which only missing cells require: the increase of the mean log-likelihood of a row.
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -39,12 +41,12 @@ pub struct LinearEigenGan {
     pub standardize: bool,
 }
 
-/// Components that share one scale.
+/// Blocks of components that share one scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Blocks {
-    /// Blocks of these sizes, the strongest first.
+    /// Blocks of these sizes, in decreasing order of variance.
     Sizes(Vec<usize>),
     /// By a rule.
     Rule(BlockRule),
@@ -78,9 +80,9 @@ const SETTINGS: &[Setting] = &[
         "groups",
         Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]),
         "null",
-        "Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; 'bic' for the blocks \
-         with the largest Bayesian information criterion, and their number where `n_components` is null; null for a scale of its own for \
-         every component. Rows with missing cells need null.",
+        "Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; \
+         'bic' for the blocks with the largest Bayesian information criterion, and their number where `n_components` is null; null for a \
+         scale of its own for every component, as missing cells require.",
     ),
     NOISE_FLOOR,
     TOL,

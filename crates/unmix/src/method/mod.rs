@@ -1,4 +1,4 @@
-//! The methods, and their registry, from which the command line, the Python parameters, documentation and
+//! The methods, and their registry, from which the command line, the Python parameters, the documentation and
 //! generic tests are derived.
 
 pub mod complete_dictionary;
@@ -51,6 +51,7 @@ pub use stacked_rfn::StackedRfn;
 pub use subspace_clustering::SubspaceClustering;
 
 use crate::error::{Error, Result};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::RwLock;
@@ -89,10 +90,19 @@ fn from_settings<S: DeserializeOwned>(list: &'static [Setting], given: &Map<Stri
     })
 }
 
+/// The settings of a specification by name, as models and reports record them.
+fn as_map(spec: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
 /// Methods that were registered at run time.
 static ADDED: RwLock<Vec<&'static Method>> = RwLock::new(Vec::new());
 
-/// Registers a custom method in this process: [`fit`](crate::fit()), files, the command line and Python then find it by its key, like those of [`METHODS`]. Registering the same method again has no effect.
+/// Registers a custom method in this process: [`fit`](crate::fit()), files, the command line and Python then find it by its key, like
+/// those of [`METHODS`]. Registering the same method again has no effect.
 ///
 /// # Errors
 ///
@@ -104,7 +114,7 @@ pub fn register(method: &'static Method) -> Result<()> {
         None => added.push(method),
         Some(same) if std::ptr::eq(same, method) => {}
         Some(other) => {
-            let why = format!("{} has it", other.class);
+            let why = format!("{} already has this key", other.class);
             return Err(Error::setting("key", format!("'{}'", method.key), why, "choose another key"));
         }
     }

@@ -1,8 +1,8 @@
 //! Filters one at a time by minimising the mean absolute value of their codes (Sun, Qu & Wright 2017; Bai,
 //! Jiang & Sun 2019).
 //!
-//! From a random direction the minimum is first searched for among those orthogonal to the filters before it, so that none is found twice, and
-//! then, from there, among all.
+//! The search for a filter starts from a random direction, first among the directions orthogonal to the filters before it, so that none is
+//! found twice, and then continues from there among all directions.
 
 use super::refine::{Descent, SAME, some_rows};
 use super::search::{SearchResult, away_from};
@@ -19,23 +19,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 struct State {
     found: SearchResult,
-    /// Orthonormal rows with their span.
+    /// Orthonormal rows that span the filters.
     span: Matrix<f64>,
 }
 
-/// As many filters as `task` has atoms.
+/// Searches for as many filters as `task` has atoms.
 pub(super) fn search<T: Real>(
     view: &View<'_, '_, T>,
     task: &Task,
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SearchResult> {
-    let (k, r) = (task.k, task.seen.k());
+    let (k, r) = (task.k, task.coordinates.k());
     let rows = some_rows(view, run)?;
     let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto: false, run };
     let start = task.start(0, run)?;
     let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
-    let first = || Ok(State { found: SearchResult::nothing(r), span: Matrix::zeros(0, r) });
+    let first = || Ok(State { found: SearchResult::empty(r), span: Matrix::zeros(0, r) });
     let (mut steps, mut at) = Steps::begin(run, "atoms", all, first)?;
     for i in steps.n_iter() as usize..k {
         let basis = factor::complement(&at.span);
@@ -47,9 +47,9 @@ pub(super) fn search<T: Real>(
         let twin = before.map(|w| dot(w, &free.q).abs()).fold(0.0, f64::max) > SAME;
         let n_iter = inside.n_iter + free.n_iter;
         let ended = if twin { inside } else { free };
-        let sweeps = (n_iter as f64 * rows.n_samples() / task.seen.n).ceil() as u64;
+        let sweeps = (n_iter as f64 * rows.n_samples() / task.coordinates.n).ceil() as u64;
         at.span = extended(&at.span, &ended.q);
-        at.found.take(SearchResult::one(&ended, n_iter, sweeps));
+        at.found.push(SearchResult::of_descent(&ended, n_iter, sweeps));
         steps.counted(&at)?;
     }
     Ok(at.found)

@@ -1,8 +1,8 @@
 //! Complete dictionary learning: as many atoms as dimensions, in which rows have sparse codes.
 //!
-//! **Finds** the atoms of rows that are sparse combinations of linearly independent ones, up to order and sign.
+//! **Finds** the atoms of rows that are sparse combinations of linearly independent atoms, up to order and sign.
 //! **Model** `x = mean + z A`, rows of `A` of length 1, `z` sparse: each code is 0 in many rows. PCA cannot
-//! find such atoms, because the variance of rows may be equal in all directions.
+//! find such atoms, because rows may have the same variance along all directions.
 //! **Algorithm**
 //!  1. white coordinates, in which the atoms are nearly orthogonal (`precondition`);
 //!  2. matching, stretching, projection (Zhai et al. 2020): `W <- polar(E[y³ x'])`, `y = W x`, which
@@ -10,10 +10,11 @@
 //!     fixed-point iteration of FastICA, unless it decreases `E |y|⁴` (`search.rs`);
 //!  3. polish: minimisation of `Σ E log cosh y` from there, by the search of ICA;
 //!  4. refinement: minimisation of `E |y|` of each atom separately, by reweighted least squares
-//!     (`refine.rs`). If codes are 0 in many rows and there is no noise, this gives the atom up to rounding;
-//!     with noise it is biased, and kept only if many codes are near 0.
+//!     (`refine.rs`). If codes are 0 in many rows and there is no noise, this gives the atom up to rounding
+//!     errors; with noise it is biased, and kept only if many codes are near 0.
 //!
-//! Rows of `W` are filters in white coordinates; atoms are columns of its pseudo-inverse there, taken back to columns.
+//! Rows of `W` are filters in white coordinates; atoms are the columns of its pseudo-inverse there, mapped back to the
+//! columns of the rows.
 //! **Cost** `O(n p k)` a step, 10 to 40 steps; step 4 `O(200 p³)` for each of 15 steps of each atom.
 //! **Equals** with `power=4` and `polish=False`, `refine=False`: symmetric FastICA with contrast "cube" about 0.
 //! **Fails** for codes that are not super-Gaussian (a warning), and with fewer than about
@@ -80,15 +81,14 @@ impl CompleteDictionary {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies; without preconditioning rows that vary along fewer
-    /// directions than there are columns; batches of remote rows; what the source reports. With preconditioning a rank below the
+    /// directions than there are columns; mini-batches of remote rows; errors of the source. With preconditioning a rank below the
     /// number of atoms requested is not an error: as many are kept as there are directions, with a warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         if self.algorithm == Algorithm::L1 && rows.weights().is_some() {
             return Err(Error::Unsupported {
                 asked: "complete-dictionary with algorithm='l1' of rows with weights".into(),
-                found: "its solutions pass through rows whose codes are 0, whatever the weights of these"
-                    .into(),
+                found: "at its minima many codes are exactly 0, whatever the weights of their rows".into(),
                 remedy: "choose algorithm='msp', or repeat rows".into(),
             });
         }

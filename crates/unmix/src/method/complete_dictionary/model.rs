@@ -6,6 +6,7 @@ use super::start::Task;
 use super::{CompleteDictionary, METHOD};
 use crate::data::Rows;
 use crate::error::Result;
+use crate::method::as_map;
 use crate::model::{Arrangement, Code, Described, Linear, Model, Report, Tensor, Tensors, require};
 use crate::num::{Matrix, Real, dual, factor};
 use crate::run::Run;
@@ -20,7 +21,7 @@ const ROWS: f64 = 27.0;
 const LISTED: usize = 12;
 
 impl CompleteDictionary {
-    /// The model of the filters found.
+    /// The model of the filters found: atoms, usage, kurtosis, report.
     pub(super) fn model<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -29,24 +30,25 @@ impl CompleteDictionary {
         run: &Run<'_>,
     ) -> Result<Model> {
         let Chosen { found, spread, refined } = chosen;
-        let (seen, k, dtype) = (&task.seen, task.k, T::DTYPE);
+        let (coordinates, k, dtype) = (&task.coordinates, task.k, T::DTYPE);
         let name = match self.algorithm {
             Algorithm::Msp => "msp",
             Algorithm::L1 => "l1",
             Algorithm::Deflation => "deflation",
         };
-        let mut report = Report::closed_form(name, seen.n, rows.n_features(), dtype, run.seed);
+        let mut report = Report::closed_form(name, coordinates.n, rows.n_features(), dtype, run.seed);
         report.outcome = found.outcome;
         report.n_iter = found.n_iter;
-        report.sweeps = found.sweeps + seen.sweeps;
+        report.sweeps = found.sweeps + coordinates.sweeps;
         report.objective.clone_from(&found.objective);
         let limits = self.limits(dtype);
         (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
-        report.rank = seen.rank;
-        report.n_constant = seen.n_constant;
-        report.warnings = seen.warnings.clone();
+        report.rank = coordinates.rank;
+        report.n_constant = coordinates.n_constant;
+        report.warnings = coordinates.warnings.clone();
         report.tell_rounding();
-        report.settings = self.as_map();
+        let settings = as_map(self);
+        report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("tol".into(), limits.tol.into());
         if !refined.is_empty() {
@@ -54,8 +56,8 @@ impl CompleteDictionary {
             report.fit = Some(json!({ "refined": n_refined, "polished": k - n_refined }));
         }
 
-        // Atoms as rows: what filters lead back by, of length 1; codes carry their scale.
-        let decoder = factor::multiply(&dual(&found.w)?, &seen.back());
+        // Atoms as rows of length 1: the dual vectors of the filters, whose length multiplies the codes.
+        let decoder = factor::multiply(&dual(&found.w)?, &coordinates.back());
         let length: Vec<f64> = (0..k).map(|i| dot(decoder.row(i), decoder.row(i)).sqrt()).collect();
         let atoms = Matrix::from_fn(k, decoder.cols(), |i, j| decoder[(i, j)] / length[i]);
         let filters = Matrix::from_fn(k, found.w.cols(), |i, j| found.w[(i, j)] * length[i]);
@@ -66,20 +68,20 @@ impl CompleteDictionary {
         // In decreasing order of use.
         let arranged = Arrangement::by_variance(&usage, &atoms, dtype.eps());
         let ordered = arranged.values(&kurtosis);
-        report.warnings.extend(not_peaked(&ordered, spread.n, seen.k()));
+        report.warnings.extend(not_peaked(&ordered, spread.n, coordinates.k()));
         report.warnings.extend(few_rows(&ordered, spread.n));
-        let filters = match seen.white {
+        let filters = match coordinates.white {
             true => filters,
-            false => seen.folded(&filters),
+            false => coordinates.folded(&filters),
         };
         let atoms = arranged.rows(&atoms);
         let described = Described {
             components: &atoms,
-            mean: &seen.mean,
+            mean: &coordinates.mean,
             // If there is no first rotation, so that the components are not mistaken for it.
-            decoder: Some(&atoms).filter(|_| !seen.white),
-            axes: Some(&seen.axes).filter(|_| seen.white),
-            scale: Some(&seen.deviation[..]).filter(|_| seen.white),
+            decoder: Some(&atoms).filter(|_| !coordinates.white),
+            axes: Some(&coordinates.axes).filter(|_| coordinates.white),
+            scale: Some(&coordinates.deviation[..]).filter(|_| coordinates.white),
             noise_scale: None,
             second_rotation: Some(&arranged.rows(&filters).transposed()),
         };
@@ -89,11 +91,7 @@ impl CompleteDictionary {
         ];
         let tensors = described.tensors(dtype, own);
         report.end(run);
-        Model::fitted(&METHOD, self.as_map(), rows.features().clone(), 0, tensors, report)
-    }
-
-    fn as_map(&self) -> Map<String, Value> {
-        crate::method::ica::as_map(self)
+        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 }
 
@@ -107,17 +105,17 @@ fn excess(spread: &Spread, i: usize) -> f64 {
     if square > 0.0 { spread.fourth[i] / spread.n / (square * square) - 3.0 } else { 0.0 }
 }
 
-/// A warning about atoms whose codes are not super-Gaussian: the largest kurtosis over the directions of rows
-/// that are Gaussian is some `1.8 sqrt(r)` standard errors.
+/// A warning about atoms whose codes are not super-Gaussian. The largest kurtosis over all directions of `n` Gaussian rows of rank `r` is
+/// about `1.8 sqrt(r - 1)` standard errors `sqrt(24 / n)`; three more allow for its variation.
 fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
     let chance = (24.0 / n).sqrt() * (1.8 * ((r - 1) as f64).sqrt() + 3.0);
     let flat: Vec<usize> = (0..kurtosis.len()).filter(|&i| kurtosis[i] < chance).collect();
     let listed: Vec<String> = flat.iter().take(LISTED).map(usize::to_string).collect();
     let which = if flat.len() > LISTED { String::new() } else { format!(" ({})", listed.join(", ")) };
     (!flat.is_empty()).then(|| {
-        let of = if flat.len() == 1 { "atom has" } else { "atoms have" };
+        let have = if flat.len() == 1 { "has" } else { "have" };
         format!(
-            "{} of {} {of} codes that are not super-Gaussian{which}: their kurtosis is below {chance:.2}, the largest value expected \
+            "{} of {} atoms {have} codes that are not super-Gaussian{which}: their kurtosis is below {chance:.2}, the largest value expected \
              by chance for Gaussian codes; a dictionary is identified by sparse codes only, and these atoms only up to a rotation \
              among them; for sub-Gaussian sources use ica",
             flat.len(),
@@ -126,11 +124,12 @@ fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
     })
 }
 
-/// A warning where there are fewer rows than determine atoms as sparse as the least sparse one.
+/// A warning if there are too few rows for codes as sparse as those of the least sparse atom.
 fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
     let k = kurtosis.len();
     let least = kurtosis.iter().copied().fold(f64::INFINITY, f64::min).max(0.0);
-    // Of codes that are 0 or Gaussian: the share that is not 0, at most so many that the warning about Gaussian ones says it.
+    // The share of nonzero codes, if these are Gaussian: their kurtosis is `3 / share - 3`. At most 0.75: above it the warning about Gaussian
+    // codes applies.
     let share = (3.0 / (3.0 + least)).min(0.75);
     let need = ROWS * k.saturating_sub(1) as f64 / (1.0 - share).powi(2);
     (n < need).then(|| {
@@ -141,7 +140,7 @@ fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
     })
 }
 
-/// `y = (x - mean) diag(1/scale) V` in the first rotation, and atoms back.
+/// Encoder `y = (x - mean) W diag(1/scale) V`, or `(x - mean) V` without a first rotation; decoder by the atoms.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let atoms = require(tensors, "components", &[None, None])?;
     let (k, p) = (atoms.shape()[0], atoms.shape()[1]);

@@ -5,7 +5,7 @@
 //! C = E[z z' / sqrt(y² + m²)],  y = q' z,      q <- C⁻¹ q / |C⁻¹ q|,      m -> 0
 //! ```
 //!
-//! `q' C q` bounds the objective from above and touches it at `q`; a step of the inverse power iteration lowers it (Candès, Wakin & Boyd 2008).
+//! `q' C q` majorises the objective and is equal to it at `q`; a step of the inverse power iteration lowers it (Candès, Wakin & Boyd 2008).
 
 use super::CompleteDictionary;
 use super::search::SearchResult;
@@ -22,9 +22,9 @@ use crate::solve::{Limits, Steps};
 use crate::stats::{GatherReweighted, GatherSpread, NEAR_ZERO, Spread};
 use serde::{Deserialize, Serialize};
 
-/// Rows for each direction: 160 suffice where no more than half of the codes are not 0.
+/// Number of rows for each direction: 160 suffice if at most half of the codes are nonzero.
 const ROWS: u64 = 200;
-/// The fewest rows.
+/// The minimum number of rows.
 const FEWEST: u64 = 8192;
 /// Initial bound of the weights, in standard deviations of the codes, and the factor by which it is
 /// multiplied in every step.
@@ -32,31 +32,31 @@ const FLOOR: f64 = 0.1;
 const SHRINK: f64 = 0.1;
 /// The bound is not decreased while a step changes more than this.
 const SETTLING: f64 = 0.02;
-/// Steps after which rows that have few codes near 0 are given up.
+/// Number of steps after which a descent stops early if too few codes are near 0.
 const TRIAL: u64 = 8;
-/// Codes near 0 that a filter has to have then: Gaussian ones are 0.008 of all, Laplace ones 0.014.
+/// The minimum share of codes near 0 after that many steps: it is 0.008 for Gaussian codes, 0.014 for Laplace ones.
 const HOPELESS: f64 = 0.02;
-/// Steps of a refinement, of which 13 lead from the first bound to the last.
+/// Maximum number of steps of a refinement, of which 13 lead from the first bound to the last.
 const MOST: u64 = 40;
-/// The change at which a refinement ends, once weights are bounded by rounding alone: without noise it is rounding by then.
+/// The change at which a refinement ends, once the bound of the weights has its final value: without noise a change is a rounding error by
+/// then.
 const SETTLED: f64 = 1e-6;
-/// Of the rule: codes near 0 in addition to those that are exactly 0 at the minimum, as a fraction of the
-/// rows.
+/// A refined filter is kept if, beyond the codes that are exactly 0 at any minimum, this fraction of the rows has codes near 0.
 const SPARSE: f64 = 0.04;
-/// Filters with a cosine above this in the coordinates are of one atom.
+/// Filters with a cosine above this in the coordinates belong to the same atom.
 pub(super) const SAME: f64 = 0.95;
 
-/// Filters kept of a search, and the distribution of their codes.
+/// The filters that are kept after a search, and the distribution of their codes.
 pub(super) struct Chosen {
     pub(super) found: SearchResult,
-    /// Of the filters that are kept, with codes of variance 1.
+    /// The distribution of the codes of these filters, scaled to variance 1.
     pub(super) spread: Spread,
-    /// Which filters are refined; empty where none was tried.
+    /// Which filters were refined; empty if refinement was not attempted.
     pub(super) refined: Vec<bool>,
 }
 
 impl CompleteDictionary {
-    /// Refines the filters that `found` has where the rule says so.
+    /// Refines the filters of `found`, according to the setting `refine`.
     pub(super) fn chosen<T: Real>(
         &self,
         view: &View<'_, '_, T>,
@@ -82,26 +82,27 @@ impl CompleteDictionary {
             let second = (0..k).flat_map(|i| row(i).iter().copied());
             found.w.as_slice().iter().copied().chain(second).collect()
         });
-        let seen = spread(view, task, &both, run)?;
-        let kept = self.kept(&both, &seen, &refined);
+        let spreads = spread(view, task, &both, run)?;
+        let kept = self.kept(&both, &spreads, &refined);
         let of = |i: usize| if kept[i] { k + i } else { i };
         let pick = |values: &[f64]| (0..k).map(|i| values[of(i)]).collect::<Vec<f64>>();
         let spread = Spread {
-            n: seen.n,
-            sizes: pick(&seen.sizes),
-            squares: pick(&seen.squares),
-            fourth: pick(&seen.fourth),
-            near: pick(&seen.near),
+            n: spreads.n,
+            sizes: pick(&spreads.sizes),
+            squares: pick(&spreads.squares),
+            fourth: pick(&spreads.fourth),
+            near: pick(&spreads.near),
         };
         found.w = Matrix::from_fn(k, both.cols(), |i, j| both[(of(i), j)]);
         Ok(Chosen { found, spread, refined: kept })
     }
 
-    /// Whether each filter is replaced by the refined one, which stands `k` rows below it: not where its codes are seldom near 0, nor where it
-    /// is the filter of another atom.
-    fn kept(&self, both: &Matrix<f64>, seen: &Spread, refined: &[Option<Vec<f64>>]) -> Vec<bool> {
+    /// Whether each filter is replaced by the refined one, which is `k` rows below it in `both`: not if the codes of the refined one are
+    /// seldom near 0, or if it belongs to another atom.
+    fn kept(&self, both: &Matrix<f64>, spreads: &Spread, refined: &[Option<Vec<f64>>]) -> Vec<bool> {
         let (k, r) = (refined.len(), both.cols() as f64);
-        let enough = |i: usize| self.refine == Refine::Always(true) || seen.near[i] > r + SPARSE * seen.n;
+        let enough =
+            |i: usize| self.refine == Refine::Always(true) || spreads.near[i] > r + SPARSE * spreads.n;
         let mut kept: Vec<bool> = (0..k).map(|i| refined[i].is_some() && enough(k + i)).collect();
         for i in 0..k {
             let other = |j: usize| both.row(if kept[j] { k + j } else { j });
@@ -113,7 +114,7 @@ impl CompleteDictionary {
         kept
     }
 
-    /// The filters refined one by one, where that is not given up.
+    /// The filters refined one by one; `None` for those whose refinement stopped early.
     fn refined<T: Real>(
         &self,
         view: &View<'_, '_, T>,
@@ -162,12 +163,12 @@ pub(super) struct Descent<'s, 'b, T: Real> {
     pub(super) task: &'s Task,
     /// The last bound of the weights, in standard deviations of the codes.
     pub(super) least: f64,
-    /// Stops early if few codes are near 0.
+    /// Whether to stop early if few codes are near 0.
     pub(super) auto: bool,
     pub(super) run: &'s Run<'s>,
 }
 
-/// Where a descent ended.
+/// The result of a descent.
 #[derive(Serialize, Deserialize)]
 pub(super) struct DescentResult {
     pub(super) q: Vec<f64>,
@@ -191,7 +192,7 @@ struct State {
 }
 
 impl<T: Real> Descent<'_, '_, T> {
-    /// From a filter of length 1; where there is a `basis`, of orthonormal rows, within its span.
+    /// Descends from the filter `q` of length 1, within the span of the orthonormal rows of `basis` if it is given.
     pub(super) fn from(
         &self,
         q: Vec<f64>,
@@ -199,7 +200,7 @@ impl<T: Real> Descent<'_, '_, T> {
         limits: &Limits,
     ) -> Result<DescentResult> {
         let first = || Ok(State { q, floor: FLOOR, change: 1.0, value: f64::INFINITY, near: 1.0 });
-        let (mut steps, mut at) = Steps::begin(self.run, "least sizes", *limits, first)?;
+        let (mut steps, mut at) = Steps::begin(self.run, "reweighted least squares", *limits, first)?;
         let outcome = loop {
             if self.auto && steps.n_iter() >= TRIAL && at.near < HOPELESS {
                 break Outcome::Stalled;
@@ -239,7 +240,8 @@ impl<T: Real> Descent<'_, '_, T> {
     }
 }
 
-/// `C⁻¹ q`, to length 1. Weights of rows whose codes are 0 make `C` nearly singular, in the direction that is searched for.
+/// `C⁻¹ q`, scaled to length 1. The large weights of rows whose codes are near 0 make `C` nearly singular along the filter that is
+/// searched for, so its eigenvalues are bounded below.
 fn solved(c: &Matrix<f64>, q: &[f64]) -> Result<Vec<f64>> {
     let (values, vectors) = factor::eigh(c)?;
     let floor = f64::EPSILON * values.len() as f64 * values.first().copied().unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! From coordinates to filters: searches by a power of the codes, their polish, several starts.
+//! From coordinates to filters: searches that maximise a power of the codes, their polish, several starts.
 
 use super::start::Task;
 use super::{Algorithm, CompleteDictionary, l1};
@@ -23,7 +23,7 @@ pub(super) struct Atoms<'s, 'a, 'b, T: Real> {
     pub(super) run: &'s Run<'s>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SearchResult {
     /// Filters, `k x r`, of length 1 in the coordinates.
@@ -31,15 +31,15 @@ pub(super) struct SearchResult {
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) sweeps: u64,
-    /// That of the search, without the polish.
+    /// The objective after each step of the search, without the polish.
     pub(super) objective: Vec<f64>,
     pub(super) residual: f64,
-    /// Of several starts, the one where this is largest is taken.
+    /// The objective at the end; the start for which it is largest is kept.
     value: f64,
 }
 
 impl<T: Real> Atoms<'_, '_, '_, T> {
-    /// The best of several starts, polished where that was requested.
+    /// The best result of several starts, polished if requested.
     pub(super) fn search(&self) -> Result<SearchResult> {
         let limits = self.spec.limits(T::DTYPE);
         if self.spec.algorithm == Algorithm::L1 {
@@ -68,7 +68,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         if self.spec.polish { self.polished(found, &limits) } else { Ok(found) }
     }
 
-    /// Subtracting slopes near the end, which is the fixed point of FastICA on white rows only.
+    /// Near the end the slopes are subtracted, as in FastICA, but for white rows only: for others the fixed point would be another one.
     fn shift(&self) -> Shift {
         if self.task.white { Shift::Hybrid(0.0) } else { Shift::Constant(0.0) }
     }
@@ -91,7 +91,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             start = self.by_batches(start, size)?;
             passes = 1;
         }
-        let rotation = self.task.k == self.task.seen.k();
+        let rotation = self.task.k == self.task.coordinates.k();
         let ended =
             self.iteration(Projection::Polar, limits).solve(&mut self.map(rotation), &start, self.run)?;
         Ok(SearchResult { sweeps: ended.sweeps + passes, ..SearchResult::of(ended) })
@@ -101,12 +101,12 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
     /// after it every row of the filters is near one atom.
     fn by_batches(&self, start: Matrix<f64>, size: usize) -> Result<Matrix<f64>> {
         let (rows, run) = (self.view.rows(), self.run);
-        let mean = self.task.seen.subtracted();
-        let basis = self.task.seen.basis();
+        let mean = self.task.coordinates.subtracted();
+        let basis = self.task.coordinates.basis();
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let first = || {
             let begun = self.iteration(Projection::Polar, &limits);
-            let zero = Matrix::zeros(self.task.k, self.task.seen.k());
+            let zero = Matrix::zeros(self.task.k, self.task.coordinates.k());
             let none = crate::power::Image { direction: start.clone(), slope: Vec::new(), objective: 0.0 };
             let w = PowerIteration { shift: Shift::Constant(0.0), ..begun }.next(&zero, &none, false)?;
             Ok(Epoch { position: Position::default(), w, moving: zero, n: 0 })
@@ -122,7 +122,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
                     place: SweptRows::Rows(&some),
                     mean,
                     basis: basis.as_ref(),
-                    k: self.task.seen.k(),
+                    k: self.task.coordinates.k(),
                 };
                 let mut map = Contrasted::of(&view, self.spec.contrast(), 1.0, false, run);
                 if let Some(image) = map.apply(&at.w)? {
@@ -138,14 +138,14 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
 
     /// One filter after another, each orthogonal to those before.
     fn one_by_one(&self, start: &Matrix<f64>, limits: &Limits) -> Result<SearchResult> {
-        let (k, r) = (self.task.k, self.task.seen.k());
+        let (k, r) = (self.task.k, self.task.coordinates.k());
         let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
-        let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(SearchResult::nothing(r)))?;
+        let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(SearchResult::empty(r)))?;
         for i in steps.n_iter() as usize..k {
             let w = Matrix::from_vec(1, r, away_from(start.row(i), &at.w));
             let iteration = self.iteration(Projection::Rest(&at.w), limits);
             let ended = iteration.solve(&mut self.map(false), &w, self.run)?;
-            at.take(SearchResult::of(ended));
+            at.push(SearchResult::of(ended));
             steps.counted(&at)?;
         }
         Ok(at)
@@ -158,7 +158,7 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             return Ok(found);
         }
         let limits = Limits { max_iter: left, ..*limits };
-        let (w, ended) = if self.task.k == self.task.seen.k() {
+        let (w, ended) = if self.task.k == self.task.coordinates.k() {
             let ended = ica::least_log_cosh(self.view, found.w.clone(), &limits, self.run)?;
             let facts = (ended.outcome, ended.n_iter, ended.sweeps, ended.residual);
             (ended.w, facts)
@@ -211,14 +211,14 @@ impl SearchResult {
         Self { w: a, outcome, n_iter, sweeps, objective, residual, value }
     }
 
-    /// Before the first of several filters.
-    pub(super) fn nothing(r: usize) -> Self {
+    /// No filters, for rows of `r` coordinates.
+    pub(super) fn empty(r: usize) -> Self {
         let (w, outcome) = (Matrix::zeros(0, r), Outcome::Converged);
         Self { w, outcome, n_iter: 0, sweeps: 0, objective: Vec::new(), residual: 0.0, value: 0.0 }
     }
 
     /// One filter by minimising the mean absolute value of its codes.
-    pub(super) fn one(ended: &super::refine::DescentResult, n_iter: u64, sweeps: u64) -> Self {
+    pub(super) fn of_descent(ended: &super::refine::DescentResult, n_iter: u64, sweeps: u64) -> Self {
         let super::refine::DescentResult { q, outcome, residual, value, .. } = ended;
         Self {
             w: Matrix::from_vec(1, q.len(), q.clone()),
@@ -231,9 +231,8 @@ impl SearchResult {
         }
     }
 
-    /// Adds a filter: iterations are those of the one that took most, the residual is the largest, the outcome that of the first one that did
-    /// not converge.
-    pub(super) fn take(&mut self, one: SearchResult) {
+    /// Adds a filter: `n_iter` and the residual are the maxima over the filters, the outcome is that of the first one that did not converge.
+    pub(super) fn push(&mut self, one: SearchResult) {
         let (rows, r) = (self.w.rows() + 1, self.w.cols());
         let before = std::mem::replace(&mut self.w, Matrix::zeros(0, r));
         self.w = Matrix::from_vec(rows, r, [before.into_vec(), one.w.into_vec()].concat());
@@ -247,7 +246,7 @@ impl SearchResult {
     }
 }
 
-/// `w`, unless almost nothing of it is orthogonal to the orthonormal rows `found`: then something that is.
+/// `w`, or, if it is in the span of the orthonormal rows of `found` up to rounding errors, a direction orthogonal to these.
 pub(super) fn away_from(w: &[f64], found: &Matrix<f64>) -> Vec<f64> {
     let along: f64 = (0..found.rows()).map(|i| dot(w, found.row(i)).powi(2)).sum();
     match along < dot(w, w) * (1.0 - 1e-10) {

@@ -1,4 +1,4 @@
-//! Settings of complete dictionary learning: what they are called, what they may be, what they mean.
+//! Settings of complete dictionary learning: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Kind, Setting};
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompleteDictionary {
-    /// Number of atoms; as many as the rank allows by default.
+    /// Number of atoms; by default the rank of the rows.
     pub n_components: Option<usize>,
-    /// Which search.
+    /// Algorithm of the search.
     pub algorithm: Algorithm,
-    /// The power of codes whose sum is maximised, 3 or 4; of `msp` and `deflation`.
+    /// The power of the absolute codes whose sum `msp` and `deflation` maximise: 3 or 4.
     pub power: u64,
     /// Whether rows are whitened first; not needed for an orthogonal dictionary with codes of equal variance.
     pub precondition: bool,
-    /// Whether `Σ E log cosh` of the codes is then minimised.
+    /// Whether `Σ E log cosh` of the codes is minimised after the search.
     pub polish: bool,
-    /// Whether each atom is then refined by minimising the sum of the absolute values of its codes.
+    /// Whether each atom is finally refined by minimising the sum of its absolute codes.
     pub refine: Refine,
     /// Mini-batch size in the first epoch; all rows in every step by default.
     pub batch_size: Option<usize>,
     /// Number of random starts, of which the best result is kept.
     pub n_init: u64,
-    /// Subtract the mean.
+    /// Subtract the mean of every column.
     pub center: bool,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -58,7 +58,7 @@ impl CompleteDictionary {
     }
 }
 
-/// A search for atoms.
+/// Algorithm of the search for atoms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ pub enum Algorithm {
     Msp,
     /// One at a time, by minimising the sum of the absolute values of its codes.
     L1,
-    /// One at a time by the power, orthogonal to those before.
+    /// One at a time by the power of the codes, each orthogonal to those before in the coordinates.
     Deflation,
 }
 
@@ -77,9 +77,9 @@ pub enum Algorithm {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Refine {
-    /// All of them, or none.
+    /// All atoms, or none.
     Always(bool),
-    /// Those whose codes then have many zeros.
+    /// `"auto"`: the atoms with many codes near 0 after the refinement.
     Auto(Automatic),
 }
 
@@ -89,7 +89,7 @@ impl Default for Refine {
     }
 }
 
-/// The parts that only the searches that maximise a power have.
+/// Condition of the settings of the searches that maximise a power of the codes.
 const BY_POWER: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"msp\"", "\"deflation\""])]];
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -118,14 +118,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "precondition",
         Kind::Bool,
         "true",
-        "Whiten the rows first, so that the dictionary may be any matrix of full column rank; false where it is orthogonal and its codes \
-         have one variance.",
+        "Whiten the rows first, so that the atoms may be any linearly independent vectors; false for orthogonal atoms with codes of \
+         equal variance.",
     ),
     Setting::new(
         "polish",
         Kind::Bool,
         "true",
-        "Then minimise the sum of `log cosh` of the codes by a monotone descent from the result of the search: errors are 2 to 5 times \
+        "After the search, minimise the sum of `log cosh` of the codes by a monotone descent from its result: errors are 2 to 5 times \
          smaller.",
     )
     .only(BY_POWER),
@@ -133,15 +133,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "refine",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Then minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; \
-         'auto' keeps the result for atoms with codes near 0 in more than `n_features + 0.04 n_samples` rows.",
+        "Finally minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise; \
+         'auto' keeps the result for atoms with codes near 0 in more than `rank + 0.04 n_samples` rows.",
     )
     .only(BY_POWER),
     Setting::new(
         "batch_size",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Mini-batch size in the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in \
+        "Mini-batch size of the first epoch, for large numbers of rows: at least 20 times the number of atoms; null for all rows in \
          every step.",
     )
     .such_as("2000")
@@ -164,8 +164,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance on the largest entry of the gradient: of 'msp' and 'deflation' relative to the mean of the power of the \
-         codes, of the polish as it is; with 'l1' on the change of an atom. null for 1e-6 in double precision and 1e-4 in single.",
+        "Convergence tolerance on the largest entry of the gradient: for 'msp' and 'deflation' as a fraction of the mean of `|code|^power`, \
+         for the polish of as many atoms as the rank the relative gradient of ICA; for 'l1' on the largest change of an entry of a filter \
+         in whitened coordinates. null for 1e-6 in double precision and 1e-4 in single.",
     )
     .such_as("1e-8"),
 ];

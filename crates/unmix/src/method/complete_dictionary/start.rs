@@ -1,4 +1,4 @@
-//! The coordinates in which atoms are searched, and where the search begins.
+//! The coordinates in which atoms are searched, and the starts of the search.
 
 use super::{CompleteDictionary, METHOD};
 use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
@@ -11,13 +11,13 @@ use crate::run::Run;
 use crate::spectrum::{self, Bounds, Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherScatter;
 
-/// The largest entry of the covariance less the identity at which rows still count as white.
+/// The largest entry of the second moments minus the identity up to which rows count as white.
 const WHITE: f64 = 0.1;
 
-/// What depends on the rows.
+/// Coordinates of the rows, and the number of atoms to search for.
 pub(super) struct Task {
     /// Coordinates of the rows.
-    pub(super) seen: Coordinates,
+    pub(super) coordinates: Coordinates,
     /// Number of atoms.
     pub(super) k: usize,
     /// Whether coordinates are white; approximately, without preconditioning.
@@ -25,31 +25,33 @@ pub(super) struct Task {
 }
 
 impl CompleteDictionary {
-    /// Computes what depends on the rows.
+    /// Computes the coordinates, and the number of atoms, with warnings.
     pub(super) fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         check_n_rows(METHOD.key, n, origin, "give more rows")?;
         let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false };
         bounds.count(self.n_components)?;
-        let (mut seen, white) = match self.precondition {
+        let (mut coordinates, white) = match self.precondition {
             true => (self.whitened(rows, run)?, true),
             false => self.as_they_are(rows, run)?,
         };
-        let (r, wanted) = (seen.k(), self.n_components.unwrap_or(p));
+        let (r, wanted) = (coordinates.k(), self.n_components.unwrap_or(p));
         let k = wanted.min(r);
         if k < wanted {
             let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
-            seen.warnings.push(format!(
+            coordinates.warnings.push(format!(
                 "the rows vary along {k} {directions} only{few}, so {k} of {wanted} atoms {are} kept"
             ));
         }
-        if seen.n_constant > 0 {
-            let (c, columns) =
-                (seen.n_constant, if seen.n_constant == 1 { "column does" } else { "columns do" });
-            seen.warnings.push(format!("{c} of {p} {columns} not vary; their entries in every atom are 0"));
+        if coordinates.n_constant > 0 {
+            let c = coordinates.n_constant;
+            let columns = if c == 1 { "columns does" } else { "columns do" };
+            coordinates
+                .warnings
+                .push(format!("{c} of {p} {columns} not vary; their entries in every atom are 0"));
         }
-        Ok(Task { seen, k, white })
+        Ok(Task { coordinates, k, white })
     }
 
     /// White coordinates along all directions within the rank.
@@ -61,12 +63,12 @@ impl CompleteDictionary {
             standardize: false,
             weak: true,
         };
-        let seen = PrincipalAxes::of(rows, options, run)?;
-        let rank = seen.found.axes.rows();
-        Ok(Coordinates::new(seen, rank, true, 1.0))
+        let axes = PrincipalAxes::of(rows, options, run)?;
+        let rank = axes.found.axes.rows();
+        Ok(Coordinates::new(axes, rank, true, 1.0))
     }
 
-    /// Columns divided by their common root mean square; and whether they are white.
+    /// The columns divided by the root mean square of all entries, and whether they are white.
     fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Coordinates, bool)> {
         let p = rows.n_features();
         check_square(METHOD.key, p, 12)?;
@@ -101,11 +103,12 @@ impl CompleteDictionary {
         let farthest = farthest.map(|(i, j)| off(i, j)).fold(0.0f64, f64::max);
         let warnings = (farthest >= WHITE).then(|| {
             format!(
-                "the rows are not white: divided by one number, their second moments differ from the identity by up to {farthest:.2}; an \
-                 orthogonal dictionary with codes of one variance makes them white, and any other is found with precondition=true"
+                "the rows are not white: divided by their root mean square, their second moments differ from the identity by up to \
+                 {farthest:.2}; precondition=false needs orthogonal atoms with codes of equal variance; set precondition=true for other \
+                 dictionaries"
             )
         });
-        let seen = Coordinates {
+        let coordinates = Coordinates {
             n,
             mean: if self.center { scatter.mean } else { vec![0.0; p] },
             noise_scale: None,
@@ -121,29 +124,29 @@ impl CompleteDictionary {
             solver: "none",
             warnings: warnings.into_iter().collect(),
         };
-        Ok((seen, farthest < WHITE))
+        Ok((coordinates, farthest < WHITE))
     }
 }
 
 impl Task {
-    /// Number `i` of the starts, `k x r`: random, or the atoms of a model.
+    /// Start number `i`, `k x r`: Gaussian, or, for `i` 0, the atoms of a given model.
     pub(super) fn start(&self, i: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
-        let (k, r) = (self.k, self.seen.k());
+        let (k, r) = (self.k, self.coordinates.k());
         let draws = Stream::new(run.seed, i);
-        let given = run.initial_components(self.seen.mean.len(), k)?.filter(|_| i == 0);
+        let given = run.initial_components(self.coordinates.mean.len(), k)?.filter(|_| i == 0);
         Ok(match given {
             None => Matrix::from_fn(k, r, |i, j| draws.normal((i * r + j) as u64)),
-            // Filters of orthogonal atoms are these atoms.
-            Some(atoms) => match self.seen.basis() {
+            // In white coordinates atoms are nearly orthogonal, and orthogonal atoms are their own filters.
+            Some(atoms) => match self.coordinates.basis() {
                 None => atoms.top_rows(k),
                 Some(basis) => factor::multiply_transposed(&atoms.top_rows(k), &basis),
             },
         })
     }
 
-    /// Standard deviations of the codes of filters, in coordinates.
+    /// Root mean square of the codes of a filter in these coordinates.
     pub(super) fn deviation_of(&self, filter: &[f64]) -> f64 {
-        let square = match &self.seen.moments {
+        let square = match &self.coordinates.moments {
             None => crate::power::dot(filter, filter),
             Some(m) => (0..filter.len()).map(|i| filter[i] * crate::power::dot(m.row(i), filter)).sum(),
         };
@@ -151,7 +154,7 @@ impl Task {
     }
 }
 
-/// Calls `f` with the rows seen in the coordinates of `task`: a copy of these is kept where that saves time, and where sums over the columns
+/// Calls `f` with a view of the rows in the coordinates of `task`. Coordinates are copied if that saves time, or if sums over the columns
 /// themselves would lose digits.
 pub(super) fn with_view<T: Real, O>(
     rows: &Rows<'_, T>,
@@ -159,17 +162,17 @@ pub(super) fn with_view<T: Real, O>(
     run: &Run<'_>,
     f: impl FnOnce(&View<'_, '_, T>) -> Result<O>,
 ) -> Result<O> {
-    let (n, p, r) = (rows.n_rows().unwrap_or(0), rows.n_features(), task.seen.k());
-    let basis = task.seen.basis();
+    let (n, p, r) = (rows.n_rows().unwrap_or(0), rows.n_features(), task.coordinates.k());
+    let basis = task.coordinates.basis();
     let bytes = T::DTYPE.size();
     let fits = n.saturating_mul((r * bytes) as u64) <= KEPT;
-    let copied = keeps_copy(n, p, r, bytes) || task.k < r && task.seen.white && fits;
+    let copied = keeps_copy(n, p, r, bytes) || task.k < r && task.coordinates.white && fits;
     if let Some(basis) = basis.as_ref().filter(|_| copied) {
-        let map = Map::new(task.seen.mean.clone(), basis);
+        let map = Map::new(task.coordinates.mean.clone(), basis);
         let white = Projected::new(rows, map, "whitening", run)?;
         return f(&View { place: SweptRows::Projected(&white), mean: None, basis: None, k: r });
     }
-    let mean = task.seen.subtracted();
+    let mean = task.coordinates.subtracted();
     f(&View { place: SweptRows::Rows(rows), mean, basis: basis.as_ref(), k: r })
 }
 

@@ -4,22 +4,23 @@
 //! **Model** `x = mean + A s + e`: `s` independent, at most one of them Gaussian, `A` of full rank.
 //! **Algorithm** for `n` rows of `p` features and `k` sources:
 //!  1. one pass: mean, spectrum, rank; white coordinates `z = diag(1/scale) W' (x - mean)` of that rank;
-//!  2. a solver looks for `V` with `y = V z`, one pass a step:
+//!  2. a solver estimates `V` of `y = V z`, with one full pass for each step:
 //!     `picard` over rotations (Ablin, Cardoso & Gramfort 2018b) or, with `ortho=false`, over invertible matrices (2018a, eq. 5-8),
-//!     `fastica` by its fixed point, symmetric or one by one (Hyvärinen 1999, eq. 20 and 26), `infomax` with the logistic density
+//!     `fastica` by a fixed-point iteration, symmetric or by deflation (Hyvärinen 1999, eq. 20 and 26), `infomax` with the logistic density
 //!     (Bell & Sejnowski 1995; extended: Lee, Girolami & Sejnowski 1999), `easi` row by row (Cardoso & Laheld 1996, eq. 22);
-//!  3. unit variance, order by what each source adds to the rows, canonical sign.
+//!  3. unit variance, order by the variance of the back-projection of each source, canonical sign.
 //!
-//! **Cost** `2 n k (p + k)` multiply-adds and `n k` hyperbolic tangents a pass, some ten to twenty of them; `O(p² + k²)` memory beside
+//! **Cost** `2 n k (p + k)` multiply-adds and `n k` hyperbolic tangents in a pass, of which there are ten to twenty; `O(p² + k²)` memory in addition to
 //! the rows, and a copy of `n k` numbers where `p >= 2 k`.
-//! **Equals** named methods with the settings listed in docs/ica.md. **Fails** for two Gaussian sources,
-//! which any rotation mixes, and for few rows, where a source may be one spike: both give a warning.
+//! **Equals** named methods with the settings listed in docs/ica.md. **Fails** for two or more
+//! Gaussian sources, which are determined only up to a rotation, and for few rows, where a source may be a single spike: both give a
+//! warning.
 
 mod settings;
 
 use super::Setting;
 use super::pca::Components;
-use super::{Fit, Method, Takes, needs};
+use super::{Fit, Method, Takes, as_map, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
@@ -28,7 +29,6 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -49,7 +49,7 @@ pub(super) const METHOD: Method = Method {
     equals: &[
         "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",
         "algorithm=picard, ortho=false, extended=true: extended Infomax's solution",
-        "algorithm=infomax, extended=true: identical to the bit",
+        "algorithm=infomax, extended=true: algorithm=picard with ortho=false, extended=true, to the bit",
     ],
     references: &[
         "Ablin, Cardoso & Gramfort 2018",
@@ -65,7 +65,7 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| memory(n, p),
 };
 
-/// Memory of the whitening, and of the coordinates that the search keeps for the largest possible number of
+/// Memory of the whitening, and of the coordinates that the search stores, for the largest possible number of
 /// sources.
 pub(super) fn memory(n: u64, p: usize) -> Vec<(&'static str, u64)> {
     vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))]
@@ -85,9 +85,8 @@ impl Ica {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, incompatible settings, what the source
-    /// reports. A rank below the number of sources requested is not an error: as many are kept as there are directions, with a
-    /// warning.
+    /// Numbers that are not finite, fewer than two rows, no column that varies, incompatible settings, errors of the source of rows. A rank
+    /// below the number of sources requested is not an error: as many sources as the rank are estimated, with a warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
         METHOD.begin(self, rows, run)?;
@@ -97,7 +96,7 @@ impl Ica {
         pooled(rows, run, |rows| self.fit_settled(rows, (algorithm, contrast), run))
     }
 
-    /// The model of settled rows, for other methods: without a checkpoint of its own.
+    /// The model of rows that can be read in any order, for other methods: without a checkpoint of its own.
     pub(super) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.fit_settled(rows, self.solver()?, run)
     }
@@ -151,7 +150,7 @@ impl Ica {
     }
 
     /// The model of the rows of `before` followed by these, with a step of EASI for each row, in order;
-    /// without whitening, which the rule does itself. After a fit by EASI it continues from the sources
+    /// rows are not whitened first, because the rule whitens them itself. After a fit by EASI it continues from the sources
     /// found.
     ///
     /// # Errors
@@ -195,7 +194,7 @@ impl Ica {
             return refused(
                 "algorithm",
                 got,
-                "it needs all rows at once",
+                "incremental fits take a step for every row, and this algorithm needs all rows at once",
                 "choose algorithm='easi', or fit all rows".into(),
             );
         }
@@ -210,7 +209,7 @@ impl Ica {
         if let Components::Count(asked) = self.n_components
             && asked != k
         {
-            let why = "rows of a stream are not whitened, so no direction is dropped";
+            let why = "incremental fits do not whiten rows, so they drop no direction";
             return refused("n_components", asked.to_string(), why, format!("give {k}, or leave it out"));
         }
         if matches!(self.n_components, Components::Share(_)) {
@@ -222,7 +221,7 @@ impl Ica {
             return refused("order", "kurtosis".into(), why, "choose 'variance' or 'found'".into());
         }
         if self.standardize {
-            let why = "sources do not depend on the units of the columns here";
+            let why = "the sources of incremental fits do not depend on the units of the columns";
             return refused("standardize", "true".into(), why, "leave it out".into());
         }
         match self.w_init.as_ref().filter(|w| before.is_none() && w.len() != p) {
@@ -231,7 +230,7 @@ impl Ica {
                 refused(
                     "w_init",
                     got,
-                    "rows are not whitened",
+                    "incremental fits do not whiten rows",
                     format!("give a {p} x {p} matrix for the columns"),
                 )
             }
@@ -239,13 +238,13 @@ impl Ica {
         }
     }
 
-    /// Which solver, and by which contrast.
+    /// The solver and its contrast.
     fn solver(&self) -> Result<(Algorithm, Contrast)> {
         self.check()?;
         let contrast = self.fun.contrast(1.0);
         let extended = |default| self.extended.unwrap_or(default);
         Ok(match self.algorithm {
-            // Fitted contrasts have their own signs; the search before them finds both sub- and
+            // Fitted contrasts have signs of their own; the search that precedes them finds both sub- and
             // super-Gaussian sources.
             IcaAlgorithm::Picard if self.ortho || self.fun == Fun::Adaptive => {
                 (Algorithm::PicardO { extended: extended(true) }, contrast)
@@ -258,7 +257,7 @@ impl Ica {
             IcaAlgorithm::SigmaPca => {
                 (Algorithm::Layers { both: self.first_layer == FirstLayer::SigmaPca }, contrast)
             }
-            // y + k tanh(y) for both signs, as Lee, Girolami & Sejnowski have it.
+            // y + k tanh(y) with k = 1 or -1 (Lee, Girolami & Sejnowski 1999).
             IcaAlgorithm::Infomax if self.extended == Some(true) => {
                 (Algorithm::Picard { extended: true }, contrast)
             }
@@ -267,7 +266,7 @@ impl Ica {
         })
     }
 
-    /// Incompatible settings.
+    /// Refuses incompatible settings.
     fn check(&self) -> Result<()> {
         let refused =
             |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
@@ -278,7 +277,7 @@ impl Ica {
         match self.algorithm {
             IcaAlgorithm::Picard if self.fun == Fun::Adaptive => Ok(()),
             _ if self.fun == Fun::Adaptive => {
-                let why = "contrasts are fitted to the sources by algorithm='picard' alone";
+                let why = "only algorithm='picard' fits contrasts to the sources";
                 refused("fun", "adaptive", why, "leave the algorithm out, or choose another fun")
             }
             IcaAlgorithm::Picard if !self.ortho && self.fun != Fun::LogCosh => {
@@ -290,7 +289,7 @@ impl Ica {
                 plain("infomax, easi and sigma-pca have fixed nonlinearities")
             }
             IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => {
-                let why = "only algorithm='sigma-pca' with two layers has a choice of the first";
+                let why = "the first layer of algorithm='sigma-pca' whitens the data";
                 refused("whiten", "false", why, "leave it out, or choose another algorithm")
             }
             _ => Ok(()),
@@ -298,7 +297,7 @@ impl Ica {
     }
 }
 
-/// A specification of the settings given, checked against the method's list.
+/// A specification from settings by name, checked against the list of the method.
 pub(super) fn from_settings<S: serde::de::DeserializeOwned>(
     settings: &[Setting],
     given: &Map<String, Value>,
@@ -315,15 +314,7 @@ pub(super) fn from_settings<S: serde::de::DeserializeOwned>(
     })
 }
 
-/// A specification as settings.
-pub(super) fn as_map(spec: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(spec) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
-/// Small problems are solved on the calling thread, without a thread pool.
+/// Calls `fit` in the thread pool; small problems are solved on the calling thread.
 pub(super) fn pooled<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
@@ -336,7 +327,7 @@ pub(super) fn pooled<T: Real>(
     Ok(model?.of_weighted_rows(rows.weighted_rows()))
 }
 
-/// The error for algorithms that take a step for every row.
+/// The error for sample weights with EASI, which takes a step for every row.
 fn one_by_one() -> Error {
     Error::Unsupported {
         asked: "ica with algorithm='easi' of rows with weights".into(),
@@ -345,7 +336,11 @@ fn one_by_one() -> Error {
     }
 }
 
-/// A square matrix, as settings have it.
+/// A square matrix from the setting `w_init`.
+///
+/// # Errors
+///
+/// A matrix that is not square, numbers that are not finite.
 pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
     let k = rows.len();
     match rows.iter().all(|r| r.len() == k) && rows.iter().flatten().all(|x| x.is_finite()) {
@@ -359,7 +354,7 @@ pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
     }
 }
 
-/// The matrix of coordinates that a search starts from, where one is given: by a model, or as a setting.
+/// The initial unmixing matrix in the coordinates, if one is given: by a model, or as a setting.
 pub(super) fn initial(
     w_init: Option<&[Vec<f64>]>,
     coordinates: &Coordinates,
@@ -371,7 +366,7 @@ pub(super) fn initial(
     if given.is_some() {
         return Err(Error::setting(
             "w_init",
-            "this matrix",
+            "a matrix",
             "a model to start from (init) is given, too",
             "give one of the two",
         ));

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ica {
-    /// Number of sources: a number, a fraction of the variance, or as many as the rank allows.
+    /// Number of sources: a number, a share of the variance, or the rank of the rows.
     pub n_components: Components,
-    /// Which solver.
+    /// The algorithm.
     pub algorithm: IcaAlgorithm,
     /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
     /// For `picard`: sources are a rotation of whitened coordinates.
     pub ortho: bool,
-    /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: where sources are a rotation.
+    /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: if sources are a rotation, and with `easi`.
     pub extended: Option<bool>,
     /// For `fastica`: all sources at once, or one at a time.
     pub orthogonalization: Orthogonalization,
@@ -32,12 +32,12 @@ pub struct Ica {
     pub tol: Option<f64>,
     /// Number of random starts, of which the best result is kept.
     pub n_init: u64,
-    /// The first start.
+    /// Initial unmixing matrix, in whitened coordinates, of the first start.
     pub w_init: Option<Vec<Vec<f64>>>,
-    /// Size of the subsample on which a search over rotations begins; `None` for a sufficient number if there
+    /// Number of rows that the first iterations of a search over rotations use; `None` for a sufficient number if there
     /// are many more rows, 0 for all rows.
     pub subsample: Option<u64>,
-    /// Subtract the mean.
+    /// Subtract the mean of every column.
     pub center: bool,
     /// Divide every column by its standard deviation first.
     pub standardize: bool,
@@ -45,18 +45,18 @@ pub struct Ica {
     pub order: Order,
 }
 
-/// A solver.
+/// The algorithm that estimates the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum IcaAlgorithm {
-    /// Limited-memory BFGS around the Hessian of independent sources.
+    /// Limited-memory BFGS, preconditioned by the Hessian for independent sources.
     Picard,
-    /// The fixed point.
+    /// FastICA's fixed-point iteration.
     FastIca,
     /// Maximum likelihood with the logistic density.
     Infomax,
-    /// One row at a time.
+    /// The relative gradient, one row at a time.
     Easi,
     /// Two layers of sigma-PCA.
     #[serde(rename = "sigma-pca")]
@@ -108,7 +108,7 @@ pub enum Orthogonalization {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Whitening {
-    /// Only `false`: columns as they are.
+    /// Only `false`: for columns that are already whitened.
     Not(bool),
     /// Whitened coordinates, sources of unit variance.
     Named(UnitVariance),
@@ -119,7 +119,7 @@ pub enum Whitening {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UnitVariance {
-    /// The setting of the fit by FastICA.
+    /// Whitened coordinates, sources of unit variance.
     UnitVariance,
 }
 
@@ -157,7 +157,7 @@ impl Fun {
         }
     }
 
-    /// `a` is FastICA's `alpha`, of `logcosh` alone.
+    /// The contrast; `a` is FastICA's `alpha`, a parameter of `logcosh` alone.
     pub(in crate::method) fn contrast(self, a: f64) -> Contrast {
         match self {
             Fun::LogCosh | Fun::Adaptive => Contrast::LogCosh(a),
@@ -272,12 +272,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[("algorithm", &["\"picard\"", "\"infomax\""])],
         &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])],
     ]),
-    Setting::new("center", Kind::Bool, "true", "Subtract the mean."),
+    Setting::new("center", Kind::Bool, "true", "Subtract the mean of every column."),
     Setting::new(
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation first, so that the directions that are dropped do not depend on units.",
+        "Divide every column by its standard deviation first, so that the directions that whitening drops do not depend on units.",
     ),
     Setting::new(
         "order",
