@@ -110,6 +110,6 @@ fn parts_that_nothing_links_are_listed() {
     }
     let fit = |given| try_fit("matrix-completion", &settings(given), &x, 4);
     let e = fit(json!({"n_components": 1, "alpha": 0})).unwrap_err().to_string();
-    assert!(e.contains("2 parts") && e.contains("5 x 2, 5 x 2") && e.contains("row 0 and row 5"), "{e}");
+    assert!(e.contains("2 blocks") && e.contains("5 x 2, 5 x 2") && e.contains("rows 0 and 5"), "{e}");
     assert!(fit(json!({"n_components": 1, "alpha": 0.1})).is_ok() && fit(json!({"n_components": 1})).is_ok());
 }

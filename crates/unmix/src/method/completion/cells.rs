@@ -1,4 +1,4 @@
-//! The cells of a matrix, centred and in units of their spread, by row and by column.
+//! The observed cells of a matrix, centred and divided by their root mean square, by row.
 
 use super::METHOD;
 use crate::data::{Rows, Sparse, check_n_rows};
@@ -8,37 +8,37 @@ use crate::run::Run;
 use crate::spectrum::check_total;
 use crate::stats::gaps::{CellLists, GatherCells};
 
-/// Shrinkage of initial offsets: equivalent to so many additional cells with offset 0.
+/// Shrinkage of initial offsets: equivalent to this number of additional cells with offset 0.
 const DAMPING: f64 = 5.0;
 
-/// Sweeps over rows and columns for these offsets.
+/// Number of alternations between rows and columns for these offsets.
 const ROUNDS: usize = 10;
 
-/// Cells of `n x p`, as `(y - centre) / unit`.
+/// The observed cells of an `n x p` matrix, as `(y - centre) / unit`.
 pub(super) struct Cells {
     pub(super) by_row: Sparse<'static, f64>,
     /// Mean of all cells, 0 without offsets.
     pub(super) centre: f64,
-    /// Root mean square of the residuals.
+    /// Root mean square of the cells minus the centre.
     pub(super) unit: f64,
     /// Type of the rows.
     pub(super) dtype: Dtype,
-    /// Cells of each column.
+    /// Number of cells of each column.
     pub(super) of_column: Vec<usize>,
-    /// Rows that have a cell.
+    /// Number of rows that have a cell.
     pub(super) n_rows_seen: usize,
-    /// Constant columns; without offsets also constant rows are required.
+    /// Number of columns whose cells are all equal, those without a cell included.
     pub(super) n_constant: usize,
 }
 
 impl Cells {
-    /// Those of `rows`: numbers that are not NaN, or stored entries of sparse rows.
+    /// The cells of `rows`: numbers that are not NaN, or the stored entries of sparse rows.
     ///
     /// # Errors
     ///
     /// Infinities, fewer than two rows with cells, cells that do not vary.
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>, offsets: bool, run: &Run<'_>) -> Result<Self> {
-        check_n_rows(METHOD.key, rows.n_rows().unwrap_or(0), rows.origin(), "factors are shared by rows")?;
+        check_n_rows(METHOD.key, rows.n_rows().unwrap_or(0), rows.origin(), "give more rows")?;
         let lists = match rows.sparse() {
             Some(sparse) => stored(sparse),
             None => rows.sweep(run, "cells", &GatherCells)?,
@@ -53,11 +53,11 @@ impl Cells {
         check_n_rows(METHOD.key, n_rows_seen as u64, rows.origin(), why)?;
         let n = values.len() as f64;
         let first = values[0];
-        let nothing = match offsets {
+        let constant = match offsets {
             true => values.iter().all(|x| *x == first),
             false => values.iter().all(|x| *x == 0.0),
         };
-        if nothing {
+        if constant {
             let n_samples = rows.n_rows().unwrap_or(0);
             return Err(Error::NoVariance { method: METHOD.key.into(), n_features: p, n_samples });
         }
@@ -78,7 +78,7 @@ impl Cells {
         Ok(Self { by_row, centre, unit, dtype: T::DTYPE, of_column, n_rows_seen, n_constant })
     }
 
-    /// Some of the cells, in the same units.
+    /// A part of the cells, in the same units.
     pub(super) fn of_cells(&self, by_row: Sparse<'static, f64>) -> Self {
         let by_column = by_row.transposed();
         let of_column = (0..by_row.n_features()).map(|j| by_column.row(j).0.len()).collect();
@@ -88,12 +88,12 @@ impl Cells {
         Self { by_row, centre, unit, dtype, of_column, n_rows_seen, n_constant }
     }
 
-    /// Cells.
+    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.by_row.n_stored()
     }
 
-    /// Degrees of freedom of a matrix of so many factors: `k (n + p - k)`, rows and columns without a cell left out.
+    /// Degrees of freedom of a matrix of rank `k`: `k (n + p - k)`, without the rows and columns that have no cell.
     pub(super) fn freedom(&self, k: usize) -> usize {
         let columns = self.of_column.iter().filter(|cells| **cells > 0).count();
         k * (self.n_rows_seen + columns).saturating_sub(k)
@@ -105,12 +105,12 @@ impl Cells {
         (1..=most).take_while(|k| self.freedom(*k) <= self.len()).last().unwrap_or(1).min(most)
     }
 
-    /// Rows and columns.
+    /// Numbers of rows and of columns.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.by_row.n_rows(), self.by_row.n_features())
     }
 
-    /// Offsets of rows and of columns, each shrunk as by five additional cells with offset 0.
+    /// Offsets of rows and of columns, each shrunk as by [`DAMPING`] additional cells with offset 0.
     pub(super) fn damped_offsets(&self) -> (Vec<f64>, Vec<f64>) {
         let (n, p) = self.shape();
         let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; p]);
@@ -122,8 +122,8 @@ impl Cells {
         (rows, columns)
     }
 
-    /// The residuals of these offsets; missing cells are set to 0.
-    pub(super) fn rest(&self, rows: &[f64], columns: &[f64]) -> Result<Sparse<'static, f64>> {
+    /// The cells minus these offsets.
+    pub(super) fn residuals(&self, rows: &[f64], columns: &[f64]) -> Result<Sparse<'static, f64>> {
         let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for (i, b) in rows.iter().enumerate() {
             let (at, own) = self.by_row.row(i);
@@ -135,7 +135,7 @@ impl Cells {
     }
 }
 
-/// Offsets of lines, beside those of the lines across them.
+/// Offsets of lines (rows or columns), given those of the lines across them.
 fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64]) {
     for (i, own) in own.iter_mut().enumerate() {
         let (at, values) = lines.row(i);
@@ -144,7 +144,7 @@ fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64]) {
     }
 }
 
-/// Lists of the stored entries.
+/// The stored entries of sparse rows as lists of cells.
 fn stored<T: Real>(sparse: &Sparse<'_, T>) -> CellLists {
     let mut lists = CellLists::default();
     for i in 0..sparse.n_rows() {

@@ -1,8 +1,8 @@
 //! Maximum likelihood with rows as a random sample: the Gaussian of probabilistic PCA, fitted by
 //! expectation-maximisation to the observed cells.
 //!
-//! Columns have means, rows no offsets; the parameters have no posterior errors. Their contribution to the
-//! errors of imputed cells comes from refits.
+//! Columns have means, rows have no offsets. Parameters have no posterior errors: their contribution to the standard errors of imputed
+//! cells comes from refits.
 
 use super::cells::Cells;
 use super::variational::{Sizes, State, VariationalResult};
@@ -16,16 +16,12 @@ use crate::run::Run;
 use crate::stats::gaps::{LinePosteriors, Precision, triangle};
 
 impl MatrixCompletion {
-    /// Settings that `ppca-em` does not support.
+    /// Refuses settings that `ppca-em` does not support.
     pub(super) fn check_likelihood(&self) -> Result<()> {
         if !self.offsets {
-            let why = "a Gaussian has a mean for each column, and rows have no offsets";
-            return Err(Error::setting(
-                "offsets",
-                false,
-                why,
-                "leave offsets out, or choose another algorithm",
-            ));
+            let why = "algorithm='ppca-em' estimates the mean of every column";
+            let remedy = "leave offsets at true, or choose another algorithm";
+            return Err(Error::setting("offsets", false, why, remedy));
         }
         match self.alpha {
             super::Alpha::Auto(_) => Ok(()),
@@ -36,7 +32,7 @@ impl MatrixCompletion {
         }
     }
 
-    /// The Gaussian with the largest likelihood, its warnings, and sweeps.
+    /// The Gaussian with the largest likelihood, its warnings, and the number of sweeps.
     pub(super) fn likeliest<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -85,12 +81,12 @@ impl MatrixCompletion {
     }
 }
 
-/// The rows of a list of cells, NaN where there is none.
+/// Dense rows with the stored entries as cells, NaN elsewhere.
 fn filled_in<T: Real>(sparse: &Sparse<'_, T>) -> Result<Vec<T>> {
     let (n, p) = (sparse.n_rows(), sparse.n_features());
     let bytes = (n as u64).saturating_mul(p as u64).saturating_mul(size_of::<T>() as u64);
     check_memory(
-        &format!("{n} rows of {p} cells"),
+        &format!("a dense copy of {n} x {p} cells"),
         bytes,
         "choose algorithm='als', which needs no dense copy of the rows",
     )?;

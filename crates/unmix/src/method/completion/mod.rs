@@ -7,17 +7,17 @@
 //! **Algorithm** variational alternating least squares (Lim & Teh 2007; Ilin & Raiko 2010): independent Gaussian posteriors of
 //! `(a_i, b_i)` and of `(v_j, c_j)`. Starting from shrunken offsets and the leading singular vectors of their
 //! residuals, each iteration
-//!  1. gives every row its posterior beside the columns, then every column its own in addition to the rows, one factorisation each;
+//!  1. computes the posterior of every row given the columns, then that of every column given the rows, by one factorisation each;
 //!  2. estimates the noise `s²` from the expected squares of all residuals;
 //!  3. rotates and scales the factors so that rows have second moment `I` and columns a diagonal one, which
 //!     is `g`, and estimates the scales of the offsets. For factors that the cells do not support `g` tends to
 //!     0, and they are removed at the end.
 //!
-//! The bound on the evidence never decreases. The last step is that of the rows, so the codes of the fit
-//! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares;
-//! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA over the cells.
+//! The lower bound of the evidence never decreases. The last step is that of the rows, so the codes of the fit
+//! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares (Zhou et al. 2008);
+//! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA fitted to the observed cells.
 //! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
-//! **Fails** if cells are missing because of their values.
+//! **Fails** if whether a cell is missing depends on its value.
 //!
 //! Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. A. Ilin & T. Raiko (2010), J. Mach. Learn. Res. 11:1957.
 //! R. Mazumder, T. Hastie & R. Tibshirani (2010), J. Mach. Learn. Res. 11:2287. T. Hastie et al. (2015), J. Mach. Learn. Res. 16:3367.
@@ -43,7 +43,7 @@ use crate::stats::GatherChecksum;
 use cells::Cells;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
-use soft::OnPath;
+use soft::PathPoint;
 use variational::VariationalResult;
 
 pub use settings::{Alpha, Completion, FromCells, MatrixCompletion};
@@ -70,7 +70,7 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("als", needs::of_cells(n, p, FACTORS))],
 };
 
-/// Increase of the evidence bound per cell, in nats, required for doubling the number of factors.
+/// Increase of the evidence lower bound per cell, in nats, that a doubled number of factors must reach to be kept.
 const RISE: f64 = 1e-3;
 
 impl MatrixCompletion {
@@ -83,7 +83,7 @@ impl MatrixCompletion {
         super::from_settings(SETTINGS, given)
     }
 
-    /// Fits. NaN is a missing cell; of sparse rows, stored entries are the cells.
+    /// Fits. NaN is a missing cell; for sparse rows, the stored entries are the observed cells.
     ///
     /// # Errors
     ///
@@ -115,14 +115,14 @@ impl MatrixCompletion {
         })
     }
 
-    /// With the nuclear norm penalty, and at most the requested number of factors or as many as the cells
+    /// Fits with the nuclear norm penalty, with at most the number of factors requested, or as many as the cells
     /// determine.
     fn softened(
         &self,
         cells: &Cells,
         most: usize,
         run: &Run<'_>,
-    ) -> Result<(VariationalResult, Option<Vec<OnPath>>, u64)> {
+    ) -> Result<(VariationalResult, Option<Vec<PathPoint>>, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let most = self.n_components.unwrap_or_else(|| cells.determined(most));
         match self.alpha {
@@ -137,21 +137,21 @@ impl MatrixCompletion {
         }
     }
 
-    /// The most factors.
+    /// The largest possible number of factors.
     fn most<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells) -> Result<usize> {
         let most = cells.n_rows_seen.min(rows.n_features());
         match self.n_components.filter(|k| *k > most) {
             None => Ok(most),
             Some(k) => {
                 let (n, p) = (cells.n_rows_seen, rows.n_features());
-                let why = format!("{} has {n} rows with cells and {p} columns", rows.origin());
+                let why = format!("{} has {n} rows with observed cells and {p} columns", rows.origin());
                 Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")))
             }
         }
     }
 
-    /// Iterates with the requested number of factors, or doubles it until the cells do not support all of
-    /// them.
+    /// Alternating least squares with the number of factors requested, or with a number that is doubled until the cells do not
+    /// support all factors.
     fn iterated(&self, cells: &Cells, most: usize, run: &Run<'_>) -> Result<(VariationalResult, u64)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let mut sweeps = 1;
@@ -167,8 +167,7 @@ impl MatrixCompletion {
             let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
             sweeps += ended.n_iter;
             let bound = |of: &VariationalResult| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
-            // More factors than the cells support may be kept, each with a scale near 0, without any being
-            // dropped.
+            // Factors that the cells do not support may remain, each with a scale near 0, without being dropped.
             if let Some(fewer) = before.take_if(|fewer| bound(&ended) <= bound(fewer) + RISE) {
                 return Ok((fewer, sweeps));
             }
@@ -209,15 +208,12 @@ impl MatrixCompletion {
         report.tol = Some(self.tol);
         report.objective = ended.objective;
         report.n_constant = cells.n_constant;
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = super::as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), kept.len().into());
         report.warnings = self.fit_warnings(rows, cells, asked, kept.len());
         report.warnings.extend(warnings);
-        // Parameters without errors of their own: these come from refits, for the rows of this fit.
+        // The errors of these parameters come from refits to the rows of this fit, which the checksum identifies.
         if state.ridge.is_some() {
             report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
         }
@@ -266,10 +262,10 @@ impl MatrixCompletion {
     }
 }
 
-/// What a fit ended with.
+/// Result of a fit.
 struct Fitted {
     ended: VariationalResult,
-    path: Option<Vec<OnPath>>,
+    path: Option<Vec<PathPoint>>,
     warnings: Vec<String>,
     sweeps: u64,
 }

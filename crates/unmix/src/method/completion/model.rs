@@ -1,7 +1,7 @@
-//! From posteriors to a model file, and from its parameters to codes.
+//! From posteriors to the tensors of a model, and from these to codes.
 
 use super::cells::Cells;
-use super::soft::OnPath;
+use super::soft::PathPoint;
 use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -14,14 +14,14 @@ use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, Precision,
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Factors whose size is below this share of the first one's are left out.
+/// Factors whose size is below this fraction of that of the first one are dropped.
 const LEAST_SIZE: f64 = 1e-4;
 
 impl Cells {
-    /// Which factors the cells support, each with the sign that its loadings get.
+    /// The factors that the cells support, each with the sign by which its loadings become canonical.
     pub(super) fn supported(&self, at: &State) -> Vec<(usize, f64)> {
         let g = &at.sizes.factors;
-        // Without errors, all requested factors are kept except those at rounding level.
+        // Penalised least squares keep all requested factors except those at the level of rounding errors.
         let least = if at.ridge.is_some() { self.dtype.eps() } else { LEAST_SIZE };
         let kept = (0..g.len()).filter(|a| g[*a] >= least * g[0] && g[*a] > 1e-300);
         let sign = |a: usize| {
@@ -31,7 +31,7 @@ impl Cells {
         kept.map(|a| (a, sign(a))).collect()
     }
 
-    /// The state with these factors alone.
+    /// The state reduced to these factors.
     pub(super) fn reduced(&self, at: &State, kept: &[(usize, f64)]) -> State {
         let mut sizes = at.sizes.clone();
         sizes.factors = kept.iter().map(|(a, _)| at.sizes.factors[*a]).collect();
@@ -48,7 +48,7 @@ impl Cells {
     /// # Errors
     ///
     /// A stop that was requested.
-    pub(super) fn tensors(&self, at: &State, path: Option<&[OnPath]>, run: &Run<'_>) -> Result<Tensors> {
+    pub(super) fn tensors(&self, at: &State, path: Option<&[PathPoint]>, run: &Run<'_>) -> Result<Tensors> {
         let rows = self.rows_beside(at, run)?;
         let (k, dtype) = (at.sizes.factors.len(), self.dtype);
         let (of_rows, of_columns) = at.sizes.offsets.unwrap_or((0.0, 0.0));
@@ -77,7 +77,7 @@ impl Cells {
             noise_scale: None,
             second_rotation: None,
         };
-        // Of penalised least squares, columns have no errors, and rows a prior of their own.
+        // With penalised least squares, columns have no errors, and the prior of the rows is that of the penalty.
         let last = match &at.ridge {
             None => ("column_errors", errors(&at.columns, &root, of_columns)),
             Some(prior) => {
@@ -102,7 +102,7 @@ impl Cells {
     }
 }
 
-/// Covariances of factors and offset of each line, in units of `scale`: lower triangles, one a row.
+/// Posterior covariances of the factors and the offset of each line, multiplied by `scale`: lower triangles as rows.
 fn scaled(of: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
     let mut out = Vec::with_capacity(of.len() * triangle(scale.len()));
     for i in 0..of.len() {
@@ -114,7 +114,7 @@ fn scaled(of: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
     Matrix::from_vec(of.len(), triangle(scale.len()), out)
 }
 
-/// Posterior means of the factors of a row given the columns of the fit, and rows from factors.
+/// Encoder: posterior means of the factors of a row given the columns of the fit. Decoder: rows from factors.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?.to_matrix();
     let (k, p) = (components.rows(), components.cols());
@@ -135,7 +135,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         let prior = prior.to_matrix();
         let q = prior.rows();
         if !(q == k || q == k + 1) || prior.cols() != 2 {
-            return Err(corrupt(format!("its row_prior is of {q} factors, and it has {k}")));
+            return Err(corrupt(format!("its row_prior has {q} rows for {k} factors")));
         }
         let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
         let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);

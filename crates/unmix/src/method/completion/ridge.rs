@@ -1,8 +1,8 @@
-//! Alternating least squares with a ridge of a given weight: the squares of the residuals plus `alpha` times
-//! `sum_i n_i ||a_i||² + sum_j n_j ||v_j||²`, `n_i` and `n_j` being the cells of row and column (Zhou et al. 2008).
+//! Alternating least squares with a ridge penalty of given weight: minimises the sum of squared residuals plus `alpha` times
+//! `sum_i n_i ||a_i||² + sum_j n_j ||v_j||²`, with `n_i` and `n_j` the numbers of cells of row `i` and column `j` (Zhou et al. 2008).
 //!
-//! Offsets are fitted with the factors, penalised as by five cells of offset 0; with `alpha` of 0 nothing is
-//! penalised, and if the cells do not determine all directions the minimum-norm solution is used.
+//! Offsets are fitted together with the factors, penalised as by five additional cells with offset 0. With `alpha` 0 nothing is
+//! penalised, and the minimum-norm solution is used if the cells do not determine all directions.
 
 use super::METHOD;
 use super::cells::Cells;
@@ -21,7 +21,7 @@ pub(super) const DAMPING: f64 = 5.0;
 /// Mean square of the residuals that counts as 0, as a fraction of that of the cells.
 pub(super) const NONE: f64 = 1e-20;
 
-/// Columns, and the mean square of the residuals that they leave.
+/// The columns, and the mean square of their residuals.
 #[derive(Serialize, Deserialize)]
 struct Iterate {
     columns: LinePosteriors,
@@ -84,7 +84,8 @@ impl Cells {
         Ok(VariationalResult { state, outcome, n_iter, objective: steps.into_objective() })
     }
 
-    /// The same cells by factors in the order of their size, each of mean square 1 over the rows, and the ridge in these units.
+    /// The factors rotated, scaled to mean square 1 over the rows and sorted by size, without changing the fitted cells, and the ridge
+    /// penalty in these units.
     fn canonical(
         &self,
         at: Iterate,
@@ -98,7 +99,8 @@ impl Cells {
         let seen = |lines: &Sparse<'_, f64>, i: usize| !lines.row(i).0.is_empty();
         let mut ridge: Vec<Precision> = prior;
         if k > 0 {
-            // Turned so that the sum of the columns' products, weighted by their cells, is diagonal: this leaves the penalty as it is.
+            // Rotated so that the second moments of the columns, weighted by their numbers of cells, are diagonal: the penalty does not
+            // change.
             let mut sum = Matrix::zeros(k, k);
             for j in 0..columns.len() {
                 let (v, n) = (columns.mean(j), by_column.row(j).0.len() as f64);
@@ -143,54 +145,54 @@ impl Cells {
         Ok(State { columns, sizes, residual: at.residual, ridge: Some(ridge) })
     }
 
-    /// Rejects cells in disconnected blocks, without a row or column in common: their factors are not related
-    /// to each other.
+    /// Refuses cells in several blocks without a common row or column: without a penalty, the scales of the factors of different
+    /// blocks are not related to each other.
     fn check_connected(&self) -> Result<()> {
         let (n, p) = self.shape();
         let by_column = self.by_row.transposed();
-        let mut part = vec![usize::MAX; n + p];
-        let mut parts: Vec<(usize, usize)> = Vec::new();
+        let mut block = vec![usize::MAX; n + p];
+        let mut blocks: Vec<(usize, usize)> = Vec::new();
         for start in (0..n).filter(|i| !self.by_row.row(*i).0.is_empty()) {
-            if part[start] != usize::MAX {
+            if block[start] != usize::MAX {
                 continue;
             }
-            let (own, mut open) = (parts.len(), vec![start]);
-            parts.push((0, 0));
-            part[start] = own;
+            let (own, mut open) = (blocks.len(), vec![start]);
+            blocks.push((0, 0));
+            block[start] = own;
             while let Some(at) = open.pop() {
                 let (lines, shift) = if at < n { (&self.by_row, n) } else { (&by_column, 0) };
-                let counts = &mut parts[own];
+                let counts = &mut blocks[own];
                 *(if at < n { &mut counts.0 } else { &mut counts.1 }) += 1;
                 for &next in lines.row(if at < n { at } else { at - n }).0 {
                     let next = next as usize + shift;
-                    if part[next] == usize::MAX {
-                        part[next] = own;
+                    if block[next] == usize::MAX {
+                        block[next] = own;
                         open.push(next);
                     }
                 }
             }
         }
-        if parts.len() <= 1 {
+        if blocks.len() <= 1 {
             return Ok(());
         }
-        let sizes: Vec<String> = parts.iter().take(5).map(|(r, c)| format!("{r} x {c}")).collect();
-        let first = |own: usize| (0..n).find(|i| part[*i] == own).unwrap_or(0);
+        let sizes: Vec<String> = blocks.iter().take(5).map(|(r, c)| format!("{r} x {c}")).collect();
+        let first = |own: usize| (0..n).find(|i| block[*i] == own).unwrap_or(0);
         Err(Error::Unsupported {
             asked: format!("{} with alpha=0", METHOD.key),
             found: format!(
-                "the cells fall into {} parts that share no row and no column, of {} rows and columns{}, as row {} and row {}",
-                parts.len(),
+                "the observed cells form {} blocks without a common row or column ({}{}), for example those of rows {} and {}",
+                blocks.len(),
                 sizes.join(", "),
-                if parts.len() > 5 { ", ..." } else { "" },
+                if blocks.len() > 5 { ", ..." } else { "" },
                 first(0),
                 first(1)
             ),
-            remedy: "leave alpha at 'auto', or fit each part by itself".into(),
+            remedy: "leave alpha at 'auto', or fit each block separately".into(),
         })
     }
 }
 
-/// The same means, covariances of 0.
+/// The same means, with covariances of 0.
 pub(super) fn without_errors(of: &LinePosteriors) -> LinePosteriors {
     let k = of.n_factors();
     let mut table = Vec::with_capacity(of.len() * LinePosteriors::width(k));
@@ -201,7 +203,7 @@ pub(super) fn without_errors(of: &LinePosteriors) -> LinePosteriors {
     LinePosteriors::new(k, table)
 }
 
-/// The penalty of one side.
+/// The penalty of the rows, or of the columns.
 pub(super) fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
     let one = |i: usize| {
         let cells = lines.row(i).0.len();

@@ -1,4 +1,4 @@
-//! Settings of matrix completion.
+//! Settings of matrix completion: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct MatrixCompletion {
     /// Number of factors; by default determined from the cells.
     pub n_components: Option<usize>,
-    /// How factors are found.
+    /// The algorithm.
     pub algorithm: Completion,
     /// Weight of the penalty.
     pub alpha: Alpha,
@@ -34,21 +34,21 @@ impl Default for MatrixCompletion {
     }
 }
 
-/// How factors are found.
+/// The algorithm of the fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Completion {
     /// Alternating least squares, variational where `alpha` is `"auto"`.
     Als,
-    /// The penalty of the nuclear norm.
+    /// Least squares with a nuclear norm penalty.
     SoftImpute,
     /// Expectation-maximisation of probabilistic PCA over the observed cells.
     PpcaEm,
 }
 
 impl Completion {
-    /// Its name.
+    /// The name of the algorithm, as in the setting.
     pub fn name(self) -> &'static str {
         match self {
             Completion::Als => "als",
@@ -109,9 +109,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"auto\"",
         "Weight of the penalty on the factors: 'auto' for variational alternating least squares, which estimates the noise, the scales \
          of factors and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for each cell \
-         of a row and of a column, 0 for none. With 'soft-impute', 'auto' for the value of 20 with the smallest error on a held-out \
-         tenth of the cells, from which variational least squares then start; or the weight of the nuclear norm against half the sum \
-         of squared residuals. 'ppca-em' has no penalty.",
+         of a row and of a column, 0 for none. With 'soft-impute', 'auto' for the one of at most 20 values with the smallest error on a \
+         held-out tenth of the cells, whose solution is the start of variational least squares; or a number, the weight of the nuclear \
+         norm relative to half the sum of squared residuals. 'ppca-em' has no penalty.",
     )
     .such_as("0.1"),
     Setting::new(
@@ -124,9 +124,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::NON_NEGATIVE,
         "0.001",
-        "Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for `alpha` of the mean \
-         square of the \
-         residuals; with 'soft-impute' of the cost; with 'ppca-em' the increase of the mean log-likelihood per row, in nats.",
+        "Convergence tolerance: the relative change, in an iteration, of the noise variance; with a number for `alpha`, of the mean square \
+         of the residuals; with 'soft-impute', of the penalised cost; with 'ppca-em', the increase of the mean log-likelihood per row, in \
+         nats.",
     )
     .such_as("1e-4"),
     Setting::new("max_iter", Kind::at_least(1), "100", "Maximum number of iterations."),

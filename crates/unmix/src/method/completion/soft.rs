@@ -1,15 +1,15 @@
-//! Soft-impute: half the squares of the residuals plus `alpha` times the nuclear norm of the factors' matrix (Mazumder, Hastie & Tibshirani
-//! 2010), by the alternation of Hastie et al. (2015) with exact steps.
+//! Soft-impute: minimises half the sum of squared residuals plus `alpha` times the nuclear norm of the fitted matrix (Mazumder, Hastie &
+//! Tibshirani 2010), by the alternation of Hastie et al. (2015) with exact steps.
 //!
-//! The nuclear norm is the least `(||A||² + ||V||²) / 2` of all factors of the matrix, so each step is a ridge regression of every row and
-//! of every column, `alpha` being constant. Each iteration ends with the factors balanced: orthogonal, of one
-//! length on both sides. The number of factors is not fixed, so that the convex problem is solved: singular
-//! vectors of the residual whose values are above `alpha` are added as factors, until there are none, and
-//! factors whose own value decreases below it are removed.
+//! The nuclear norm of a matrix is the minimum of `(||A||² + ||V||²) / 2` over its factorisations `A V'`, so each step is a ridge
+//! regression of every row or of every column, with the constant penalty `alpha`. After each iteration the factors are balanced:
+//! orthogonal, with equal norms on both sides. The number of factors is not fixed, so that the convex problem is solved: singular
+//! vectors of the residuals with singular values above `alpha` are added as factors until there are none, and
+//! factors whose singular value falls below `alpha` are removed.
 //!
 //! With `alpha="auto"`, values from the largest singular value down to a thousandth of it are compared on a
 //! held-out tenth of the cells, each fit starting from the previous one. Variational least squares start from
-//! the best one, refitted to all cells: they shrink each factor by its own amount, and not all by `alpha`.
+//! the best one, refitted to all cells: they shrink each factor by an amount of its own, instead of all by `alpha`.
 
 use super::cells::Cells;
 use super::ridge::{DAMPING, NONE, penalty, without_errors};
@@ -24,32 +24,32 @@ use crate::solve::{Limits, Steps};
 use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments, triangle};
 use serde::{Deserialize, Serialize};
 
-/// Values of the path after the first, at which every factor is 0.
+/// Number of values of `alpha` on the path after the first one, for which every factor is 0.
 const VALUES: u32 = 19;
 
-/// The first value over the last.
+/// The first value of `alpha` divided by the last one.
 const RATIO: f64 = 1000.0;
 
 /// Share of the cells that is held out.
 const HELD_OUT: f64 = 0.1;
 
-/// Values without improvement that end the path.
+/// Number of successive values without improvement after which the path ends.
 const PATIENCE: usize = 3;
 
-/// Maximum number of times that factors are added at one value.
+/// Maximum number of times that factors are added for one value of `alpha`.
 const ROUNDS: usize = 20;
 
-/// Stream of the draws that hold out cells.
+/// Number of the random stream that selects the held-out cells.
 const DRAWS: u64 = 1 << 21;
 
-/// A value of the path.
+/// A point of the path: a value of `alpha` and its solution.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OnPath {
+pub(super) struct PathPoint {
     /// Weight of the nuclear norm, in the units of the cells.
     pub(super) alpha: f64,
-    /// Factors.
+    /// Number of factors.
     pub(super) rank: usize,
-    /// Root of the mean square of the errors of the cells that are held out.
+    /// Root mean square error on the held-out cells.
     pub(super) held_out: f64,
 }
 
@@ -58,13 +58,13 @@ struct Problem<'c> {
     cells: &'c Cells,
     by_column: Sparse<'c, f64>,
     offsets: bool,
-    /// The most factors.
+    /// Maximum number of factors.
     most: usize,
     limits: Limits,
     run: &'c Run<'c>,
 }
 
-/// Columns, balanced, and the cost that they had.
+/// The balanced columns, and their cost before balancing.
 #[derive(Clone, Serialize, Deserialize)]
 struct Iterate {
     columns: LinePosteriors,
@@ -72,11 +72,11 @@ struct Iterate {
     residual: f64,
 }
 
-/// A solution: columns as loadings and offsets, with rows that are their ridge regressions.
+/// A solution: columns as loadings and offsets, and the rows as their ridge regressions.
 struct Solution {
     columns: LinePosteriors,
     rows: LinePosteriors,
-    /// Sizes of the factors: singular values.
+    /// Singular values of the fitted matrix, without offsets.
     values: Vec<f64>,
     outcome: Outcome,
     n_iter: u64,
@@ -84,11 +84,11 @@ struct Solution {
     residual: f64,
 }
 
-/// Row, column and value of each.
+/// Row, column and value of each held-out cell.
 type HeldOutCells = Vec<(usize, usize, f64)>;
 
 impl Cells {
-    /// The solution at `alpha` in the units of the cells, with the penalty as it is.
+    /// The solution for `alpha`, in the units of the rows.
     pub(super) fn soft(
         &self,
         (alpha, most, offsets): (f64, usize, bool),
@@ -106,13 +106,13 @@ impl Cells {
         Ok((VariationalResult { state, outcome, n_iter, objective }, sweeps))
     }
 
-    /// The path, and variational least squares from where its best value leads.
+    /// The path, and variational least squares that start from its best solution.
     pub(super) fn soft_path(
         &self,
         (most, offsets): (usize, bool),
         limits: Limits,
         run: &Run<'_>,
-    ) -> Result<(VariationalResult, Vec<OnPath>, u64)> {
+    ) -> Result<(VariationalResult, Vec<PathPoint>, u64)> {
         let (seen, hidden) = self.held_out(run)?;
         let of = Problem::new(&seen, (most, offsets), limits, run);
         let (path, best, mut sweeps) = of.path(&hidden)?;
@@ -126,7 +126,7 @@ impl Cells {
         Ok((ended, path, sweeps))
     }
 
-    /// Nine tenths of the cells, and the others: row, column, value. Of a handful, of which none is drawn, all are both.
+    /// Nine tenths of the cells, and the held-out ones. If there are so few cells that none or all are drawn, all are used for both.
     fn held_out(&self, run: &Run<'_>) -> Result<(Cells, HeldOutCells)> {
         let draws = Stream::new(run.seed, DRAWS);
         let drawn: Vec<bool> = (0..self.len()).map(|c| draws.uniform(c as u64) < HELD_OUT).collect();
@@ -162,13 +162,13 @@ impl<'c> Problem<'c> {
         Problem { cells, by_column: cells.by_row.transposed(), offsets, most, limits, run }
     }
 
-    /// Columns without factors and offsets.
+    /// Columns without factors, with offsets of 0.
     fn none(&self) -> LinePosteriors {
         let (q, p) = (usize::from(self.offsets), self.cells.shape().1);
         LinePosteriors::new(q, vec![0.0; p * LinePosteriors::width(q)])
     }
 
-    /// Columns of a model that iterations start from, each of its factors as long on both sides.
+    /// The columns of a given model, with equal norms of each factor on both sides.
     fn given(&self) -> Result<LinePosteriors> {
         let k = self.run.initial_components(self.cells.shape().1, 0)?.map_or(0, |start| start.rows());
         let start = self.cells.first(k.min(self.most), self.offsets, self.run)?;
@@ -192,7 +192,7 @@ impl<'c> Problem<'c> {
         prior
     }
 
-    /// One side as the model of the other.
+    /// The linear-Gaussian model of one side, given the other.
     fn beside(&self, of: &LinePosteriors, prior: &[Precision]) -> Conditional {
         let sizes = self.sizes(self.n_factors(of));
         Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.to_vec())
@@ -202,7 +202,7 @@ impl<'c> Problem<'c> {
         Sizes { factors: vec![1.0; k], offsets: self.offsets.then_some((1.0, 1.0)), noise: 1.0 }
     }
 
-    /// Iterates with the current factors.
+    /// Iterates from these columns with their number of factors, which decreases only in the last step.
     fn descended(&self, alpha: f64, columns: &LinePosteriors) -> Result<Solution> {
         let prior = self.prior(alpha, self.n_factors(columns));
         let first = || Ok(Iterate { columns: columns.clone(), cost: None, residual: f64::INFINITY });
@@ -231,7 +231,8 @@ impl<'c> Problem<'c> {
         Ok(Solution { columns, rows, values, outcome, n_iter, objective, residual })
     }
 
-    /// Factors orthogonal on both sides and of one length: those of the singular value decomposition of their matrix, `V diag(s)^1/2`; and `s`.
+    /// Columns orthogonal and with the same norms as the rows: `V diag(s)^1/2` of the singular value decomposition of the fitted matrix;
+    /// and `s`.
     fn balanced(
         &self,
         rows: &LinePosteriors,
@@ -250,7 +251,8 @@ impl<'c> Problem<'c> {
         Ok((columns, values))
     }
 
-    /// The last step: singular values of `(cells - fit) V + U s`, less `alpha`, those below it being 0; and the rows beside these columns.
+    /// The last step: the singular values of `(cells - fit) V + U s` are soft-thresholded at `alpha`, and factors of value 0 removed; and
+    /// the rows given these columns.
     fn thresholded(
         &self,
         alpha: f64,
@@ -283,7 +285,7 @@ impl<'c> Problem<'c> {
     }
 
     /// The residuals of the cells.
-    fn rest(&self, columns: &LinePosteriors, rows: &LinePosteriors) -> Result<Sparse<'static, f64>> {
+    fn residuals(&self, columns: &LinePosteriors, rows: &LinePosteriors) -> Result<Sparse<'static, f64>> {
         let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for i in 0..self.cells.by_row.n_rows() {
             let (at, own) = self.cells.by_row.row(i);
@@ -296,15 +298,15 @@ impl<'c> Problem<'c> {
         Sparse::from_csr(&starts, &places, values, self.cells.shape().1)
     }
 
-    /// The cell of a column and a row.
+    /// The fitted cell of a column and a row.
     fn fitted(&self, column: &[f64], row: &[f64]) -> f64 {
         let k = column.len() - usize::from(self.offsets);
         let shared: f64 = column[..k].iter().zip(&row[..k]).map(|(v, a)| v * a).sum();
         shared + column[k..].iter().zip(&row[k..]).map(|(c, b)| c + b).sum::<f64>()
     }
 
-    /// The columns with additional factors: singular vectors of the residual whose values are above `alpha`.
-    /// None if there are none.
+    /// The columns with additional factors: singular vectors of the residuals with singular values above `alpha`.
+    /// `None` if there are none.
     fn widened(
         &self,
         alpha: f64,
@@ -333,19 +335,19 @@ impl<'c> Problem<'c> {
         Ok(Some(LinePosteriors::new(q, table)))
     }
 
-    /// The first singular values of the residual, and their right singular vectors.
+    /// The first singular values of the residuals, and their right singular vectors.
     fn singular(
         &self,
         columns: &LinePosteriors,
         rows: &LinePosteriors,
         top: usize,
     ) -> Result<(Vec<f64>, Matrix<f64>)> {
-        let (variances, n, axes) = leading(self.rest(columns, rows)?, top, self.run)?;
+        let (variances, n, axes) = leading(self.residuals(columns, rows)?, top, self.run)?;
         let values = variances.iter().map(|v| (v.max(0.0) * (n - 1.0)).sqrt()).collect();
         Ok((values, axes))
     }
 
-    /// The solution at `alpha`, in units of the cells' spread, from these columns; and the sweeps that it took.
+    /// The solution for `alpha`, in units of the root mean square of the cells, starting from these columns; and the number of sweeps.
     fn solved(&self, alpha: f64, columns: LinePosteriors) -> Result<(Solution, u64)> {
         let last = |of: &Solution| of.objective.last().copied().unwrap_or(f64::INFINITY);
         let mut found = self.descended(alpha, &columns)?;
@@ -368,9 +370,9 @@ impl<'c> Problem<'c> {
         Ok((found, sweeps))
     }
 
-    /// The path: its values, the best with its columns, and sweeps.
+    /// The points of the path, the best `alpha` with its columns, and the number of sweeps.
     #[allow(clippy::type_complexity)]
-    fn path(&self, hidden: &[(usize, usize, f64)]) -> Result<(Vec<OnPath>, (f64, LinePosteriors), u64)> {
+    fn path(&self, hidden: &[(usize, usize, f64)]) -> Result<(Vec<PathPoint>, (f64, LinePosteriors), u64)> {
         let error = |of: &Solution| {
             let square = |&(i, j, x): &(usize, usize, f64)| {
                 (x - self.fitted(of.columns.mean(j), of.rows.mean(i))).powi(2)
@@ -381,7 +383,7 @@ impl<'c> Problem<'c> {
         let mut at = self.descended(0.0, &self.none())?;
         let top = self.singular(&at.columns, &at.rows, 1)?.0.first().copied().unwrap_or(0.0);
         let mut sweeps = at.n_iter;
-        let mut path = vec![OnPath { alpha: top * unit, rank: 0, held_out: error(&at) * unit }];
+        let mut path = vec![PathPoint { alpha: top * unit, rank: 0, held_out: error(&at) * unit }];
         let mut best = (path[0].held_out, (top, at.columns.clone()), 0);
         for t in 1..=VALUES {
             if top <= 0.0 || self.most == 0 || self.run.ends_early() || best.2 + PATIENCE < path.len() {
@@ -395,13 +397,13 @@ impl<'c> Problem<'c> {
             if held_out < best.0 {
                 best = (held_out, (alpha, at.columns.clone()), path.len());
             }
-            path.push(OnPath { alpha: alpha * unit, rank: at.values.len(), held_out });
+            path.push(PathPoint { alpha: alpha * unit, rank: at.values.len(), held_out });
         }
         Ok((path, best.1, sweeps))
     }
 
     /// Initial values of variational least squares: loadings with their scales, for rows of mean square 1.
-    /// The penalty moves a part of the offsets into the factors, which is moved back: factors get mean 0 over
+    /// The penalty moves a part of the offsets into the factors, which is moved back here: factors are centred over
     /// rows and over columns.
     fn beginning(&self, found: &Solution, noise: f64) -> Result<InitialColumns> {
         let (k, n) = (found.values.len(), found.rows.len());
@@ -422,10 +424,10 @@ impl<'c> Problem<'c> {
             let turned = factor::multiply_transposed(&factors, &both);
             factors = Matrix::from_fn(factors.rows(), k, |j, c| turned[(j, c)] / over);
         }
-        Ok(InitialColumns { rows, columns, rest: noise.clamp(self.cells.least_noise(), 1.0), factors })
+        Ok(InitialColumns { rows, columns, mean_square: noise.clamp(self.cells.least_noise(), 1.0), factors })
     }
 
-    /// The solution in the units and the order of a model: rows of mean square 1 for each factor.
+    /// The solution in the units of a model: for each factor, codes of mean square 1 over the rows.
     fn state(&self, alpha: f64, found: &Solution) -> State {
         let k = found.values.len();
         let n = self.cells.n_rows_seen as f64;
@@ -468,7 +470,8 @@ impl<'c> Problem<'c> {
     }
 }
 
-/// What columns are multiplied by for right singular vectors times singular values of `A V'`, and these values, from `A'A` and `V'V`.
+/// The matrix that maps the columns `V` to right singular vectors times singular values of `A V'`, and these values, from `A'A` and
+/// `V'V`.
 fn singular(of_rows: &Matrix<f64>, of_columns: &Matrix<f64>) -> Result<(Matrix<f64>, Vec<f64>)> {
     let k = of_rows.rows();
     let (own, turn) = factor::eigh(of_rows)?;
@@ -479,7 +482,7 @@ fn singular(of_rows: &Matrix<f64>, of_columns: &Matrix<f64>) -> Result<(Matrix<f
     Ok((factor::multiply(&vectors, &root), squares.iter().map(|s| s.max(0.0).sqrt()).collect()))
 }
 
-/// Takes their mean over `seen` lines out of factors, and adds what it is to the lines across to the offsets of these.
+/// Subtracts from the factors `of` their mean over the lines with a cell, and adds its contribution to the offsets of the lines `across`.
 fn centred(of: &mut Matrix<f64>, seen: impl Fn(usize) -> bool, across: &Matrix<f64>, offsets: &mut [f64]) {
     let lines: Vec<usize> = (0..of.rows()).filter(|i| seen(*i)).collect();
     let mean: Vec<f64> =

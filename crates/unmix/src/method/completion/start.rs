@@ -1,5 +1,5 @@
 //! Initial values: shrunken offsets, and the leading singular vectors of the residuals, with missing cells
-//! set to 0.
+//! set to 0; or those of a given model.
 
 use super::METHOD;
 use super::cells::Cells;
@@ -11,41 +11,43 @@ use crate::run::Run;
 use crate::spectrum::{Request, Solver, decompose};
 use crate::stats::gaps::{LinePosteriors, triangle};
 
-/// Iterations of the randomised decomposition: the alternation takes over from there.
+/// Iterations of the randomised decomposition, whose result needs no more accuracy than an initial value.
 const ROUNDS: u64 = 4;
 
 /// Lower bound of the initial scale of offsets, as a fraction of that of the residuals.
 const LEAST_OFFSET: f64 = 1e-9;
 
-/// Columns of the rest's singular value decomposition, `p x k`, scaled so that codes of rows have mean square 1; and offsets.
+/// Initial offsets and loadings.
 pub(super) struct InitialColumns {
+    /// Offsets of rows and of columns.
     pub(super) rows: Vec<f64>,
     pub(super) columns: Vec<f64>,
-    /// Mean square of the residuals of the offsets.
-    pub(super) rest: f64,
+    /// Initial noise variance: mean square of the residuals of the offsets.
+    pub(super) mean_square: f64,
+    /// Right singular vectors of these residuals, `p x k`, scaled so that codes of rows have mean square 1.
     pub(super) factors: Matrix<f64>,
 }
 
 impl Cells {
-    /// With up to `k` factors.
+    /// Initial values with up to `k` factors.
     pub(super) fn beginning(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<InitialColumns> {
         let (n, p) = self.shape();
         let (rows, columns) = match offsets {
             true => self.damped_offsets(),
             false => (vec![0.0; n], vec![0.0; p]),
         };
-        let rest = self.rest(&rows, &columns)?;
-        let mean_square = mean_square(&rest, self.len());
+        let residuals = self.residuals(&rows, &columns)?;
+        let mean_square = mean_square(&residuals, self.len());
         let share = self.len() as f64 / (n as f64 * p as f64);
         let mut factors = Matrix::zeros(p, k);
         if k > 0 {
-            let (values, m, axes) = leading(rest, k, run)?;
+            let (values, m, axes) = leading(residuals, k, run)?;
             for (a, value) in values.iter().enumerate().take(axes.rows().min(k)) {
                 let long = (value.max(0.0) * (m - 1.0) / n as f64).sqrt() / share;
                 (0..p).for_each(|j| factors[(j, a)] = long * axes[(a, j)]);
             }
         }
-        Ok(InitialColumns { rows, columns, rest: mean_square, factors })
+        Ok(InitialColumns { rows, columns, mean_square, factors })
     }
 
     /// Initial values from a model: its loadings, mean and noise, in the units of the cells.
@@ -61,12 +63,12 @@ impl Cells {
         InitialColumns {
             rows: rows.iter().map(|b| b / self.unit).collect(),
             columns: mean.iter().map(|m| (m - self.centre) / self.unit).collect(),
-            rest: noise,
+            mean_square: noise,
             factors: Matrix::from_fn(p, k, |j, a| components[(a, j)] / self.unit),
         }
     }
 
-    /// The first state of variational iterations, the parameters of columns without errors.
+    /// The first state of the iterations, from a given model or the initial values.
     pub(super) fn first(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<State> {
         let begin = match run.initial_components(self.shape().1, k)? {
             Some(components) => self.given(&components, k, run),
@@ -77,10 +79,10 @@ impl Cells {
 }
 
 impl State {
-    /// The first state: parameters of columns without errors.
+    /// The first state: columns without errors.
     pub(super) fn from(begin: InitialColumns, offsets: bool) -> Self {
         let (p, k) = (begin.columns.len(), begin.factors.cols());
-        let least = LEAST_OFFSET * begin.rest.max(f64::MIN_POSITIVE);
+        let least = LEAST_OFFSET * begin.mean_square.max(f64::MIN_POSITIVE);
         let size = |of: &[f64]| (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64 + least).sqrt();
         let sd = offsets.then(|| (size(&begin.rows), size(&begin.columns)));
         let square = |a: usize| (0..p).map(|j| begin.factors[(j, a)].powi(2)).sum::<f64>() / p as f64;
@@ -93,13 +95,13 @@ impl State {
             table.extend(sd.map(|(_, sd)| begin.columns[j] / sd));
             table.extend(std::iter::repeat_n(0.0, triangle(q) + 2));
         }
-        let sizes = Sizes { factors, offsets: sd, noise: begin.rest.max(1e-24) };
+        let sizes = Sizes { factors, offsets: sd, noise: begin.mean_square.max(1e-24) };
         State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY, ridge: None }
     }
 }
 
 /// The first variances of the rows of a sparse matrix about 0 (divisor `n - 1`), `n`, and their directions as
-/// rows; none if it is 0 up to rounding.
+/// rows; none if the matrix is 0 up to rounding errors.
 pub(super) fn leading(
     of: Sparse<'_, f64>,
     top: usize,
@@ -123,7 +125,7 @@ pub(super) fn leading(
     }
 }
 
-fn mean_square(rest: &Sparse<'_, f64>, cells: usize) -> f64 {
-    let all = (0..rest.n_rows()).flat_map(|i| rest.row(i).1);
+fn mean_square(residuals: &Sparse<'_, f64>, cells: usize) -> f64 {
+    let all = (0..residuals.n_rows()).flat_map(|i| residuals.row(i).1);
     all.map(|x| x * x).sum::<f64>() / cells as f64
 }

@@ -1,19 +1,18 @@
-//! A matrix of rank one from its cells: along a tree of rows and columns.
+//! A matrix of rank one from its cells, by propagation along a spanning tree of rows and columns.
 //!
 //! ```text
 //! y_ij = u_i v_j:   v_j = y_ij / u_i,   u_i = y_ij / v_j
 //! ```
 //!
-//! from one row on, through the largest cells first (a maximum spanning tree, Prim), so that divisors are as
-//! large as possible. Without noise this is the matrix; with noise it is the initial value of alternating
-//! least squares.
+//! starting from one row, along a maximum spanning tree (Prim's algorithm), so that divisors are as large as possible. Without noise the
+//! result is exact; with noise it is the initial value of alternating least squares.
 
 use super::cells::Cells;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 impl Cells {
-    /// `v`, of cells that are connected; `None` where a cell of 0 is all that links two parts of them. `O(cells log cells)`.
+    /// `v`, for connected cells; `None` if only a cell of 0 connects two parts of them. `O(cells log cells)`.
     pub(super) fn propagated(&self) -> Option<Vec<f64>> {
         let (n, p) = self.shape();
         let by_column = self.by_row.transposed();

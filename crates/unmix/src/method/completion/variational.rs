@@ -17,10 +17,10 @@ use crate::stats::gaps::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The least noise variance, as a fraction of the mean square of a cell.
+/// Lower bound of the noise variance, as a fraction of the mean square of the cells.
 const LEAST: f64 = 1e-24;
 
-/// The smallest scale of a factor during iterations, as a fraction of that of the first.
+/// Lower bound of the size of a factor during iterations, as a fraction of that of the first factor.
 const LEAST_SIZE: f64 = 1e-20;
 
 /// Scales of the random variables.
@@ -40,21 +40,22 @@ pub(super) struct State {
     pub(super) columns: LinePosteriors,
     pub(super) sizes: Sizes,
     pub(super) residual: f64,
-    /// Precisions of the rows' prior for penalised least squares, in which columns have no errors.
+    /// Prior precisions of the rows, for penalised least squares, in which columns have no errors.
     pub(super) ridge: Option<Vec<Precision>>,
 }
 
-/// How iterations ended.
+/// Result of the iterations.
 pub(super) struct VariationalResult {
     pub(super) state: State,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
-    /// Evidence bound of a cell after each iteration, in nats.
+    /// Evidence lower bound per cell after each iteration, in nats; for penalised least squares the cost, for `ppca-em` the
+    /// log-likelihood.
     pub(super) objective: Vec<f64>,
 }
 
 impl Cells {
-    /// Iterates from `start` until the noise variance changes by no more than the tolerance, relatively.
+    /// Iterates from `start` until the relative change of the noise variance is at most the tolerance.
     pub(super) fn iterate(
         &self,
         start: impl FnOnce() -> Result<State>,
@@ -76,7 +77,7 @@ impl Cells {
         Ok(VariationalResult { state: at, outcome, n_iter, objective: steps.into_objective() })
     }
 
-    /// The least noise variance.
+    /// Lower bound of the noise variance in these units.
     pub(super) fn least_noise(&self) -> f64 {
         LEAST.max(self.dtype.eps().powi(2))
     }
@@ -91,7 +92,7 @@ impl Cells {
         step(&self.by_row, &of, false, run)
     }
 
-    /// The columns given the rows, the noise given both, and the sizes; the bound before the sizes change.
+    /// The columns given the rows, the noise given both, and the sizes; and the bound before the sizes change.
     fn next(
         &self,
         by_column: &Sparse<'_, f64>,
@@ -140,8 +141,8 @@ pub(super) fn step(
 }
 
 impl Sizes {
-    /// The lines of one side as loadings and means of the other. `offsets`: standard deviations of these
-    /// lines' own offsets, and of those of the other side.
+    /// The lines of one side as loadings and means for the other, without errors. `offsets`: standard deviations of the offsets of
+    /// these lines, and of those of the other side.
     pub(super) fn known(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> LinearGaussian {
         let (k, m) = (self.factors.len(), of.len());
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
@@ -156,7 +157,7 @@ impl Sizes {
         LinearGaussian { mean, loadings, noise: vec![self.noise; m] }
     }
 
-    /// The same with the errors of loadings and means.
+    /// The same, with the posterior errors of loadings and means.
     pub(super) fn loadings(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> Conditional {
         let (own, other) = match offsets {
             Some((own, other)) => (own, Some(other)),
@@ -182,8 +183,8 @@ impl Sizes {
         Conditional::with_errors(self.known(of, offsets), errors)
     }
 
-    /// The sizes with the largest bound, and the factors turned and scaled so that these are sizes of independent factors: rows get second
-    /// moment `I`, columns a diagonal one. `columns` are written in the new units. No cell changes.
+    /// Sets the sizes to those with the largest bound, for factors rotated and scaled so that they are independent: the second moments of
+    /// rows become `I`, those of columns diagonal. `columns` are converted to the new units; no fitted cell changes.
     pub(super) fn balance(
         &mut self,
         rows: &LinePosteriors,
@@ -208,7 +209,7 @@ impl Sizes {
         Ok(())
     }
 
-    /// The new sizes of the factors, and what columns are multiplied by: `k x k`.
+    /// Sets the new sizes of the factors; returns the matrix by which columns are multiplied, `k x k`.
     fn turned(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
         let k = self.factors.len();
         if k == 0 {
