@@ -1,4 +1,4 @@
-"""Denoising autoencoders: codes from which rows are restored although part of each was destroyed."""
+"""Denoising autoencoders: codes of corrupted rows from which the rows are reconstructed."""
 
 from __future__ import annotations
 

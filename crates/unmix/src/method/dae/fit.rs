@@ -1,4 +1,4 @@
-//! Fits: the scale of the rows, training, and the use of the units.
+//! Fitting: scale of the rows, training, use of the units.
 
 use super::{DenoisingAutoencoder, METHOD};
 use crate::data::Rows;
@@ -11,11 +11,11 @@ use crate::run::Run;
 use crate::shallow::{Corruption, DenoisingLearner, DenoisingTraining, Initial, LayerWeights};
 
 impl DenoisingAutoencoder {
-    /// Fits. Rows that can be read only once, in order, are first read into memory or a temporary file.
+    /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that is not constant, more units than memory allows, a loss that
+    /// Numbers that are not finite, fewer than two rows, no column that varies, more units than memory allows, a loss that
     /// diverges, errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;

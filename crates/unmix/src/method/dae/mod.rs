@@ -1,6 +1,6 @@
-//! Denoising autoencoders: codes from which rows are reconstructed although part of each row was destroyed.
+//! Denoising autoencoders: codes of corrupted rows from which the rows are reconstructed.
 //!
-//! **Finds** rectified codes of one dense layer, and a linear decoder that restores rows from the codes of their corrupted copies.
+//! **Finds** rectified codes of one dense layer, and a linear decoder, trained to reconstruct rows from corrupted copies.
 //! **Model** `h = max(0, W x~ + b)`, `x ~ V' h + c`, for standardised rows `x` and corrupted copies `x~`; loss `1/n sum_i ||x_i - V' h_i - c||²`.
 //! **Algorithm** (`crates/unmix/src/shallow`, steps by the optimisers of `learn`):
 //!  1. mean and standard deviation of the columns in one sweep; rows are standardised, or divided by one number;
@@ -9,8 +9,8 @@
 //!  4. units are sorted by use, and parameters are returned to the units of the rows; codes have no unit, so rows of any scale have the
 //!     same codes.
 //!
-//! **Cost** `5 m p` multiplications per row and epoch; memory: four numbers for each parameter. **Equals**, without corruption and with codes
-//! that are all positive, PCA's subspace. **Fails** to find the same units with other seeds, and with more units than columns and little
+//! **Cost** `5 m p` multiplications per row and epoch; memory: four numbers for each parameter. **Equals** the subspace of PCA, without
+//! corruption and if all codes are positive. **Fails** to find the same units with other seeds, and with more units than columns and little
 //! corruption it may learn to copy the columns.
 //!
 //! P. Vincent, H. Larochelle, Y. Bengio & P.-A. Manzagol (2008), Extracting and composing robust features with denoising autoencoders, ICML.
@@ -34,7 +34,7 @@ pub use settings::{DenoisingAutoencoder, Solver};
 pub(super) const METHOD: Method = Method {
     key: "dae",
     class: "DenoisingAutoencoder",
-    summary: "non-negative codes of one dense layer, from which rows are restored although part of each was destroyed",
+    summary: "non-negative codes of one dense layer, trained to reconstruct rows from corrupted copies",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: false, stream: true, missing: false },

@@ -1,4 +1,4 @@
-//! The model of a training, and its encoder and decoder.
+//! The model of a trained network, and its encoder and decoder.
 
 use super::{DenoisingAutoencoder, METHOD};
 use crate::autoencoder::Evaluation;
@@ -24,10 +24,7 @@ impl DenoisingAutoencoder {
         used: &Evaluation,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = crate::method::as_map(self);
         let solver = settings.get("solver").and_then(Value::as_str).unwrap_or_default();
         let mut report = layer::report(solver, rows, scaling, found, &settings, run);
         let dead = used.fired.iter().filter(|fired| **fired == 0).count();
@@ -53,6 +50,6 @@ fn dead_units(dead: usize, m: usize) -> Option<String> {
                 .into(),
         );
     }
-    let units = if dead == 1 { "unit is" } else { "units are" };
-    (dead > 0).then(|| format!("{dead} of {m} {units} dead: no row activates them"))
+    let (are, them) = if dead == 1 { ("is", "it") } else { ("are", "them") };
+    (dead > 0).then(|| format!("{dead} of {m} units {are} dead: no row activates {them}"))
 }

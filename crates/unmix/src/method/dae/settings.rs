@@ -16,7 +16,7 @@ pub struct DenoisingAutoencoder {
     pub corruption: f64,
     /// How rows are corrupted.
     pub noise: Noise,
-    /// Whether the decoder has the weights of the encoder.
+    /// Whether the weights are tied: for standardised rows, the decoder has the weights of the encoder.
     pub tied: bool,
     /// Optimiser.
     pub solver: Solver,
@@ -24,7 +24,7 @@ pub struct DenoisingAutoencoder {
     pub learning_rate: f64,
     /// Mini-batch size.
     pub batch_size: usize,
-    /// Maximum number of epochs.
+    /// Number of epochs.
     pub max_epochs: u64,
     /// Whether every column is divided by its standard deviation; otherwise all are divided by one number.
     pub standardize: bool,
@@ -76,7 +76,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tied",
         Kind::Bool,
         "false",
-        "The decoder has the weights of the encoder, for standardised rows.",
+        "Tied weights: for standardised rows, the decoder has the weights of the encoder.",
     ),
     Setting::new(
         "solver",
@@ -88,10 +88,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         "learning_rate",
         Kind::POSITIVE,
         "0.001",
-        "Learning rate, which is constant, for the mean loss over a batch of standardised rows.",
+        "Constant learning rate, for the mean loss over a mini-batch of standardised rows.",
     ),
     Setting::new("batch_size", Kind::at_least(1), "100", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(1), "100", "Maximum number of epochs."),
+    Setting::new("max_epochs", Kind::at_least(1), "100", "Number of epochs."),
     Setting::new(
         "standardize",
         Kind::Bool,

@@ -1,4 +1,4 @@
-//! Online fits: all rows in epochs, and streams.
+//! Online fits: epochs over all rows, and streams (`partial_fit`).
 
 use super::fit::{FitResult, LEARNING};
 use super::stream::{Stream, StreamAtoms};
@@ -61,8 +61,8 @@ impl DictionaryLearning {
     ///
     /// # Errors
     ///
-    /// `center=true` without a model that has a mean; another number of atoms than before; other columns; numbers that are not finite; rows
-    /// with weights.
+    /// An algorithm other than `online`; `center=true` without `before`, whose mean is subtracted; a number of atoms or columns that differ
+    /// from those of `before`; numbers that are not finite; rows with weights.
     pub fn partial_fit<T: Real>(
         &self,
         before: Option<&Model>,
@@ -71,7 +71,7 @@ impl DictionaryLearning {
     ) -> Result<Model> {
         METHOD.check(self)?;
         if !self.algorithm.streams() {
-            let why = "it needs all rows at once";
+            let why = "incremental fits need mini-batches, and this algorithm needs all rows at once";
             return Err(Error::setting("algorithm", self.solver(), why, "choose 'online', or fit all rows"));
         }
         let p = before.map_or(rows.n_features(), Model::n_features);
@@ -105,7 +105,7 @@ impl DictionaryLearning {
         self.model(found, features, dtype, run)
     }
 
-    /// A new stream, or the state of an existing one.
+    /// A new stream, or that of `before`.
     fn stream<T: Real>(&self, before: Option<&Model>, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Stream> {
         let p = rows.n_features();
         if rows.weights().is_some() {
@@ -142,7 +142,7 @@ impl DictionaryLearning {
         }
         let stream = Stream::of(model.tensors(), p)?.ok_or_else(|| Error::Unsupported {
             asked: "continuing the fit of this model".into(),
-            found: "it does not hold the state of its stream".into(),
+            found: "it does not hold the state of its stream, which only online fits store".into(),
             remedy: "fit it with algorithm='online'".into(),
         })?;
         match self.n_components.filter(|k| *k != stream.k) {
@@ -164,7 +164,7 @@ impl DictionaryLearning {
 
     fn advance_in<T: Real>(&self, stream: &mut Stream, p: usize, features: &Features) {
         let size = self.batch_size;
-        // At least as many rows as atoms, because initial atoms are rows.
+        // The first batch has at least as many rows as atoms, because initial atoms are rows.
         let enough = size.max(stream.k);
         let (mut at, mut rest) = (0, stream.waiting.len() / p);
         while rest >= if stream.begun.is_some() { size } else { enough } {
@@ -200,7 +200,7 @@ impl DictionaryLearning {
         StreamAtoms { alpha, learnt: OnlineState::new(atoms) }
     }
 
-    /// The model of a stream before its first batch is full: its rows are treated as a batch, and are kept
+    /// The atoms of a stream before its first batch is full, with the rows so far as a batch; these rows are kept
     /// for the first batch.
     fn so_far(
         &self,

@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::sparse::{AtomSet, Atoms, InitSource, StoppingRule, chosen, coherence, largest_of_each};
 use crate::spectrum::{check_total, no_variance_of};
 use crate::stats::GatherMoments;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Maximum number of rows on which the objective of an epoch is computed, and `alpha` is chosen.
 const SAMPLE: u64 = 2000;
@@ -25,9 +25,9 @@ const SHARE: f64 = 0.1;
 
 /// Result of a fit.
 pub(super) struct FitResult {
-    /// `m x p`.
+    /// The atoms, `m x p`.
     pub(super) atoms: Matrix<f64>,
-    /// Fraction of rows whose code uses each atom, and the sum of the absolute values of its codes.
+    /// Fraction of the rows whose code uses an atom, and sum of the absolute values of its codes, for each atom.
     pub(super) share: Vec<f64>,
     pub(super) size: Vec<f64>,
     pub(super) alpha: f64,
@@ -40,14 +40,14 @@ pub(super) struct FitResult {
     pub(super) tol: Option<f64>,
     pub(super) n_iter: u64,
     pub(super) sweeps: u64,
-    /// Number of unused atoms, and of those that were replaced.
+    /// Number of atoms that no code uses, and number of replacements.
     pub(super) dead: u64,
     pub(super) replaced: u64,
     /// The largest product of a row and an atom, if every code is 0.
     pub(super) largest: Option<f64>,
-    /// Atoms and step lengths of every step, one after the other.
+    /// Atoms and step lengths of every step of 'layerwise', one after the other.
     pub(super) layers: Option<(Vec<f64>, Vec<f64>)>,
-    /// The state of a stream.
+    /// Tensors with the state of a stream.
     pub(super) more: Vec<(&'static str, Tensor)>,
 }
 
@@ -87,7 +87,8 @@ impl DictionaryLearning {
         match self.n_components.or(given) {
             Some(0) => Err(wrong_number(0, "must be at least 1".into(), n)),
             Some(k) if k as u64 > n => {
-                let why = format!("{} has {n} rows, and there are no more atoms than rows", rows.origin());
+                let why =
+                    format!("{} has {n} rows, and there are at most as many atoms as rows", rows.origin());
                 Err(wrong_number(k, why, n))
             }
             Some(k) => Ok(k),
@@ -129,16 +130,20 @@ impl DictionaryLearning {
         let refused =
             |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
         if atoms.cols() != p {
-            return refused(format!("the rows have {p} columns"), "give atoms as rows, as wide as these");
+            let remedy = format!("give atoms as rows of {p} numbers");
+            return refused(format!("the rows have {p} columns"), &remedy);
         }
         if let Some(k) = self.n_components.filter(|k| *k != atoms.rows()) {
-            return refused(format!("n_components is {k}"), "leave n_components out, or give as many atoms");
+            return refused(
+                format!("n_components is {k}"),
+                "leave n_components out, or give as many atoms as it says",
+            );
         }
         if atoms.as_slice().iter().any(|x| !x.is_finite()) {
-            return refused("must contain finite numbers only".into(), "leave out or fill such atoms");
+            return refused("must contain finite numbers only".into(), "leave out atoms with other values");
         }
         match (0..atoms.rows()).find(|i| atoms.row(*i).iter().all(|x| *x == 0.0)) {
-            Some(i) => refused(format!("atom {i} is 0 and would never be used"), "give atoms that are not 0"),
+            Some(i) => refused(format!("atom {i} is 0 and would never be used"), "give nonzero atoms"),
             None => Ok(Some(atoms)),
         }
     }
@@ -148,7 +153,7 @@ impl DictionaryLearning {
         match (run.initial_components(p, self.n_components.unwrap_or(0))?, self.given(p)?) {
             (Some(_), Some(_)) => {
                 let why = "a model to start from (init) is given, too";
-                Err(Error::setting("dict_init", "this table", why, "give one of the two"))
+                Err(Error::setting("dict_init", "a table", why, "give one of the two"))
             }
             (model, table) => Ok(model.or(table.cloned())),
         }
@@ -233,7 +238,7 @@ impl DictionaryLearning {
             _ => {
                 let each = largest_of_each(atoms, rows, self.positive_code);
                 let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
-                // If all rows are orthogonal to all atoms there is no scale for alpha.
+                // If all rows are orthogonal to all atoms, alpha has no scale.
                 if mean > 0.0 { SHARE * mean } else { 1.0 }
             }
         }
@@ -270,12 +275,9 @@ impl DictionaryLearning {
         ] {
             report.facts.insert(name.into(), fact);
         }
-        report.warnings = fit_warnings(&found, alike);
+        report.warnings = fit_warnings(&found, alike, self.algorithm.streams());
         report.objective = found.objective;
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = crate::method::as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), components.rows().into());
         report.settings.insert("alpha".into(), found.alpha.into());
@@ -290,8 +292,8 @@ impl DictionaryLearning {
     }
 }
 
-/// Warnings about a fit.
-fn fit_warnings(found: &FitResult, alike: usize) -> Vec<String> {
+/// Warnings about a fit, by mini-batches in epochs if `online`.
+fn fit_warnings(found: &FitResult, alike: usize, online: bool) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(largest) = found.largest {
         out.push(format!(
@@ -300,8 +302,9 @@ fn fit_warnings(found: &FitResult, alike: usize) -> Vec<String> {
         ));
     } else if found.dead > 0 {
         let (dead, m) = (found.dead, found.atoms.rows());
-        let atoms = if dead == 1 { "atom was" } else { "atoms were" };
-        out.push(format!("{dead} of {m} {atoms} used by no code in the last epoch"));
+        let were = if dead == 1 { "was" } else { "were" };
+        let when = if online { " in the last epoch" } else { "" };
+        out.push(format!("{dead} of {m} atoms {were} used by no code{when}"));
     }
     if alike > 0 {
         let pairs = if alike == 1 { "pair of atoms has" } else { "pairs of atoms have" };

@@ -12,7 +12,7 @@ use crate::sparse::{Alternating, Atoms, Ksvd, Problem, largest};
 /// The default tolerance.
 const TOL: f64 = 1e-4;
 
-/// All rows, initial atoms, and statistics of the rows.
+/// Input of a fit: all rows, initial atoms, `alpha`, and statistics of the rows.
 struct Task<T> {
     x: Vec<T>,
     first: Matrix<f64>,
@@ -33,7 +33,7 @@ impl DictionaryLearning {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let codes = if self.algorithm == Learning::Ksvd { p as u64 } else { 4 * k as u64 };
         check_memory(
-            &format!("{n} rows of {p} numbers and their codes of {k}"),
+            &format!("{n} rows of {p} numbers and their codes by {k} atoms"),
             n.saturating_mul(codes + p as u64).saturating_mul(std::mem::size_of::<T>() as u64),
             "choose algorithm='online', whose memory does not depend on the number of rows",
         )?;

@@ -1,12 +1,12 @@
 //! Dictionary learning: rows as sparse combinations of atoms; there may be more atoms than columns.
 //!
 //! **Finds** atoms `a_1, ..., a_m` such that every row is approximately a linear combination of few of them.
-//! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the
+//! **Model** the minimum over `A` and `Z` of `1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without this bound the
 //! penalty could be made arbitrarily small by scaling atoms up.
 //! **Algorithm** by default online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with
 //! forgetting, one sweep of block coordinate descent over the atoms. With rows and codes in memory: alternating steps on codes and atoms,
 //! PALM with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Unused atoms are replaced. New rows
-//! are encoded by the lasso, each code with its duality gap; with `layerwise`, by the layers.
+//! are encoded by the lasso, each code with its duality gap; with `layerwise`, by repeating the steps of the fit as layers.
 //!
 //! **Cost** codes of every row in each epoch; `O(m² p)` for each batch; memory `m² + 2 m p` numbers and a batch, whatever the
 //! number of rows.

@@ -79,7 +79,7 @@ pub(super) fn parameters(
     named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
-/// Encoder by the lasso.
+/// Encoder: the lasso or matching pursuit, or the layers of `layerwise`. Decoder: the atoms.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let alpha = require(tensors, "alpha", &[])?.f64s()[0];
     if !(alpha > 0.0 && alpha.is_finite()) {
@@ -135,7 +135,7 @@ struct Layers {
     positive: bool,
 }
 
-/// The same for rows of one type.
+/// The layers prepared for rows of type `T`.
 struct Replay<T> {
     of: Layers,
     layers: Vec<Ready<T>>,

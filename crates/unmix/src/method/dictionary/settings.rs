@@ -22,8 +22,8 @@ pub struct DictionaryLearning {
     pub n_nonzero_coefs: Option<usize>,
     /// Initial atoms.
     pub init: Init,
-    /// The initial atoms themselves, `n_components x n_features`. Not a setting, but a tensor given with
-    /// them.
+    /// Initial atoms as a matrix, `n_components x n_features`, instead of `init`. Not a setting, but a tensor given with
+    /// the settings.
     #[serde(skip)]
     pub dict_init: Option<Matrix<f64>>,
     /// Constraint on the norm of the atoms.
@@ -38,7 +38,7 @@ pub struct DictionaryLearning {
     pub batch_size: usize,
     /// Number of epochs.
     pub max_epochs: u64,
-    /// Forgetting exponent of past batches.
+    /// Exponent of the forgetting of past batches: their sums are multiplied by `(1 - 1/t)^forgetting` at batch `t`.
     pub forgetting: f64,
     /// Number of steps on codes in a block.
     pub code_steps: u64,
@@ -50,7 +50,7 @@ pub struct DictionaryLearning {
     pub max_iter: u64,
     /// Convergence tolerance.
     pub tol: Option<f64>,
-    /// Algorithm that codes new rows.
+    /// Algorithm that encodes new rows.
     pub coder: Coder,
     /// Whether the mean of every column is subtracted.
     pub center: bool,
@@ -95,7 +95,7 @@ pub enum Learning {
     Alternating,
     /// PALM: one step on all codes, and one on all atoms.
     Palm,
-    /// The same with inertia.
+    /// iPALM: PALM with inertia.
     Ipalm,
     /// `Palm`, whose steps are the layers of an encoder.
     Layerwise,
@@ -133,7 +133,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"online\"",
         "The algorithm: 'online' learns from mini-batches, in memory that does not depend on the number of rows. With rows and codes \
          in memory: 'alternating' takes steps on all codes and then on all atoms; 'palm' one step each, 'ipalm' with inertia; \
-         'layerwise' is 'palm', with new rows coded by the same sequence of steps; 'ksvd' is matching pursuit and rank-1 updates.",
+         'layerwise' is 'palm', with new rows encoded by the same sequence of steps; 'ksvd' alternates matching pursuit and rank-1 updates.",
     ),
     Setting::new(
         "alpha",
@@ -163,17 +163,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
-        "Initial atoms instead of `init`, as rows, in the order in which they are updated. Or a fitted model, or the path of one or \
-         of an array: \
-         its components.",
+        "Initial atoms instead of `init`, as rows, in the order in which they are updated: an array, or a fitted model, whose components \
+         are taken; or the path of either.",
     )
     .tensor(),
     Setting::new(
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
         "\"ball\"",
-        "Norm of the atoms: 'ball' for at most 1, 'sphere' for exactly 1 (always with 'ksvd'). At a minimum, atoms in use have norm \
-         1 in both cases.",
+        "Constraint on the norm of the atoms: 'ball' for at most 1, 'sphere' for exactly 1 (always with 'ksvd'). At a minimum, atoms in \
+         use have norm 1 in both cases.",
     )
     .only(BOUNDED),
     Setting::new(
@@ -192,7 +191,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "forgetting",
         Kind::NON_NEGATIVE,
         "5.0",
-        "Forgetting factor of past batches: the sums over codes are multiplied by `(1 - 1/t)^forgetting` at batch `t`; with 0 all \
+        "Exponent of the forgetting of past batches: the sums over codes are multiplied by `(1 - 1/t)^forgetting` at batch `t`; with 0 all \
          batches have equal weight.",
     )
     .only(ONLINE),
@@ -211,9 +210,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten \
-         blocks; null \
-         for 1e-4.",
+        "Convergence tolerance: the relative change of codes and atoms in a block, and 100 times that of the objective over ten blocks; \
+         null for 1e-4.",
     )
     .such_as("1e-4")
     .only(IN_MEMORY),
@@ -221,13 +219,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "coder",
         Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
         "\"cd\"",
-        "Algorithm that codes new rows, as `algorithm` of `SparseCoder`. With 'layerwise' they are coded by the layers.",
+        "Algorithm that encodes new rows, as `algorithm` of `SparseCoder`. With 'layerwise' the layers encode them.",
     )
     .only(SOLVED),
     Setting::new(
         "center",
         Kind::Bool,
         "false",
-        "Subtract the mean of every column. By default nothing is subtracted.",
+        "Subtract the mean of every column.",
     ),
 ];

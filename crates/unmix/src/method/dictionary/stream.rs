@@ -1,4 +1,4 @@
-//! The state of learning from a stream, stored as tensors of the model, from which learning continues with the same bits.
+//! The state of an online fit to a stream of rows, stored as tensors of the model, from which learning continues with the same bits.
 //!
 //! Rows are cut into batches of `batch_size` in their order, independent of the sizes of the arrays given; an incomplete batch is
 //! kept.
@@ -24,16 +24,17 @@ pub(super) struct Stream {
     pub(super) n: u64,
     /// Number of atoms.
     pub(super) k: usize,
-    /// Seed of the first rows.
+    /// Seed of the first call.
     pub(super) seed: u64,
+    /// Atoms and sums, once the first batch is full.
     pub(super) begun: Option<StreamAtoms>,
-    /// Initial atoms if they were given, until the stream has begun.
+    /// Initial atoms if they were given, until the first batch is full.
     pub(super) start: Option<Matrix<f64>>,
     /// Rows of an incomplete batch, `p` numbers each.
     pub(super) waiting: Vec<f64>,
 }
 
-/// After initial atoms have been chosen.
+/// State of a stream after initial atoms have been chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StreamAtoms {
     pub(super) alpha: f64,
@@ -49,7 +50,7 @@ fn whole(halves: &[f64]) -> u64 {
     ((halves[0] as u64) << 32) | halves[1] as u64
 }
 
-/// Length of the header before the numbers of each atom.
+/// Number of entries of the header of `stream`, before those of each atom.
 const HEAD: usize = 13;
 
 impl Stream {
@@ -101,7 +102,7 @@ impl Stream {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
         let corrupt = || Error::Unsupported {
             asked: "continuing the fit of this model".into(),
-            found: "the state of its stream does not have the size of its parameters".into(),
+            found: "the sizes of its stored stream and of its parameters differ".into(),
             remedy: "the file is corrupt: fit the model again".into(),
         };
         let counts = counts.f64s();

@@ -1,4 +1,4 @@
-//! What methods of one dense hidden layer share: checks, training in standardised coordinates, and the model in the units of the rows.
+//! Common parts of methods with one dense hidden layer: checks, training in standardised coordinates, and the model in the units of the rows.
 
 mod scaling;
 
@@ -19,7 +19,7 @@ pub(super) use scaling::{RowScaling, by_use};
 /// Maximum number of rows on which use and residual of a fitted model are measured.
 const MEASURED: u64 = 1 << 15;
 
-/// Size of a fit: units, numbers kept for each parameter, numbers kept for each unit and column of a row of a batch.
+/// Size of a fit, for its memory: numbers stored for each parameter, and for each unit and column of each row of a mini-batch.
 pub(super) struct LayerSize {
     pub(super) n_units: usize,
     pub(super) batch_size: usize,
@@ -27,12 +27,11 @@ pub(super) struct LayerSize {
     pub(super) per_row: u64,
 }
 
-/// Refuses rows that cannot be read in any order, too few rows, rows without columns, and layers that do not fit in memory; `what` names the
-/// network.
+/// Checks the rows and the memory; `what` names the network in messages.
 ///
 /// # Errors
 ///
-/// Each of these.
+/// Rows on remote workers, too few rows, rows without columns, layers that do not fit in memory.
 pub(super) fn check<T: Real>(key: &str, what: &str, rows: &mut Rows<'_, T>, size: &LayerSize) -> Result<()> {
     rows.here("training by batches")?;
     check_n_rows(key, rows.n_counted(), rows.origin(), "give more rows")?;
@@ -54,7 +53,7 @@ pub(super) fn check<T: Real>(key: &str, what: &str, rows: &mut Rows<'_, T>, size
 pub(super) struct Trained<T: Real> {
     outcome: Outcome,
     steps: u64,
-    /// Number of passes over the rows.
+    /// Number of full passes over the rows.
     sweeps: u64,
     history: Vec<f64>,
     pub(super) weights: LayerWeights<T>,
@@ -85,7 +84,7 @@ pub(super) fn train<T: Real, L: Learner<T, State = LayerWeights<T>>>(
 /// Constructs an encoder from the mean, the weights, `n_features x n_units`, and the biases of the units: [`Gate::new`] or [`Gate::logistic`].
 pub(super) type MakeGate = fn(Tensor, Matrix<f64>, Vec<f64>) -> Gate;
 
-/// The encoder with these parameters, its components and its mean.
+/// The encoder with these parameters, the components and the mean.
 fn encoder(tensors: &Tensors, gate: MakeGate) -> Result<(Gate, Matrix<f64>, Tensor)> {
     let components = require(tensors, "components", &[None, None])?;
     let (m, p) = (components.shape()[0], components.shape()[1]);
@@ -105,7 +104,7 @@ pub(super) fn code(tensors: &Tensors, gate: MakeGate) -> Result<Code> {
     Code::new(encoder, LinearDecoder::new(mean, components))
 }
 
-/// Use and residual of the units on a sample of the rows, and that sample.
+/// Use of the units and residual on a sample of the rows, and that sample.
 ///
 /// # Errors
 ///

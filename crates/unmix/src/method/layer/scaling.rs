@@ -70,8 +70,8 @@ impl RowScaling {
         Ok(Batches::new(rows, batch_size, run.seed)?.centred(&self.mean).divided(1.0, Some(&units)))
     }
 
-    /// Initial weights of `m` units of the method `key`: those of a model of this method, directions of the components of another one, or
-    /// random ones.
+    /// Initial weights of `m` units of the method `key`: those of a given model of this method, the directions of the components of a given
+    /// model of another one, or random weights.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl RowScaling {
     }
 }
 
-/// Units by falling size of what they add to rows: the sum of their codes times the length of their decoder vector.
+/// Units in decreasing order of use: the sum of their codes times the length of their decoder vector.
 pub(in crate::method) fn by_use<T: Real>(weights: &LayerWeights<T>, used: &Evaluation) -> Vec<usize> {
     let p = weights.n_features();
     let (_, decoder) = weights.by_units();
