@@ -252,7 +252,7 @@ def test_priors_of_loadings_and_of_factors(tmp_path):
         assert same.nnz == 0 if prior == "jeffreys" else not same.any()
         with pytest.raises(ValueError, match="prior of the factors"):
             fa.score(X)
-        with pytest.raises(ValueError, match="posteriors of the factors are of rows"):
+        with pytest.raises(ValueError, match="posteriors of the factors need the rows"):
             FactorAnalysis(2, prior=prior).partial_fit(X).components_
     with pytest.raises(ValueError, match="a prior of loadings or factors determines their rotation"):
         FactorAnalysis(2, prior="laplace", rotation="varimax").fit(X)

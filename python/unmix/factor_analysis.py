@@ -17,7 +17,7 @@ from ._parameters import FactorAnalysisParameters
 
 
 class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
-    """Factor analysis: a few common factors of many columns, each column with noise of its own size.
+    """Factor analysis: a few common factors of many columns, and a noise variance for each column.
 
     A drop-in for ``sklearn.decomposition.FactorAnalysis``: parameters, attributes and errors are scikit-learn's. The likelihood is
     maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows. NaN is a missing cell: rows are fitted,

@@ -1,20 +1,20 @@
-//! Factor analysis whose factors have a Laplace or a Jeffreys prior: variational expectation-maximisation.
+//! Factor analysis with a Laplace or a Jeffreys prior of the factors, by variational expectation-maximisation.
 //!
 //! ```text
-//! E: a round over the variances of the factors of every row (`units.rs`), which are held
+//! E: a round over the variances of the factors of every row (`row_bound.rs`), starting from those of the previous iteration
 //! M: S = mean E[z z'],   W = mean (x E[z]') S^-1,   psi = diag(mean x x' - 2 W mean(E[z] x') + W S W')  within the bounds
 //! ```
 //!
-//! Both increase the bound of the log-likelihood, so it never decreases. Memory `n (p + 2 q)` numbers,
-//! `O(n q^3)` operations an iteration.
+//! Neither step decreases the lower bound of the log-likelihood. Memory `n (p + 2 q)` numbers,
+//! `O(n q^3)` operations in an iteration.
 
 use super::gaps::residual;
 use super::likelihood::Point;
+use super::row_bound::RowBound;
 use super::row_moments::RowMoments;
 use super::search::Problem;
 use super::settings::FactorAnalysis;
-use super::sparse::{Searched, Start};
-use super::units::Units;
+use super::sparse::{PriorResult, ScaledParameters};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -27,14 +27,14 @@ use serde::{Deserialize, Serialize};
 /// State of the iteration, with the variances of the factors from which the E-step begins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
-    start: Start,
+    start: ScaledParameters,
     variances: Matrix<f64>,
     value: Option<f64>,
     rise: Option<f64>,
     residual: f64,
 }
 
-/// Rows in units in which columns have variance 1, and how often each counts.
+/// Centred rows of the columns that vary, divided by their standard deviations, and the weights of the rows.
 pub(super) struct ScaledRows {
     x: Matrix<f64>,
     weights: Option<Vec<f64>>,
@@ -46,12 +46,16 @@ struct Sums {
     second: Matrix<f64>,
     /// `sum x E[z]'`, `p x q`.
     cross: Matrix<f64>,
-    /// The bound before the round, up to what all rows have in common.
+    /// Sum of the bounds of the rows before the round, without the terms that all rows share.
     value: f64,
 }
 
 impl ScaledRows {
-    /// The columns that vary.
+    /// Reads the rows into memory.
+    ///
+    /// # Errors
+    ///
+    /// More rows than memory allows, errors of the source.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,
         row_moments: &RowMoments,
@@ -76,8 +80,8 @@ impl ScaledRows {
         Ok(Self { x, weights: rows.weights().map(<[f64]>::to_vec) })
     }
 
-    /// Codes along the first axes of the likelihood at a point, each of variance 1, `k x n`; times the fourth root of the weight, so that sums of fourth
-    /// powers are those of rows that count so often.
+    /// Codes along the first axes of the likelihood at a point, each of variance 1, `k x n`; multiplied by the fourth root of the weight of
+    /// the row, so that sums of fourth powers are weighted.
     pub(super) fn white(&self, at: &Point) -> Matrix<f64> {
         let over = Matrix::from_fn(at.k, self.x.cols(), |j, i| {
             at.w[(j, i)] * (-0.5 * at.log_psi[i]).exp() / at.theta[j].sqrt()
@@ -90,7 +94,7 @@ impl ScaledRows {
         codes
     }
 
-    /// Runs of rows that one thread takes, which depend on their number alone.
+    /// Ranges of rows that a thread processes; they depend on the number of rows alone.
     fn chunks(&self) -> Vec<std::ops::Range<usize>> {
         let (n, size) = (self.x.rows(), self.x.rows().div_ceil(64).max(16));
         (0..n).step_by(size).map(|at| at..(at + size).min(n)).collect()
@@ -98,21 +102,21 @@ impl ScaledRows {
 }
 
 impl FactorAnalysis {
-    /// The largest bound that is reached from `start`.
+    /// Maximises the bound, starting from `start`.
     pub(super) fn searched_factors(
         &self,
         held: &ScaledRows,
         row_moments: &RowMoments,
         problem: &Problem<'_>,
-        start: Start,
+        start: ScaledParameters,
         run: &Run<'_>,
-    ) -> Result<Searched> {
+    ) -> Result<PriorResult> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let (n, q) = (held.x.rows(), start.loadings.rows());
         let variances = Matrix::from_fn(n, q, |_, _| 1.0);
         let first = || Ok(State { start, variances, value: None, rise: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "sparse factors", limits, first)?;
-        let total = |at: &Start, sums: &Sums| {
+        let total = |at: &ScaledParameters, sums: &Sums| {
             let logs: f64 = at.log_psi.iter().sum();
             let squares: f64 = at.log_psi.iter().map(|x| (-x).exp()).sum();
             // Columns have variance 1 over the rows.
@@ -139,7 +143,7 @@ impl FactorAnalysis {
             objective.push(total(&at.start, &sums));
         }
         let second = Matrix::from_fn(q, q, |i, j| sums.second[(i, j)] / row_moments.n);
-        Ok(Searched {
+        Ok(PriorResult {
             at: at.start,
             second: Some(second),
             outcome,
@@ -150,13 +154,13 @@ impl FactorAnalysis {
         })
     }
 
-    /// A round for every row: sums, and the variances after it.
+    /// A round for every row: the sums, and the variances after it.
     fn pass(&self, held: &ScaledRows, at: &State) -> Result<(Sums, Matrix<f64>)> {
         let chunks = held.chunks();
         let scaled = at.start.scaled();
         let over_psi = at.start.over_psi();
-        let units = Units::new(&scaled, self.prior);
-        let work = |rows: &std::ops::Range<usize>| self.chunk(held, at, (&units, &over_psi), rows.clone());
+        let bound = RowBound::new(&scaled, self.prior);
+        let work = |rows: &std::ops::Range<usize>| self.chunk(held, at, (&bound, &over_psi), rows.clone());
         let done: Vec<Result<(Sums, Vec<f64>)>> = match rayon::current_thread_index() {
             Some(_) => {
                 use rayon::prelude::*;
@@ -183,7 +187,7 @@ impl FactorAnalysis {
         &self,
         held: &ScaledRows,
         at: &State,
-        (units, over_psi): (&Units, &Matrix<f64>),
+        (bound, over_psi): (&RowBound, &Matrix<f64>),
         rows: std::ops::Range<usize>,
     ) -> Result<(Sums, Vec<f64>)> {
         let (p, q) = (held.x.cols(), over_psi.rows());
@@ -198,9 +202,9 @@ impl FactorAnalysis {
             let x = held.x.row(i);
             let b: Vec<f64> =
                 (0..q).map(|j| over_psi.row(j).iter().zip(x).map(|(w, x)| w * x).sum()).collect();
-            let mut of = units.posterior(&b, at.variances.row(i).to_vec())?;
-            sums.value += weight * units.bound(&b, &of);
-            units.round(&b, &mut of);
+            let mut of = bound.posterior(&b, at.variances.row(i).to_vec())?;
+            sums.value += weight * bound.value(&b, &of);
+            bound.round(&b, &mut of);
             for a in 0..q {
                 let line = sums.second.row_mut(a).iter_mut().zip(of.covariance.row(a)).zip(&of.mean);
                 line.for_each(|((s, v), z)| *s += weight * (of.mean[a] * z + v));
@@ -215,8 +219,13 @@ impl FactorAnalysis {
     }
 }
 
-/// The best loadings, and the best uniquenesses with them. A factor that is 0 in every row keeps its loadings.
-fn maximised(problem: &Problem<'_>, n: f64, before: &Start, sums: &Sums) -> Result<Start> {
+/// The M-step: the best loadings, and the best uniquenesses for these. A factor that is 0 in every row keeps its loadings.
+fn maximised(
+    problem: &Problem<'_>,
+    n: f64,
+    before: &ScaledParameters,
+    sums: &Sums,
+) -> Result<ScaledParameters> {
     let (q, p) = (before.loadings.rows(), before.loadings.cols());
     let there: Vec<usize> = (0..q).filter(|&j| sums.second[(j, j)] > 0.0).collect();
     let m = there.len();
@@ -245,5 +254,5 @@ fn maximised(problem: &Problem<'_>, n: f64, before: &Start, sums: &Sums) -> Resu
         log_psi.push(left.max(f64::MIN_POSITIVE).ln());
     }
     problem.clip(&mut log_psi);
-    Ok(Start { loadings, log_psi })
+    Ok(ScaledParameters { loadings, log_psi })
 }

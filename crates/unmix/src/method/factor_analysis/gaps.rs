@@ -1,13 +1,12 @@
 //! Rows with missing cells: expectation-maximisation, for few columns over the cells, for many over the factors.
 //!
 //! ```text
-//! cells:   S = E[(x - m)(x - m)'] and m = E[x] of each row given its cells, summed; then a step of Newton's method on the uniquenesses given S
-//! factors: loadings, means and uniquenesses given the posteriors of the factors, expanded parameters reduced (PX-EM)
+//! cells:   S = sum E[(x - m)(x - m)'] and m = sum E[x] over the rows, given their cells; then a step of Newton's method on the uniquenesses given S
+//! factors: loadings, means and uniquenesses given the posteriors of the factors, with parameter expansion (PX-EM)
 //! ```
 //!
-//! If few cells are missing there is less missing information than in the factors, so the first takes fewer
-//! iterations (7 and 20 to 1e-6 nats at 10 and 30 % missing, where the second takes 168 and 406); it needs a
-//! table of columns.
+//! If few cells are missing, they hold less missing information than the factors, so the first needs fewer iterations (7 and 20 to 1e-6
+//! nats with 10 and 30 % of the cells missing, where the second needs 168 and 406), but a `p x p` matrix.
 
 use super::likelihood::{Moments, Point};
 use super::model::Fitted;
@@ -31,23 +30,23 @@ use crate::stats::gaps::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Columns up to which iterations are over the cells.
+/// Maximum number of columns for iterations over the cells.
 const TABLE: usize = 1000;
 
 /// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     model: LinearGaussian,
-    /// Standard deviations of the columns that vary, as the last step estimated them.
+    /// Standard deviations of the columns that vary, as estimated in the last step.
     scales: Vec<f64>,
-    /// Logarithms of the smallest uniquenesses, as shares of their squares.
+    /// Logarithms of the smallest uniquenesses, as fractions of the squares of these.
     low: Vec<f64>,
     value: Option<f64>,
     rise: Option<f64>,
     residual: f64,
 }
 
-/// The sums of one pass, under the present parameters.
+/// The sums of one pass, under the current parameters.
 enum Sums {
     Cells(ExpectedMoments),
     Factors(FactorSums),
@@ -71,9 +70,9 @@ struct Gaps<'a> {
     /// Standard deviations of the cells of all columns, 1 where these do not vary.
     unit: Vec<f64>,
     q: usize,
-    /// Rows with a cell.
+    /// Number of rows with an observed cell.
     n: f64,
-    /// Whether there are more rows than columns, so that a column may be judged by what the others leave of it.
+    /// Whether there are more rows than columns, so that residual variances of columns given the others can be estimated.
     tall: bool,
     over_cells: bool,
 }
@@ -94,7 +93,7 @@ impl FactorAnalysis {
         let at = |q: usize| self.searched_gaps(rows, &cells, q, run);
         let (q, (mut row_moments, low, found)) = match self.n_components {
             Components::Count(q) if q > most => {
-                let why = format!("only {} rows of {} have a cell", cells.n_rows, rows.origin());
+                let why = format!("only {} rows of {} have an observed cell", cells.n_rows, rows.origin());
                 return Err(Error::setting(
                     "n_components",
                     q,
@@ -104,8 +103,10 @@ impl FactorAnalysis {
             }
             Components::Count(q) => (q, at(q)?),
             Components::Rule(Rule::Parallel) => {
-                let why =
-                    format!("{} has missing cells, and this rule permutes whole columns", rows.origin());
+                let why = format!(
+                    "{} has missing cells, and parallel analysis needs complete columns",
+                    rows.origin()
+                );
                 return Err(Error::setting(
                     "n_components",
                     "'parallel'",
@@ -118,7 +119,9 @@ impl FactorAnalysis {
                 (q, at(q)?)
             }
             Components::Rule(_) => {
-                let q = self.least_bic_of(cells.n - cells.empty, rows.n_features(), most, |q| {
+                // Constant columns have no parameters.
+                let varying = cells.squares.iter().filter(|s| **s > 0.0).count();
+                let q = self.least_bic_of(cells.n - cells.empty, varying, most, |q| {
                     Ok(at(q)?.2.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
                 })?;
                 (q, at(q)?)
@@ -142,7 +145,7 @@ impl FactorAnalysis {
         )
     }
 
-    /// The largest likelihood of a model of `q` factors: moments without a table, the logarithms of the smallest uniquenesses, and the parameters.
+    /// The maximum of the likelihood for `q` factors: moments without a table, the logarithms of the smallest uniquenesses, and the result.
     fn searched_gaps<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -216,8 +219,8 @@ impl Gaps<'_> {
         })
     }
 
-    /// Where iterations start: a model that was given; a step from the rows with their gaps filled by means, whose variances count them; or random
-    /// loadings, where there is no table.
+    /// The initial state: a given model; or a step from the rows with missing cells filled by the mean, whose variances are corrected for this;
+    /// or, for iterations over the factors, random loadings.
     fn start<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<State> {
         let (p, given) = (self.unit.len(), self.given(run)?);
         let scales: Vec<f64> = self.varying.iter().map(|&j| self.unit[j]).collect();
@@ -252,7 +255,7 @@ impl Gaps<'_> {
         Ok(State { scales, low, ..whole(model) })
     }
 
-    /// The model that a run is to start from, as loadings and noise of columns, where it is one of factors.
+    /// The model given as a start, as loadings and noise of columns, if it has as many factors and a noise variance for each column.
     fn given(&self, run: &Run<'_>) -> Result<Option<LinearGaussian>> {
         let p = self.unit.len();
         let Some(components) = run.initial_components(p, 0)? else { return Ok(None) };
@@ -264,7 +267,7 @@ impl Gaps<'_> {
         let own = numbers("rotation", p * k).zip(numbers("scale", k)).zip(numbers("noise_scale", p));
         let Some(((axes, scale), noise)) = own.filter(|_| k >= self.q) else { return Ok(None) };
         let vary = |j: usize| self.cells.squares[j] > 0.0;
-        // A factor without length would stay so.
+        // Loadings of 0 would stay 0.
         let long = |a: usize| (scale[a] * scale[a] - 1.0).max(1e-2).sqrt();
         let root = |j: usize| match vary(j) {
             true => noise[j].max(1e-3 * self.unit[j]),
@@ -276,7 +279,7 @@ impl Gaps<'_> {
         Ok(Some(LinearGaussian::new(mean, loadings, noise)))
     }
 
-    /// The smallest uniqueness of a column of which the others leave `left`, as a fraction of its variance.
+    /// The smallest uniqueness of a column with residual variance `left` given the others, both as fractions of its variance.
     fn floor(&self, left: f64) -> f64 {
         match self.spec.noise_floor {
             NoiseFloor::Share(share) => share,
@@ -299,7 +302,7 @@ impl Gaps<'_> {
         }
     }
 
-    /// Newton's step on the uniquenesses, given the expected covariance of the rows in units, and the best loadings there.
+    /// Newton's step on the uniquenesses, given the expected covariance of the rows in units of `unit`, and the best loadings there.
     fn step(
         &self,
         mean: Vec<f64>,
@@ -371,7 +374,7 @@ impl Gaps<'_> {
         (LinearGaussian { mean, loadings, noise }, scales, low)
     }
 
-    /// The factors in the order of their size, uncorrelated given the rows.
+    /// The factors in decreasing order of their eigenvalues, uncorrelated given the rows.
     fn point(&self, at: &State) -> Result<Point> {
         let (v, q) = (self.varying.len(), self.q);
         let noise = |i: usize| at.model.noise[self.varying[i]];
@@ -393,8 +396,8 @@ impl Gaps<'_> {
     }
 }
 
-/// The remaining increase of the log-likelihood, extrapolated geometrically from the last two increases. 0
-/// below rounding errors.
+/// The remaining increase of the log-likelihood, extrapolated geometrically from the last two increases; 0 if the last one is below
+/// rounding errors.
 pub(super) fn residual(value: f64, rise: Option<f64>, before: Option<f64>) -> f64 {
     let Some(rise) = rise.map(f64::abs) else { return f64::INFINITY };
     if rise <= 64.0 * f64::EPSILON * value.abs() {

@@ -1,4 +1,4 @@
-//! Tests and indices of fit, and tests whether the columns are correlated at all.
+//! Tests and indices of goodness of fit, and tests of whether the columns are correlated.
 //!
 //! ```text
 //! T = (n - 1 - (2p + 5)/6 - 2q/3) (log|C| + tr(C^-1 R) - log|R| - p)     chi-square of ((p - q)^2 - (p + q))/2 degrees of freedom (Bartlett 1951)
@@ -16,13 +16,13 @@ use crate::num::factor;
 use crate::select::ln_gamma;
 use serde_json::{Map, Value};
 
-/// Parameters of `q` factors of `p` columns, means included and rotations not.
+/// Number of parameters of `q` factors of `p` columns, including means, without rotations.
 pub(super) fn parameters(p: f64, q: f64) -> f64 {
     p * q - 0.5 * q * (q - 1.0) + 2.0 * p
 }
 
-/// The statistics of fit, by name. Tests are `null` where the correlations are singular, which `tests` says,
-/// or where no degrees of freedom are left.
+/// The statistics of fit, by name. Those that cannot be computed are `null`, with the reason in `tests`: missing cells, singular
+/// correlations, or no degrees of freedom.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ pub(super) fn goodness(
     let said = if tested {
         "at the maximum of the likelihood"
     } else {
-        "none of the fit: no degrees of freedom are left"
+        "no test of the fit, because no degrees of freedom are left"
     };
     out.insert("tests".into(), said.into());
     Ok(out)
@@ -103,8 +103,8 @@ pub(super) const NAMES: [&str; 9] = [
     "bartlett_p_value",
 ];
 
-/// The probability that a chi-square of so many degrees of freedom is above `x`: the incomplete gamma function by its series below the mean, by its
-/// continued fraction (Lentz) above.
+/// Upper tail probability at `x` of the chi-square distribution with `degrees` degrees of freedom: the regularised incomplete gamma function,
+/// by its series below the mean and by its continued fraction (Lentz) above.
 fn chi_square_above(x: f64, degrees: f64) -> f64 {
     let (a, x) = (0.5 * degrees, 0.5 * x);
     if !(x > 0.0 && a > 0.0) {

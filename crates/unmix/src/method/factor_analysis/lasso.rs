@@ -1,20 +1,20 @@
-//! Factor analysis with a Laplace prior of the loadings, at its mode.
+//! Factor analysis with a Laplace prior of the loadings: the mode of their posterior, by expectation-maximisation.
 //!
 //! ```text
 //! maximise  mean log-likelihood of the rows - l1 sum_ij |loading_ij| / sd_i        (Hirose & Yamamoto 2015)
 //! E: beta = (I + L Psi^-1 L')^-1 L Psi^-1,   SB = R beta',   Z = I - beta L' + beta SB
-//! M: of every column the lasso  l' Z l / 2 - l' SB + l1 psi |l|_1  by rounds over its loadings, then  psi = 1 - 2 l' SB + l' Z l  within the bounds
+//! M: for every column the lasso  min l' Z l / 2 - l' SB + l1 psi |l|_1  by coordinate descent, then  psi = 1 - 2 l' SB + l' Z l  within the bounds
 //! ```
 //!
-//! in units in which columns have variance 1. Each round lowers the column's lasso, so the penalised likelihood never decreases. `l1 = 0` is maximum
-//! likelihood by expectation-maximisation.
+//! in units in which columns have variance 1. Coordinate descent lowers the objective of the lasso, so the penalised likelihood never decreases.
+//! `l1 = 0` is maximum likelihood by expectation-maximisation.
 
 use super::gaps::residual;
 use super::likelihood::Moments;
 use super::row_moments::RowMoments;
 use super::search::Problem;
 use super::settings::FactorAnalysis;
-use super::sparse::{Searched, Start};
+use super::sparse::{PriorResult, ScaledParameters};
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::num::factor::{self, Cholesky};
@@ -22,41 +22,41 @@ use crate::run::Run;
 use crate::solve::{Limits, Steps};
 use serde::{Deserialize, Serialize};
 
-/// Rounds over the loadings of a column in one step.
+/// Maximum number of rounds of coordinate descent over the loadings of a column in one step.
 const ROUNDS: usize = 10;
 
 /// State of the iteration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
-    start: Start,
+    start: ScaledParameters,
     value: Option<f64>,
     rise: Option<f64>,
     residual: f64,
 }
 
-/// Moments of the factors under parameters.
+/// Expected moments of the factors under some parameters.
 struct Expected {
-    /// `q x p`.
+    /// `SB'`, `q x p`: cross-moments of factors and columns.
     sb: Matrix<f64>,
-    /// `q x q`.
+    /// Second moments of the factors, `q x q`.
     z: Matrix<f64>,
     /// `-2 log-likelihood / n - p log 2 pi`.
     f: f64,
 }
 
 impl FactorAnalysis {
-    /// The largest penalised likelihood that is reached from `start`.
+    /// Maximises the penalised likelihood, starting from `start`.
     pub(super) fn searched_lasso(
         &self,
         row_moments: &RowMoments,
         problem: &Problem<'_>,
-        start: Start,
+        start: ScaledParameters,
         run: &Run<'_>,
-    ) -> Result<Searched> {
+    ) -> Result<PriorResult> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let first = || Ok(State { start, value: None, rise: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "sparse loadings", limits, first)?;
-        let penalised = |at: &Start, f: f64| {
+        let penalised = |at: &ScaledParameters, f: f64| {
             let sum: f64 = at.loadings.as_slice().iter().map(|x| x.abs()).sum();
             -0.5 * row_moments.n * f - problem.units - row_moments.n * self.l1 * sum
         };
@@ -81,7 +81,7 @@ impl FactorAnalysis {
         }
         let log_likelihood = Some(-0.5 * row_moments.n * expected.f - problem.units);
         let second = None;
-        Ok(Searched {
+        Ok(PriorResult {
             at: at.start,
             second,
             outcome,
@@ -92,7 +92,12 @@ impl FactorAnalysis {
         })
     }
 
-    fn maximised(&self, problem: &Problem<'_>, at: &Start, expected: &Expected) -> Start {
+    fn maximised(
+        &self,
+        problem: &Problem<'_>,
+        at: &ScaledParameters,
+        expected: &Expected,
+    ) -> ScaledParameters {
         let Expected { sb, z, .. } = expected;
         let (q, p) = (at.loadings.rows(), at.loadings.cols());
         let (mut loadings, mut log_psi) = (at.loadings.clone(), at.log_psi.clone());
@@ -106,8 +111,8 @@ impl FactorAnalysis {
                         continue;
                     }
                     let others: f64 = z.row(j).iter().zip(&l).map(|(z, l)| z * l).sum::<f64>();
-                    let pull = sb[(j, i)] - others + z[(j, j)] * l[j];
-                    let new = pull.signum() * (pull.abs() - weight).max(0.0) / z[(j, j)];
+                    let partial = sb[(j, i)] - others + z[(j, j)] * l[j];
+                    let new = partial.signum() * (partial.abs() - weight).max(0.0) / z[(j, j)];
                     change = change.max((new - l[j]).abs());
                     l[j] = new;
                 }
@@ -124,11 +129,11 @@ impl FactorAnalysis {
             log_psi[i] = left.max(f64::MIN_POSITIVE).ln();
         }
         problem.clip(&mut log_psi);
-        Start { loadings, log_psi }
+        ScaledParameters { loadings, log_psi }
     }
 }
 
-fn expected(moments: &Moments, at: &Start) -> Result<Expected> {
+fn expected(moments: &Moments, at: &ScaledParameters) -> Result<Expected> {
     let (q, p) = (at.loadings.rows(), at.loadings.cols());
     let scaled = Matrix::from_fn(q, p, |j, i| at.loadings[(j, i)] / at.log_psi[i].exp());
     let mut inner = factor::multiply_transposed(&scaled, &at.loadings);

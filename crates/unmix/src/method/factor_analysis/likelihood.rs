@@ -7,7 +7,7 @@
 //! A = I - W W',  B = S* - W Theta W':   df / d log psi_i = A_ii - B_ii,   Hessian ~ A o B
 //! ```
 //!
-//! (Lawley & Maxwell 1971; the Hessian is that of a model that fits, where the rest vanishes.)
+//! (Lawley & Maxwell 1971. The Hessian is exact where the model fits the correlations; elsewhere terms with the residuals are neglected.)
 
 use crate::error::Result;
 use crate::num::factor::{self, Cholesky};
@@ -18,7 +18,7 @@ use crate::spectrum::leading_pairs;
 pub(crate) enum Moments {
     /// Correlations, `p x p`, both triangles.
     Table(Matrix<f64>),
-    /// Fewer rows than columns: the data themselves, a line for each column, `p x n`, whose products `Z Z'` are the correlations.
+    /// At most as many rows as columns: the standardised data `Z` themselves, transposed, `p x n`; `Z Z'` are the correlations.
     Columns(Matrix<f64>),
 }
 
@@ -30,16 +30,16 @@ pub(crate) struct Point {
     pub(crate) value: f64,
     /// `df / d log psi`.
     pub(crate) gradient: Vec<f64>,
-    /// The first eigenvalues of `S*`, as many as factors, or as there are.
+    /// The first eigenvalues of `S*`, at most as many as factors.
     pub(crate) theta: Vec<f64>,
     /// Their eigenvectors, as rows.
     pub(crate) w: Matrix<f64>,
-    /// Factors that are there: eigenvalues above 1.
+    /// Number of factors with nonzero loadings: eigenvalues above 1.
     pub(crate) k: usize,
 }
 
 impl Moments {
-    /// Columns.
+    /// Number of columns.
     pub(crate) fn p(&self) -> usize {
         match self {
             Self::Table(r) => r.rows(),
@@ -72,7 +72,7 @@ impl Moments {
             Self::Columns(z) => {
                 let scaled = Matrix::from_fn(z.rows(), z.cols(), |i, j| z[(i, j)] / roots[i]);
                 let (values, samples) = leading_pairs(products(&scaled), Some(q))?;
-                // Those of rounding level have no direction.
+                // Eigenvectors of eigenvalues at the level of rounding errors are undetermined.
                 let floor = values.first().copied().unwrap_or(0.0) * z.rows() as f64 * f64::EPSILON;
                 let kept = values.iter().take(q).take_while(|v| **v > floor).count();
                 let mut w = factor::multiply_transposed(&samples.top_rows(kept), &scaled);
@@ -103,13 +103,13 @@ impl Moments {
         Ok(Point { log_psi, value, gradient, theta, w, k })
     }
 
-    /// What the other columns leave of each, `1 / (R^-1)_ii`; `None` where the correlations are singular.
+    /// Residual variance of each column given the others, `1 / (R^-1)_ii`; `None` if the correlations are singular.
     pub(crate) fn left_by_others(&self, eps: f64) -> Option<Vec<f64>> {
         let inverse = self.inverse(eps)?;
         Some((0..inverse.rows()).map(|i| (1.0 / inverse[(i, i)]).clamp(0.0, 1.0)).collect())
     }
 
-    /// `R^-1`; `None` where the correlations are singular as far as numbers of this `eps` tell.
+    /// `R^-1`; `None` if the correlations are singular up to rounding errors of `eps`.
     pub(crate) fn inverse(&self, eps: f64) -> Option<Matrix<f64>> {
         let Self::Table(r) = self else { return None };
         let p = r.rows();
@@ -135,7 +135,7 @@ fn products(z: &Matrix<f64>) -> Matrix<f64> {
     out
 }
 
-/// Numbers that a kernel takes at once.
+/// Number of lanes of the kernel.
 fn lanes<T: Real>() -> usize {
     T::lanes()
 }
@@ -152,7 +152,7 @@ impl Point {
         Matrix::from_fn(self.k, roots.len(), |j, i| roots[i] * self.w[(j, i)] * (self.theta[j] - 1.0).sqrt())
     }
 
-    /// `A o B` of the columns `free`, where there is a table; else its diagonal alone, a matrix of one row.
+    /// `A o B` of the columns `free` if there is a table of correlations; otherwise its diagonal alone, as a matrix of one row.
     pub(crate) fn hessian(&self, moments: &Moments, free: &[usize]) -> Matrix<f64> {
         let psi = |i: usize| self.log_psi[i].exp();
         let diagonal = |i: usize| {
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// Correlations of 300 rows of 9 columns with two factors, and uniquenesses somewhere.
+    /// Correlations of 300 rows of 9 columns with two factors, and random uniquenesses.
     fn problem() -> (Moments, Matrix<f64>, Vec<f64>) {
         let (n, p, draws) = (300, 9, Stream::new(3, 0));
         let lengthened = |mut column: Vec<f64>| {

@@ -10,15 +10,15 @@
 //!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds (`likelihood.rs`, `search.rs`);
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
 //!  3. rotation, order, signs (`rotation.rs`);
-//!  4. rows with missing cells: expectation-maximisation over the cells, with a step of Newton's method in each iteration (`gaps.rs`).
+//!  4. rows with missing cells: expectation-maximisation over the cells, with a step of Newton's method in each iteration (`gaps.rs`);
 //!  5. with `prior`, a lasso of the loadings (`lasso.rs`), or factors with a Laplace or a Jeffreys prior by a variational bound (`factors.rs`,
-//!     `units.rs`), both by expectation-maximisation.
+//!     `row_bound.rs`), both by expectation-maximisation.
 //!
 //! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
 //! For no more rows than columns `n^2 p` a step and two copies of the rows.
 //! **Equals** the maximum to which scikit-learn's iterations converge slowly, or a higher one; PPCA if all
 //! uniquenesses are equal. **Fails** to identify the rotation of the factors, which does not change the
-//! likelihood; has no finite maximum where a column is a multiple of a factor (Heywood cases: its uniqueness
+//! likelihood. The likelihood has no finite maximum if a column is a multiple of a factor (a Heywood case: its uniqueness
 //! stays at `noise_floor`, and the report names the column).
 
 mod factors;
@@ -29,11 +29,11 @@ mod likelihood;
 mod model;
 mod posterior;
 mod rotation;
+mod row_bound;
 mod row_moments;
 mod search;
 mod settings;
 mod sparse;
-mod units;
 
 use super::{Fit, Method, Takes, needs};
 use crate::data::{Features, Rows, check_n_rows, check_total_weight, no_columns};
@@ -47,7 +47,6 @@ use crate::spectrum::{Bounds, Components, Rule};
 use model::Fitted;
 use row_moments::RowMoments;
 use search::{Problem, SearchResult};
-use serde::Serialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -57,7 +56,7 @@ pub use settings::{Automatic, FactorAlgorithm, FactorAnalysis, FactorPrior, Nois
 pub(super) const METHOD: Method = Method {
     key: "factor-analysis",
     class: "FactorAnalysis",
-    summary: "common factors of the columns, each column with noise of its own size",
+    summary: "common factors of the columns, and a noise variance for each column",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: true, weights: true, stream: true, missing: true },
@@ -92,14 +91,6 @@ impl Rotation {
     }
 }
 
-/// A specification as settings by name.
-fn as_map(spec: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(spec) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
 impl FactorAnalysis {
     /// From settings by name.
     ///
@@ -123,9 +114,9 @@ impl FactorAnalysis {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more factors than
-    /// `min(n, p)`, uniquenesses to start from that are not one for each column, what the source reports. Constant columns and more factors
-    /// than the covariance determines are not errors; the report says so.
+    /// Infinities, fewer than two rows, weights whose sum is at most 1, no column that varies, more factors than `min(n, p)`, initial
+    /// uniquenesses whose number is not that of the columns, settings that exclude each other, errors of the source. Constant columns and more
+    /// factors than the covariance determines are not errors, but warnings in the report.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
@@ -158,7 +149,7 @@ impl FactorAnalysis {
             _ => by_aic,
         };
         match self.fit_whole(rows, by_rule, run) {
-            // A cell that is missing; infinities are found on that way, too.
+            // A missing cell. The fit of rows with missing cells also locates infinities.
             Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => {
                 self.fit_gaps(rows, by_rule, run)
             }
@@ -235,7 +226,7 @@ impl FactorAnalysis {
         if p == 0 {
             return Err(no_columns("factor-analysis", origin));
         }
-        check_n_rows("factor-analysis", n, origin, "a variance is estimated from differences between rows")?;
+        check_n_rows("factor-analysis", n, origin, "give more rows")?;
         Bounds {
             n,
             p,
@@ -273,8 +264,8 @@ impl FactorAnalysis {
         })
     }
 
-    /// The number of factors of least BIC, `-2 log L + log n (p q - q (q - 1) / 2 + 2 p)`, up to the Ledermann bound; the search ends where five
-    /// more factors have not lowered it.
+    /// The number of factors with the smallest BIC, `-2 log L + log n (p q - q (q - 1) / 2 + 2 p)`, up to the Ledermann bound; the search ends
+    /// when five more factors have not lowered it.
     fn least_bic_of(
         &self,
         n: f64,
@@ -296,7 +287,7 @@ impl FactorAnalysis {
         Ok(best.1)
     }
 
-    /// The largest likelihood of a model of `q` factors.
+    /// The maximum of the likelihood for `q` factors.
     fn searched<'s>(
         &self,
         row_moments: &'s RowMoments,

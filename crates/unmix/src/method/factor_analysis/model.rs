@@ -1,4 +1,4 @@
-//! From uniquenesses and loadings to a model, and from a model's parameters to its codes and its likelihood.
+//! The model of a maximum-likelihood fit, and its encoder, decoder and density.
 
 use super::goodness::goodness;
 use super::rotation::rotate;
@@ -28,7 +28,7 @@ pub(super) struct Fitted<'a> {
 
 /// Factors in the units of the columns that are modelled.
 struct Factors {
-    /// `q x p`.
+    /// Loadings, `q x p`.
     loadings: Matrix<f64>,
     /// `M'^-1`, `q x q`, where factors were rotated: codes are multiplied by it.
     turn: Option<Matrix<f64>>,
@@ -40,7 +40,7 @@ impl FactorAnalysis {
     pub(super) fn model(&self, fitted: &Fitted<'_>, run: &Run<'_>) -> Result<Model> {
         let Fitted { row_moments, found, q, features, .. } = fitted;
         let dtype = row_moments.dtype;
-        let settings = super::as_map(self);
+        let settings = crate::method::as_map(self);
         let mut report = Report::closed_form(
             self.solver(row_moments),
             row_moments.n,
@@ -58,7 +58,7 @@ impl FactorAnalysis {
         report.warnings.extend(warnings(&WarningInput {
             row_moments,
             features,
-            heywood: &heywood(row_moments, fitted.problem, found),
+            heywood: &heywood(row_moments, fitted.problem, &found.point.log_psi),
             q: *q,
             k: found.point.k.min(*q),
             by_likelihood: true,
@@ -66,7 +66,8 @@ impl FactorAnalysis {
         if let Some(gaps) = &row_moments.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
             if gaps.empty > 0.0 {
-                report.warnings.push(format!("{} rows have no observed cell and are ignored", gaps.empty));
+                let (have, are) = if gaps.empty == 1.0 { ("row has", "is") } else { ("rows have", "are") };
+                report.warnings.push(format!("{} {have} no observed cell and {are} ignored", gaps.empty));
             }
         }
         report.settings = settings.clone();
@@ -89,7 +90,7 @@ impl FactorAnalysis {
         let Fitted { row_moments, problem, found, q, .. } = fitted;
         let (p, q, point, dtype) = (row_moments.mean.len(), *q, &found.point, row_moments.dtype);
         let psi = point.psi();
-        // What columns of the model are in units of the data, and the axes in units of the noise.
+        // Units of the loadings in those of the data.
         let units: Vec<f64> =
             if self.standardize { vec![1.0; psi.len()] } else { row_moments.scales.clone() };
         let found_loadings = point.loadings();
@@ -103,7 +104,7 @@ impl FactorAnalysis {
                 decoder[(j, column)] = found_loadings[(j, i)] * row_moments.scales[i];
             }
         }
-        // The signs of the factors before they are rotated.
+        // Canonical signs of the factors before rotation.
         let still = Arrangement::new((0..q).collect(), &decoder, dtype.eps());
         let (axes, loadings) = (still.rows(&axes), still.rows(&loadings));
         let unit = (units.iter().map(|u| u * u).sum::<f64>() / units.len() as f64).sqrt();
@@ -112,7 +113,7 @@ impl FactorAnalysis {
         let scale: Vec<f64> = (0..q).map(|j| if j < point.k { point.theta[j].sqrt() } else { 1.0 }).collect();
         let noise: Vec<f64> = psi.iter().zip(&units).map(|(psi, u)| psi * u * u).collect();
         let scales = row_moments.spread(&row_moments.scales, 1.0);
-        // What decodes is in the units of the data.
+        // The decoder is in the units of the data.
         let in_units = match self.standardize {
             true => Matrix::from_fn(q, p, |j, i| factors.loadings[(j, i)] * scales[i]),
             false => factors.loadings.clone(),
@@ -125,7 +126,8 @@ impl FactorAnalysis {
                 common / (common + psi)
             })
             .collect();
-        let heywood: Vec<f64> = heywood(row_moments, problem, found).into_iter().map(|j| j as f64).collect();
+        let heywood = heywood(row_moments, problem, &point.log_psi);
+        let heywood: Vec<f64> = heywood.into_iter().map(|j| j as f64).collect();
         let described = Described {
             components: &factors.loadings,
             mean: &row_moments.mean,
@@ -145,8 +147,8 @@ impl FactorAnalysis {
         Ok(described.tensors(dtype, own))
     }
 
-    /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, signed.
-    /// The first `k` have loadings.
+    /// The factors according to the settings: rotated, ordered by decreasing sum of squared loadings, with canonical signs.
+    /// Only the first `k` have nonzero loadings.
     fn rotated(
         &self,
         loadings: Matrix<f64>,
@@ -165,7 +167,7 @@ impl FactorAnalysis {
         let m = rotate(&scaled, how, self.rotation_normalize, seed)?;
         let padded = Matrix::from_fn(q, q, |i, j| if i < k && j < k { m[(i, j)] } else { identity[(i, j)] });
         let turned = factor::multiply(&padded.transposed(), &loadings);
-        // What codes are multiplied by, and the correlations of the factors: both through the inverse, which is the transpose of a rotation.
+        // The matrix that codes are multiplied by and the correlations of the factors follow from the inverse, the transpose for a rotation.
         let inverse = if how.is_oblique() { pseudo_inverse(&padded)? } else { padded.transposed() };
         let turn = inverse.transposed();
         let correlation = match how.is_oblique() {
@@ -190,9 +192,9 @@ impl FactorAnalysis {
     }
 }
 
-/// Columns whose uniqueness is at the floor.
-fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, found: &SearchResult) -> Vec<usize> {
-    let at_floor = |i: &usize| found.point.log_psi[*i] <= problem.low[*i];
+/// Columns whose uniqueness is at its lower bound.
+pub(super) fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, log_psi: &[f64]) -> Vec<usize> {
+    let at_floor = |i: &usize| log_psi[*i] <= problem.low[*i];
     (0..row_moments.varying.len()).filter(at_floor).map(|i| row_moments.varying[i]).collect()
 }
 
@@ -234,7 +236,9 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         ));
     }
     if k < q {
-        out.push(format!("{k} of {q} factors have loadings; those of the others are 0, because they would not increase the likelihood"));
+        out.push(format!(
+            "{k} of {q} factors have nonzero loadings: the others would not increase the likelihood"
+        ));
     }
     let (free, all) = (v as f64 - q as f64, (v + q) as f64);
     if by_likelihood && q > 0 && free * free < all {
@@ -247,7 +251,7 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
     out
 }
 
-/// `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores, and back by the loadings.
+/// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores; decoder by the loadings.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     if !tensors.contains_key("rotation") {
         return super::posterior::code(settings, tensors);
@@ -290,7 +294,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::new(posterior, LinearDecoder::new(mean, Matrix::from_vec(p, k, mixing).transposed()))
 }
 
-/// The axes before the rotation of the factors, `k x p`, which may be none.
+/// The axes before the rotation of the factors, `k x p`; `k` may be 0.
 fn axes(tensors: &Tensors) -> Result<Matrix<f64>> {
     let rotation = require(tensors, "rotation", &[None, None])?;
     let (p, k) = (rotation.shape()[0], rotation.shape()[1]);

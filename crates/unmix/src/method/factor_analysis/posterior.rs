@@ -1,7 +1,7 @@
-//! From the parameters of a fit with a prior to its codes and its likelihood.
+//! Codes and likelihood of a model that was fitted with a prior.
 
+use super::row_bound::RowBound;
 use super::settings::{FactorAnalysis, FactorPrior};
-use super::units::Units;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Rounds over the factors of a row.
+/// Maximum number of rounds over the factors of a row.
 const ROUNDS: usize = 2000;
 
-/// Loadings over the noise of their columns, `q x p`, and what decodes.
+/// Parameters of the model: `scaled` are the loadings divided by the noise scale of their column, `q x p`, `decoder` the loadings.
 struct Parameters {
     mean: Tensor,
     noise: Vec<f64>,
@@ -37,7 +37,7 @@ fn parameters(tensors: &Tensors) -> Result<Parameters> {
     Ok(Parameters { mean, noise, scaled, decoder })
 }
 
-/// Posterior means, and back by the loadings.
+/// Encoder: posterior means. Decoder: the loadings.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let prior = FactorAnalysis::from_settings(settings)?.prior;
     let Parameters { mean, noise, scaled, decoder } = parameters(tensors)?;
@@ -45,11 +45,11 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let (q, p) = (scaled.rows(), scaled.cols());
     if prior.of_factors() {
         let over = Matrix::from_fn(q, p, |j, i| scaled[(j, i)] / noise[i]);
-        let (units, dtype) = (Units::new(&scaled, prior), mean.values().dtype());
+        let (bound, dtype) = (RowBound::new(&scaled, prior), mean.values().dtype());
         let encoder = SparsePosterior {
             mean: mean.f64s().into(),
             over: over.into(),
-            units: units.into(),
+            bound: bound.into(),
             prior,
             dtype,
         };
@@ -106,9 +106,9 @@ struct SparsePosterior {
     mean: Arc<[f64]>,
     /// `Psi^-1 W`, as rows: `q x p`.
     over: Arc<Matrix<f64>>,
-    units: Arc<Units>,
+    bound: Arc<RowBound>,
     prior: FactorPrior,
-    /// Of the fit.
+    /// Type of the fit.
     dtype: Dtype,
 }
 
@@ -120,18 +120,18 @@ impl SparsePosterior {
         }
     }
 
-    /// The code of a row, and how far its largest entry moved in the last round, as a fraction of the largest.
+    /// The code of a row, and the largest change of an entry in the last round, as a fraction of the largest entry.
     fn solve(&self, row: &[f64]) -> Result<(Vec<f64>, f64)> {
         let q = self.over.rows();
         let b: Vec<f64> = (0..q)
             .map(|j| self.over.row(j).iter().zip(row).zip(&*self.mean).map(|((w, x), m)| w * (x - m)).sum())
             .collect();
-        let mut at = self.units.posterior(&b, vec![1.0; q])?;
+        let mut at = self.bound.posterior(&b, vec![1.0; q])?;
         let mut moved = f64::INFINITY;
         for _ in 0..ROUNDS {
             let before = at.mean.clone();
-            self.units.round(&b, &mut at);
-            at = self.units.posterior(&b, at.prior_variance)?;
+            self.bound.round(&b, &mut at);
+            at = self.bound.posterior(&b, at.prior_variance)?;
             let largest = at.mean.iter().chain(&before).fold(0.0f64, |m, x| m.max(x.abs()));
             let step = at.mean.iter().zip(&before).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
             moved = if largest > 0.0 { step / largest } else { 0.0 };
@@ -194,7 +194,7 @@ impl<T: Real> RowMap<T> for RowSolver<T> {
                     out.iter_mut().zip(&code).for_each(|(to, z)| *to = T::from_f64(*z));
                     *gap = moved;
                 }
-                // Numbers too large for their squares.
+                // Rows whose squares overflow.
                 Err(_) => {
                     out.fill(T::default());
                     *gap = f64::NAN;

@@ -1,6 +1,6 @@
-//! Rotations of the factors, which leave the covariance as it is: `loadings_new = M' loadings`, correlations `(M'M)^-1`.
+//! Rotations of the factors, which do not change the covariance: `loadings_new = M' loadings`, correlations `(M'M)^-1`.
 //!
-//! Orthogonal ones by planar rotations of closed form (Kaiser 1958), oblique ones by gradient projection (Bernaards & Jennrich 2005),
+//! Orthogonal rotations by planar rotations in closed form (Kaiser 1958), oblique ones by gradient projection (Bernaards & Jennrich 2005),
 //! promax by least squares towards the fourth powers of the varimax loadings.
 
 use super::settings::Rotation;
@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor, pseudo_inverse};
 
-/// Starts of geomin, whose criterion has several minima: the loadings as they are, and random rotations.
+/// Number of starts of geomin, whose criterion has several minima: the unrotated loadings, and random rotations.
 const STARTS: u64 = 10;
-/// Sweeps of planar rotations, and steps of gradient projection.
+/// Maximum number of rounds of planar rotations, and of steps of gradient projection.
 const MAX_STEPS: usize = 2000;
-/// What geomin adds to squared loadings, in units of the mean variance of the columns.
+/// The constant that geomin adds to squared loadings, in units of the mean variance of the columns.
 const GEOMIN: f64 = 0.01;
 
 /// `M`, `k x k`, for loadings with factors as rows, `k x p`, in units in which the mean variance of the columns is about 1.
@@ -91,7 +91,7 @@ fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
             break;
         }
     }
-    // Rows of `turn` are what factors are made of: a = turn loadings = M' loadings.
+    // a = turn loadings = M' loadings.
     turn.transposed()
 }
 
@@ -103,7 +103,7 @@ fn planar_angle(x: &[f64], y: &[f64], share: f64) -> f64 {
         (a, b, c, d) = (a + u, b + v, c + u * u - v * v, d + 2.0 * u * v);
     }
     let (sin, cos) = (d - 2.0 * share * a * b, c - share * (a * a - b * b));
-    // Nothing to choose: loadings that are alike in every direction of the plane.
+    // The criterion does not depend on the angle, up to rounding errors.
     let size: f64 = x.iter().chain(y).map(|l| l * l).sum();
     match sin.hypot(cos) <= 1e-13 * size * size {
         true => 0.0,
@@ -111,7 +111,7 @@ fn planar_angle(x: &[f64], y: &[f64], share: f64) -> f64 {
     }
 }
 
-/// Hendrickson & White (1964): least squares from the varimax loadings to their fourth powers with their signs.
+/// Promax (Hendrickson & White 1964): least squares from the varimax loadings to their fourth powers with their signs.
 fn promax(loadings: &Matrix<f64>) -> Result<Matrix<f64>> {
     let turn = orthomax(loadings, 1.0);
     let a = factor::multiply(&turn.transposed(), loadings);

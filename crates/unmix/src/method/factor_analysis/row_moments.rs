@@ -1,5 +1,5 @@
 //! Statistics of the rows: means, standard deviations and correlations, or the standardised rows if there are
-//! few.
+//! at most as many as columns.
 
 use super::likelihood::Moments;
 use crate::data::Rows;
@@ -12,20 +12,20 @@ use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
 
 /// Moments of rows, and the scales of the columns.
 pub(super) struct RowMoments {
-    /// Rows, each as often as it counts.
+    /// Number of rows, or sum of their weights.
     pub(super) n: f64,
-    /// Of every column.
+    /// Mean of every column.
     pub(super) mean: Vec<f64>,
     /// Columns that vary.
     pub(super) varying: Vec<usize>,
-    /// Standard deviations of these (divisor `n`).
+    /// Standard deviations of the columns that vary (divisor `n`).
     pub(super) scales: Vec<f64>,
-    /// Of these, each divided by its standard deviation.
+    /// Second moments of the columns that vary, each divided by its standard deviation.
     pub(super) moments: Moments,
-    /// Columns that do not vary; those whose squares are too small for numbers are none of them.
+    /// Number of constant columns, without those whose squares underflow to 0.
     pub(super) n_constant: usize,
     pub(super) dtype: Dtype,
-    /// Where cells are missing: then there is no table of sample correlations.
+    /// Set if cells are missing: then there is no table of sample correlations.
     pub(super) gaps: Option<Incomplete>,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct RowMoments {
 pub(super) struct Incomplete {
     /// Checksum of the rows.
     pub(super) checksum: u32,
-    /// Rows without a cell.
+    /// Number of rows without an observed cell.
     pub(super) empty: f64,
     /// Full passes over the rows.
     pub(super) sweeps: u64,
 }
 
 impl RowMoments {
-    /// One sweep where there are more rows than columns, else the rows themselves.
+    /// From one sweep if there are more rows than columns, otherwise from the rows in memory.
     ///
     /// # Errors
     ///
@@ -102,12 +102,14 @@ impl RowMoments {
         }
     }
 
-    /// Of no more rows than columns.
+    /// From at most as many rows as columns.
     fn of_few<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, rows.n_features());
         let numbers = (n as u64).saturating_mul(p as u64);
         check_memory(
-            &format!("{n} rows of {p} numbers in double precision, as they are and divided by their noise,"),
+            &format!(
+                "{n} rows of {p} numbers in double precision, and copies divided by their scales and by their noise,"
+            ),
             numbers.saturating_mul(8 * 3),
             "choose fewer columns",
         )?;
@@ -156,7 +158,7 @@ impl RowMoments {
             Err(Error::Unsupported {
                 asked: "factor-analysis of these data".into(),
                 found: format!(
-                    "the variance of column {} is below the smallest number that {} holds in full",
+                    "the variance of column {} is below the smallest normal number of {}",
                     self.varying[i], self.dtype
                 ),
                 remedy: "multiply that column by a large constant, or leave it out".into(),
@@ -164,7 +166,7 @@ impl RowMoments {
         })
     }
 
-    /// Numbers of the columns that vary, as numbers of all columns.
+    /// Values for all columns from those of the columns that vary, with `rest` for the others.
     pub(super) fn spread(&self, values: &[f64], rest: f64) -> Vec<f64> {
         let mut all = vec![rest; self.mean.len()];
         self.varying.iter().zip(values).for_each(|(&j, v)| all[j] = *v);

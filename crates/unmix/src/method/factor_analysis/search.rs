@@ -1,4 +1,5 @@
-//! From a start to the largest likelihood: Newton's method, the fixed point for fewer rows than columns, and expectation-maximisation.
+//! Maximisation of the likelihood: Newton's method, a fixed-point iteration for at most as many rows as columns, and
+//! expectation-maximisation.
 
 use super::likelihood::{Moments, Point};
 use super::settings::{FactorAlgorithm, FactorAnalysis, NoiseFloor};
@@ -11,14 +12,14 @@ use crate::solve::{Limits, Steps};
 /// The optimisation problem.
 pub(super) struct Problem<'a> {
     pub(super) moments: &'a Moments,
-    /// Rows, each as often as it counts.
+    /// Number of rows, or sum of their weights.
     pub(super) n: f64,
-    /// Factors.
+    /// Number of factors.
     pub(super) q: usize,
     /// Logarithms of the smallest and of the largest uniqueness of each column.
     pub(super) low: Vec<f64>,
     pub(super) high: Vec<f64>,
-    /// What is to be subtracted from `-n f / 2` for the log-likelihood of the rows in their own units.
+    /// The log-likelihood of the rows in their own units is `-n f / 2` minus this constant.
     pub(super) units: f64,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct SearchResult {
     pub(super) log_likelihood: Vec<f64>,
 }
 
-/// A step from a point, and the rise of the log-likelihood that it predicts.
+/// A step from a point, and the increase of the log-likelihood that it predicts.
 pub(super) struct Step {
     free: Vec<usize>,
     direction: Vec<f64>,
@@ -41,7 +42,7 @@ pub(super) struct Step {
 /// Lower bound of curvatures, as a fraction of the largest.
 const FLATTEST: f64 = 1e-3;
 
-/// Less curvature than this is rounding: that of a saturated model, whose likelihood does not depend on the uniquenesses, is 0.
+/// Curvatures below this are rounding errors: a saturated model, whose likelihood does not depend on the uniquenesses, has curvature 0.
 const LEAST: f64 = 1e-10;
 
 impl<'a> Problem<'a> {
@@ -80,7 +81,7 @@ impl<'a> Problem<'a> {
         self.n * terms * 4.0 * f64::EPSILON
     }
 
-    /// Newton's step. Columns at a bound that the gradient holds there stay.
+    /// Newton's step. Columns at a bound stay there if the gradient would move them across it.
     pub(super) fn step(&self, at: &Point) -> Result<Step> {
         let held = |i: usize| {
             let (x, g) = (at.log_psi[i], at.gradient[i]);
@@ -123,7 +124,7 @@ impl<'a> Problem<'a> {
         Ok(None)
     }
 
-    /// `psi <- diag(R - loadings loadings')`: monotone, and near Newton's step where columns are many.
+    /// `psi <- diag(R - loadings loadings')`: monotone, and near Newton's step if there are many columns.
     fn fixed_point(&self, at: &Point) -> Result<Option<Point>> {
         let loadings = at.loadings();
         let mut left = vec![1.0; at.log_psi.len()];
@@ -183,13 +184,13 @@ impl<'a> Problem<'a> {
         let first = || {
             let at = self.moments.at(start, self.q)?;
             let psi = at.psi();
-            // A factor that begins at 0 stays there.
+            // Loadings of 0 would stay 0.
             let scale = |j: usize| (at.theta[j] - 1.0).max(0.01).sqrt();
             let loadings =
                 Matrix::from_fn(at.theta.len(), psi.len(), |j, i| psi[i].sqrt() * at.w[(j, i)] * scale(j));
             Ok((loadings, at.log_psi, 0.0))
         };
-        // Loadings, uniquenesses, and how far `f` is above that at the best loadings.
+        // Loadings, uniquenesses, and the excess of `f` over its value at the best loadings.
         let (mut steps, (mut loadings, x, above)): (_, (Matrix<f64>, Vec<f64>, f64)) =
             Steps::begin(run, "expectation-maximisation", limits, first)?;
         let mut at = self.moments.at(x, self.q)?;
@@ -251,8 +252,8 @@ impl<'a> Problem<'a> {
         // log|C| = sum log psi + log|inner|;  tr(C^-1 R) = sum 1/psi - tr(beta R loadings' / psi).
         let (values, _) = factor::eigh(&inner)?;
         let scaled = Matrix::from_fn(k, psi.len(), |j, i| loadings[(j, i)] / psi[i]);
-        let seen = self.moments.times(&beta);
-        let inside: f64 = seen.as_slice().iter().zip(scaled.as_slice()).map(|(a, b)| a * b).sum();
+        let sb = self.moments.times(&beta);
+        let inside: f64 = sb.as_slice().iter().zip(scaled.as_slice()).map(|(a, b)| a * b).sum();
         let value = point.log_psi.iter().sum::<f64>()
             + values.iter().map(|v| v.ln()).sum::<f64>()
             + psi.iter().map(|x| 1.0 / x).sum::<f64>()

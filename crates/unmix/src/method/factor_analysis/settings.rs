@@ -1,4 +1,4 @@
-//! Settings of factor analysis.
+//! Settings of factor analysis: names, allowed values, descriptions.
 
 use crate::model::{Kind, Setting};
 use crate::spectrum::Components;
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 pub struct FactorAnalysis {
     /// Number of factors.
     pub n_components: Components,
-    /// The rise of the log-likelihood, predicted by the next step, at which iterations end.
+    /// Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.
     pub tol: f64,
     /// Maximum number of iterations.
     pub max_iter: u64,
-    /// Uniquenesses to start from, one for each column.
+    /// Initial uniquenesses, one for each column.
     pub noise_variance_init: Option<Vec<f64>>,
     /// Rotation of the factors.
     pub rotation: Option<Rotation>,
     /// Divide the loadings of every column by the root of its communality during the rotation.
     pub rotation_normalize: bool,
-    /// How the likelihood is maximised.
+    /// Algorithm that maximises the likelihood.
     pub algorithm: FactorAlgorithm,
     /// Prior of the loadings, or of the factors.
     pub prior: FactorPrior,
     /// Weight of the loadings' prior.
     pub l1: f64,
-    /// The smallest uniqueness.
+    /// Lower bound of the uniquenesses.
     pub noise_floor: NoiseFloor,
-    /// What codes are.
+    /// Estimator of the factor scores, which are the codes.
     pub scores: Scores,
     /// Divide every column by its standard deviation first.
     pub standardize: bool,
@@ -53,7 +53,7 @@ impl Default for FactorAnalysis {
     }
 }
 
-/// How the likelihood is maximised.
+/// Algorithm that maximises the likelihood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -69,13 +69,13 @@ pub enum FactorAlgorithm {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FactorPrior {
-    /// Gaussian factors, and loadings of maximum likelihood.
+    /// Gaussian factors, and maximum-likelihood loadings.
     None,
-    /// Gaussian factors, and a Laplace prior of the loadings, at its mode: a lasso of the loadings.
+    /// Gaussian factors, and a Laplace prior of the loadings, at the posterior mode: a lasso of the loadings.
     LaplaceLoadings,
-    /// Factors of density `exp(-abs(z)) / 2`.
+    /// Factors with density `exp(-abs(z)) / 2`.
     Laplace,
-    /// Factors of density proportional to `1 / abs(z)`.
+    /// Factors with density proportional to `1 / abs(z)`.
     Jeffreys,
 }
 
@@ -86,33 +86,34 @@ impl FactorPrior {
     }
 }
 
-/// Which rotation of the factors is reported: all have the same likelihood.
+/// Rotation of the factors, which does not change the likelihood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Rotation {
-    /// Orthogonal: the variance of the squared loadings of each factor is largest (Kaiser 1958).
+    /// Orthogonal: maximises the variances of the squared loadings of the factors (Kaiser 1958).
     Varimax,
-    /// Orthogonal: the sum of fourth powers of the loadings is largest (Neuhaus & Wrigley 1954).
+    /// Orthogonal: maximises the sum of fourth powers of the loadings (Neuhaus & Wrigley 1954).
     Quartimax,
-    /// Orthogonal: between the two, factors of similar size (Saunders 1962).
+    /// Orthogonal: the orthomax criterion with weight `k / 2`, which gives factors of similar size (Saunders 1962).
     Equamax,
-    /// Oblique: towards the fourth powers of the varimax loadings (Hendrickson & White 1964).
+    /// Oblique: least squares towards the fourth powers of the varimax loadings (Hendrickson & White 1964).
     Promax,
-    /// Oblique: products of squared loadings of the same column are smallest (Jennrich & Sampson 1966).
+    /// Oblique: minimises the products of squared loadings of the same column, oblimin with gamma 0 (Jennrich & Sampson 1966).
     Oblimin,
-    /// Oblique: geometric means of the squared loadings of each column are smallest (Yates 1987).
+    /// Oblique: minimises the geometric means of the squared loadings of the columns (Yates 1987).
     Geomin,
 }
 
-/// The smallest uniqueness, as a fraction of the variance of its column.
+/// Lower bound of the uniquenesses, as a fraction of the variance of the column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum NoiseFloor {
     /// This share.
     Share(f64),
-    /// `"auto"`: a hundredth of what the other columns leave of the column, at least `1e-6`.
+    /// `"auto"`: a hundredth of the residual variance of the column given the others, at least `1e-6`; 0.01 with a prior of the
+    /// factors.
     Auto(Automatic),
 }
 
@@ -131,14 +132,14 @@ impl Default for NoiseFloor {
     }
 }
 
-/// What codes are.
+/// Estimator of the factor scores, which are the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Scores {
-    /// Posterior means of the factors (Thomson 1951): shrunk towards 0, of least squared error.
+    /// Posterior means of the factors (Thomson 1951): shrunk towards 0, with the smallest mean squared error.
     Regression,
-    /// Weighted least squares (Bartlett 1937): unbiased, of more variance.
+    /// Weighted least squares (Bartlett 1937): unbiased, with a larger variance.
     Bartlett,
 }
 
@@ -147,8 +148,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["aic", "bic", "cells", "parallel"]), Kind::Null]),
         "null",
-        "How many factors: a number; null for `min(n_samples, n_features)`, which leaves the model saturated; 'aic' and 'bic', the number of the \
-         smallest of these criteria; 'cells', the number that predicts held-out cells best; 'parallel', parallel analysis of the \
+        "Number of factors: a number; null for `min(n_samples, n_features)`, a saturated model; 'aic' or 'bic' for the number that \
+         minimises this criterion; 'cells' for the number that predicts held-out cells best; 'parallel' for parallel analysis of the \
          correlations, which holds the rows in memory.",
     )
     .by_rows(),
@@ -156,7 +157,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::NON_NEGATIVE,
         "0.01",
-        "Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.",
+        "Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.",
     )
     .such_as("1e-6"),
     Setting::new(
@@ -171,7 +172,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "noise_variance_init",
         Kind::AnyOf(&[Kind::PerColumn(&Kind::POSITIVE), Kind::Null]),
         "null",
-        "Uniquenesses to start from, one for each column; null to start from what the other columns leave of each.",
+        "Initial uniqueness (noise variance) of each column; null for a fraction of its residual variance given the other columns.",
     ),
     Setting::new(
         "svd_method",
@@ -195,7 +196,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         ]),
         "null",
         "Rotation of the factors: orthogonal ('varimax', 'quartimax', 'equamax') or oblique, with correlated factors ('promax', 'oblimin', \
-         'geomin'); null for factors in the order of their size, uncorrelated given the rows.",
+         'geomin'); null for the unrotated factors, uncorrelated given the rows and in decreasing order of size.",
     ),
     Setting::new(
         "rotation_normalize",
@@ -208,16 +209,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["newton", "em"]),
         "\"newton\"",
-        "How the likelihood is maximised: 'newton' on the uniquenesses alone, or 'em', expectation-maximisation, which needs many more \
-         iterations.",
+        "Algorithm that maximises the likelihood: 'newton', Newton's method on the uniquenesses alone, or 'em', expectation-maximisation, \
+         which needs many more iterations.",
     )
     .only(&[&[("prior", &["\"none\""])]]),
     Setting::new(
         "prior",
         Kind::Words(&["none", "laplace-loadings", "laplace", "jeffreys"]),
         "\"none\"",
-        "Prior that makes loadings or factors sparse: 'laplace-loadings', a Laplace prior of the loadings of weight 'l1', many of which are then \
-         0; 'laplace' or 'jeffreys', a prior of the factors of density `exp(-abs(z)) / 2` or proportional to `1 / abs(z)`, with posteriors by a \
+        "Prior that makes loadings or factors sparse: 'laplace-loadings', a Laplace prior of the loadings with weight `l1`, for which many of them are \
+         0; 'laplace' or 'jeffreys', a prior of the factors with density `exp(-abs(z)) / 2` or proportional to `1 / abs(z)`, with posteriors by a \
          variational bound; 'none' for maximum likelihood.",
     ),
     Setting::new(
@@ -232,21 +233,22 @@ pub(super) const SETTINGS: &[Setting] = &[
         "noise_floor",
         Kind::AnyOf(&[Kind::Share, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "The smallest uniqueness, as a share of the variance of its column; 'auto' for a hundredth of what the other columns leave of the \
-         column, at least 1e-6, and with a prior of the factors for 0.01. Columns at the floor are Heywood cases, which are reported.",
+        "Lower bound of the uniquenesses, as a share of the variance of the column; 'auto' for a hundredth of the residual variance of the \
+         column given the others, at least 1e-6, and for 0.01 with a prior of the factors. Columns at this bound are Heywood cases, which \
+         are reported.",
     )
     .such_as("0.01"),
     Setting::new(
         "scores",
         Kind::Words(&["regression", "bartlett"]),
         "\"regression\"",
-        "What codes are: 'regression', posterior means of the factors, or 'bartlett', weighted least squares.",
+        "Factor scores, which are the codes: 'regression', posterior means of the factors (Thomson), or 'bartlett', weighted least squares.",
     ),
     Setting::new(
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation (divisor `n_samples`) first, so that loadings are correlations of columns with \
+        "Divide every column by its standard deviation (divisor `n_samples`) first, so that loadings are the correlations between columns and uncorrelated \
          factors. The likelihood does not change.",
     ),
 ];

@@ -1,7 +1,7 @@
 //! Fits with a prior of the loadings or of the factors: from rows or sums to a model.
 
 use super::goodness;
-use super::model::{WarningInput, warnings};
+use super::model::{WarningInput, heywood, warnings};
 use super::rotation::rotate;
 use super::row_moments::RowMoments;
 use super::search::Problem;
@@ -18,21 +18,21 @@ use serde_json::{Map, Value};
 
 /// Parameters in units in which columns have variance 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Start {
-    /// `q x p`.
+pub(super) struct ScaledParameters {
+    /// Loadings, `q x p`.
     pub(super) loadings: Matrix<f64>,
     /// Logarithms of the uniquenesses.
     pub(super) log_psi: Vec<f64>,
 }
 
-impl Start {
-    /// Loadings over the roots of the uniquenesses.
+impl ScaledParameters {
+    /// Loadings divided by the roots of the uniquenesses.
     pub(super) fn scaled(&self) -> Matrix<f64> {
         let (q, p) = (self.loadings.rows(), self.loadings.cols());
         Matrix::from_fn(q, p, |j, i| self.loadings[(j, i)] * (-0.5 * self.log_psi[i]).exp())
     }
 
-    /// Loadings over the uniquenesses.
+    /// Loadings divided by the uniquenesses.
     pub(super) fn over_psi(&self) -> Matrix<f64> {
         let (q, p) = (self.loadings.rows(), self.loadings.cols());
         Matrix::from_fn(q, p, |j, i| self.loadings[(j, i)] * (-self.log_psi[i]).exp())
@@ -40,9 +40,9 @@ impl Start {
 }
 
 /// Result of the iterations.
-pub(super) struct Searched {
-    pub(super) at: Start,
-    /// Mean of `E[z z']` over the rows, of a prior of the factors.
+pub(super) struct PriorResult {
+    pub(super) at: ScaledParameters,
+    /// Mean of `E[z z']` over the rows, with a prior of the factors.
     pub(super) second: Option<Matrix<f64>>,
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
@@ -52,7 +52,7 @@ pub(super) struct Searched {
 }
 
 impl FactorAnalysis {
-    /// Rejects settings that are incompatible with a prior.
+    /// Refuses settings that are incompatible with a prior.
     pub(super) fn check_prior(&self) -> Result<()> {
         let refused = |name: &str, value: Value, why: &str, remedy: &str| {
             Err(Error::setting(name, value, why, format!("{remedy}, or prior='none'")))
@@ -68,7 +68,7 @@ impl FactorAnalysis {
             _ if self.scores == super::Scores::Bartlett => refused(
                 "scores",
                 "bartlett".into(),
-                "with a prior codes are posterior means",
+                "codes of a fit with a prior are posterior means",
                 "choose scores='regression'",
             ),
             _ => Ok(()),
@@ -111,15 +111,16 @@ impl FactorAnalysis {
         self.sparse_model(row_moments, &problem, &searched, features, run)
     }
 
-    /// A model that was given; the loadings of largest likelihood where they are determined, rotated so that loadings are sparse (varimax), or the white
-    /// codes of the rows that are held (fourth powers), from which the iterations are far where the prior is one of the factors; else random ones.
+    /// Initial values: those of a given model; or the maximum-likelihood loadings if the covariance determines them, by varimax for sparse
+    /// loadings and, with a prior of the factors, rotated to the largest fourth moments of the codes of the rows `held`; otherwise random
+    /// loadings.
     fn sparse_start(
         &self,
         row_moments: &RowMoments,
         problem: &Problem<'_>,
         (q, held): (usize, Option<&ScaledRows>),
         run: &Run<'_>,
-    ) -> Result<Start> {
+    ) -> Result<ScaledParameters> {
         let v = row_moments.varying.len();
         let given = match run.initial_components(row_moments.mean.len(), 0)? {
             Some(components) if components.rows() == q => {
@@ -128,7 +129,7 @@ impl FactorAnalysis {
             }
             _ => None,
         };
-        // A factor of density exp(-|z|) / 2 has variance 2.
+        // A factor with density exp(-|z|) / 2 has variance 2.
         let size = if self.prior == FactorPrior::Laplace { 0.5f64.sqrt() } else { 1.0 };
         let draws = Stream::new(run.seed, 0);
         let random = |j: usize, i: usize| 0.3 * draws.normal((j * v + i) as u64);
@@ -159,18 +160,18 @@ impl FactorAnalysis {
             (None, _) => (0..v).map(|i| (1.0 - common(i)).max(0.2).ln()).collect(),
         };
         problem.clip(&mut log_psi);
-        Ok(Start { loadings, log_psi })
+        Ok(ScaledParameters { loadings, log_psi })
     }
 
     fn sparse_model(
         &self,
         row_moments: &RowMoments,
         problem: &Problem<'_>,
-        found: &Searched,
+        found: &PriorResult,
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let settings = super::as_map(self);
+        let settings = crate::method::as_map(self);
         let q = found.at.loadings.rows();
         let solver = if self.prior.of_factors() { "variational-em" } else { "lasso-em" };
         let mut report =
@@ -183,7 +184,7 @@ impl FactorAnalysis {
         report.tell_rounding();
         report.fit = Some(Value::Object(self.fit_of_prior(row_moments, found)));
         let lengths = |j: &usize| found.at.loadings.row(*j).iter().any(|x| *x != 0.0);
-        let heywood = heywood(row_moments, problem, found);
+        let heywood = heywood(row_moments, problem, &found.at.log_psi);
         report.warnings.extend(warnings(&WarningInput {
             row_moments,
             features,
@@ -199,8 +200,8 @@ impl FactorAnalysis {
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
-    /// Statistics of the fit: the likelihood, with as many parameters as nonzero loadings. No tests.
-    fn fit_of_prior(&self, row_moments: &RowMoments, found: &Searched) -> Map<String, Value> {
+    /// Statistics of the fit: the likelihood and its criteria, with nonzero loadings, means and uniquenesses as parameters. No tests.
+    fn fit_of_prior(&self, row_moments: &RowMoments, found: &PriorResult) -> Map<String, Value> {
         let kept = found.at.loadings.as_slice().iter().filter(|x| **x != 0.0).count();
         let parameters = (kept + 2 * row_moments.varying.len()) as f64;
         let (mut out, likelihood) = (Map::new(), found.log_likelihood);
@@ -212,13 +213,16 @@ impl FactorAnalysis {
         goodness::NAMES.iter().for_each(|name| {
             put(name, None);
         });
-        out.insert("tests".into(), "none, because a prior was fitted and not the largest likelihood".into());
+        out.insert(
+            "tests".into(),
+            "none, because the fit maximises a posterior density or a bound, not the likelihood".into(),
+        );
         out
     }
 
-    fn sparse_tensors(&self, row_moments: &RowMoments, found: &Searched, heywood: &[usize]) -> Tensors {
+    fn sparse_tensors(&self, row_moments: &RowMoments, found: &PriorResult, heywood: &[usize]) -> Tensors {
         let (p, q, dtype) = (row_moments.mean.len(), found.at.loadings.rows(), row_moments.dtype);
-        // The scale of a factor under Jeffreys' prior is arbitrary: that of codes whose mean square is 1.
+        // The scale of a factor under Jeffreys' prior is arbitrary: codes get mean square 1.
         let root = |j: usize| match (&found.second, self.prior) {
             (Some(second), FactorPrior::Jeffreys) if second[(j, j)] > 0.0 => second[(j, j)].sqrt(),
             (Some(_), FactorPrior::Jeffreys) => 0.0,
@@ -278,31 +282,25 @@ impl FactorAnalysis {
     }
 }
 
-/// Columns whose uniqueness is at the floor.
-fn heywood(row_moments: &RowMoments, problem: &Problem<'_>, found: &Searched) -> Vec<usize> {
-    let at_floor = |i: &usize| found.at.log_psi[*i] <= problem.low[*i];
-    (0..row_moments.varying.len()).filter(at_floor).map(|i| row_moments.varying[i]).collect()
-}
-
-/// Refuses sums where the factors have a prior: their posteriors need rows.
+/// Refuses sums if the factors have a prior, because their posteriors need the rows.
 pub(super) fn needs_rows(prior: FactorPrior) -> Result<()> {
     match prior.of_factors() {
         false => Ok(()),
         true => Err(Error::setting(
             "prior",
             serde_json::to_value(prior).unwrap_or_default(),
-            "posteriors of the factors are of rows, and the model holds only sums over them, as after incremental fits and merges",
+            "posteriors of the factors need the rows, but the model holds only sums over them, as after incremental fits and merges",
             "fit the rows at once, or choose prior='laplace-loadings' or 'none'",
         )),
     }
 }
 
-/// Refuses missing cells.
+/// The error for missing cells with a prior.
 pub(super) fn needs_cells(prior: FactorPrior, origin: &str) -> Error {
     Error::setting(
         "prior",
         serde_json::to_value(prior).unwrap_or_default(),
-        format!("{origin} has missing cells, and with a prior rows are fitted whole"),
+        format!("{origin} has missing cells, and a fit with a prior needs complete rows"),
         "choose prior='none', or fill the cells first, as unmix::impute::Imputer does",
     )
 }

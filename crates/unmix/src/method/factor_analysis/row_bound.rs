@@ -1,13 +1,13 @@
-//! The posterior of the factors of one row under a prior that is no Gaussian, by a variational bound (Girolami 2001; Palmer et al. 2005).
+//! The posterior of the factors of one row under a Laplace or a Jeffreys prior, by a variational bound (Girolami 2001; Palmer et al. 2005).
 //!
 //! ```text
 //! laplace:   exp(-|z|) / 2 = max_v N(z; 0, v) sqrt(2 pi v) exp(-v / 2) / 2         jeffreys:   1 / |z| ~ max_v N(z; 0, v)
 //! log p(x) >= log N(x; mean, W diag(v) W' + Psi) + sum_j prior(v_j)                laplace: prior(v) = log(2 pi v) / 2 - v / 2 - log 2;   jeffreys: 0
 //! ```
 //!
-//! for any variances `v` of the factors, one for each row and factor; a row's are those where the bound is largest. Given the others the best one is
-//! known in closed form (Tipping & Faul 2003): with `s` and `q` the precision and the pull of the row on factor `j`, whose posterior variance is
-//! `v / (1 + v s)` and whose mean is that times `q`,
+//! for any variances `v` of the factors, one for each row and factor; those of a row maximise the bound. Given the others, the best variance has a
+//! closed form (Tipping & Faul 2003): with `s` and `q` the sparsity and quality factors of factor `j`, the precision and the mean times the
+//! precision that the row adds, the posterior variance is `v / (1 + v s)`, and the posterior mean is that times `q`,
 //!
 //! ```text
 //! jeffreys:   v = max(0, (q^2 - s) / s^2)             laplace:   1 + v (s + q^2 - 1) - 2 s v^2 - s^2 v^3 = 0, which has one positive root
@@ -20,9 +20,9 @@ use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::num::factor::Cholesky;
 
-/// What the rows' posteriors have in common.
+/// The variational bound: what the posteriors of all rows share.
 #[derive(Clone, Debug)]
-pub(super) struct Units {
+pub(super) struct RowBound {
     /// `W' Psi^-1 W`, `q x q`.
     g: Matrix<f64>,
     prior: FactorPrior,
@@ -38,8 +38,8 @@ pub(super) struct Posterior {
     log_determinant: f64,
 }
 
-impl Units {
-    /// Of loadings divided by the roots of the uniquenesses, `q x p`.
+impl RowBound {
+    /// For loadings divided by the roots of the uniquenesses, `q x p`.
     pub(super) fn new(scaled: &Matrix<f64>, prior: FactorPrior) -> Self {
         Self { g: crate::num::factor::multiply_transposed(scaled, scaled), prior }
     }
@@ -71,7 +71,7 @@ impl Units {
     }
 
     /// The bound of a row, up to `-(p log 2 pi + log |Psi| + |x - mean|^2 in units of the noise) / 2`.
-    pub(super) fn bound(&self, b: &[f64], at: &Posterior) -> f64 {
+    pub(super) fn value(&self, b: &[f64], at: &Posterior) -> f64 {
         let prior = |v: f64| match self.prior {
             FactorPrior::Laplace => {
                 0.5 * (2.0 * std::f64::consts::PI * v).ln() - 0.5 * v - std::f64::consts::LN_2
@@ -89,8 +89,8 @@ impl Units {
         for j in 0..q {
             let (before, there) = (at.prior_variance[j], at.covariance[(j, j)]);
             let inside = before > 0.0 && there > 0.0;
-            // The row says more of the factor than the prior does: nothing cancels in the difference of precisions.
-            let (s, pull) = if inside && there < 0.5 * before {
+            // The data determine the factor more than the prior does: the difference of precisions does not cancel.
+            let (s, quality) = if inside && there < 0.5 * before {
                 (1.0 / there - 1.0 / before, at.mean[j] / there)
             } else {
                 let g = self.g.row(j);
@@ -99,11 +99,11 @@ impl Units {
                 let shrunk = if inside { before / there } else { 1.0 };
                 (left.max(0.0) * shrunk, (b[j] - dot(g, &at.mean)) * shrunk)
             };
-            let best = self.best(s, pull);
+            let best = self.best(s, quality);
             if best == before {
                 continue;
             }
-            // The covariance is that of the other factors plus `t w w'`, and the mean theirs plus `t pull w`.
+            // The covariance is that of the other factors plus `t w w'`, and the mean theirs plus `t quality w`.
             let t = best / (1.0 + best * s);
             match inside {
                 true => (0..q).for_each(|i| w[i] = at.covariance[(i, j)] / there),
@@ -116,7 +116,7 @@ impl Units {
             let change = t - if inside { there } else { 0.0 };
             for i in 0..q {
                 let of = change * w[i];
-                at.mean[i] += of * pull;
+                at.mean[i] += of * quality;
                 at.covariance.row_mut(i).iter_mut().zip(&w).for_each(|(c, w)| *c += of * w);
             }
             at.prior_variance[j] = best;
@@ -128,8 +128,8 @@ impl Units {
     }
 
     /// The variance of a factor at which the bound is largest.
-    fn best(&self, s: f64, pull: f64) -> f64 {
-        let square = pull * pull;
+    fn best(&self, s: f64, quality: f64) -> f64 {
+        let square = quality * quality;
         if self.prior == FactorPrior::Jeffreys {
             return if square > s { (square - s) / s / s } else { 0.0 };
         }
@@ -169,36 +169,36 @@ mod tests {
     use crate::num::random::Stream;
 
     /// Six factors of four columns, and a row.
-    fn problem(prior: FactorPrior) -> (Units, Vec<f64>) {
+    fn problem(prior: FactorPrior) -> (RowBound, Vec<f64>) {
         let draws = Stream::new(5, 0);
         let w = Matrix::from_fn(6, 4, |i, j| draws.normal((i * 4 + j) as u64));
         let b = (0..6).map(|i| (0..4).map(|j| w[(i, j)] * 3.0 * draws.normal(100 + j as u64)).sum());
-        (Units::new(&w, prior), b.collect())
+        (RowBound::new(&w, prior), b.collect())
     }
 
     #[test]
     fn a_round_never_lowers_the_bound_and_keeps_the_posterior() {
         for prior in [FactorPrior::Laplace, FactorPrior::Jeffreys] {
-            let (units, b) = problem(prior);
-            let mut at = units.posterior(&b, vec![1.0; 6]).unwrap();
-            let mut before = units.bound(&b, &at);
+            let (bound, b) = problem(prior);
+            let mut at = bound.posterior(&b, vec![1.0; 6]).unwrap();
+            let mut before = bound.value(&b, &at);
             for _ in 0..50 {
-                units.round(&b, &mut at);
-                let again = units.posterior(&b, at.prior_variance.clone()).unwrap();
+                bound.round(&b, &mut at);
+                let again = bound.posterior(&b, at.prior_variance.clone()).unwrap();
                 let apart =
                     |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
                 assert!(apart(&at.mean, &again.mean) < 1e-10, "{prior:?}: {:?} {:?}", at.mean, again.mean);
                 assert!(apart(at.covariance.as_slice(), again.covariance.as_slice()) < 1e-10, "{prior:?}");
-                let value = units.bound(&b, &again);
+                let value = bound.value(&b, &again);
                 assert!(value >= before - 1e-12 * before.abs(), "{prior:?}: {value} after {before}");
                 (before, at) = (value, again);
             }
-            // Stationary: no single variance is better a little larger or smaller.
+            // Stationary: changing a single variance a little does not increase the bound.
             for j in 0..6 {
                 for factor in [0.99, 1.01] {
                     let mut moved = at.prior_variance.clone();
                     moved[j] = if moved[j] == 0.0 { 1e-3 } else { moved[j] * factor };
-                    let value = units.bound(&b, &units.posterior(&b, moved).unwrap());
+                    let value = bound.value(&b, &bound.posterior(&b, moved).unwrap());
                     assert!(value <= before + 1e-10, "{prior:?} {j}: {value} above {before}");
                 }
             }
@@ -208,20 +208,20 @@ mod tests {
     /// The published update `v = E[z^2]^(1/2)` (laplace) or `E[z^2]` (jeffreys), iterated for long, has the same fixed point.
     #[test]
     fn the_updates_of_expectation_maximisation_rest_where_rounds_do() {
-        let (units, b) = problem(FactorPrior::Laplace);
+        let (bound, b) = problem(FactorPrior::Laplace);
         let mut v = vec![1.0; 6];
         for _ in 0..20_000 {
-            let at = units.posterior(&b, v).unwrap();
+            let at = bound.posterior(&b, v).unwrap();
             v = (0..6).map(|j| (at.mean[j].powi(2) + at.covariance[(j, j)]).sqrt()).collect();
         }
-        let mut at = units.posterior(&b, vec![1.0; 6]).unwrap();
-        (0..500).for_each(|_| units.round(&b, &mut at));
+        let mut at = bound.posterior(&b, vec![1.0; 6]).unwrap();
+        (0..500).for_each(|_| bound.round(&b, &mut at));
         for (a, b) in v.iter().zip(&at.prior_variance) {
             assert!((a - b).abs() < 1e-6 * b, "{v:?} {:?}", at.prior_variance);
         }
-        let (units, b) = problem(FactorPrior::Jeffreys);
-        let mut at = units.posterior(&b, vec![1.0; 6]).unwrap();
-        (0..500).for_each(|_| units.round(&b, &mut at));
+        let (bound, b) = problem(FactorPrior::Jeffreys);
+        let mut at = bound.posterior(&b, vec![1.0; 6]).unwrap();
+        (0..500).for_each(|_| bound.round(&b, &mut at));
         assert!(at.mean.contains(&0.0), "{:?}", at.mean);
         for j in (0..6).filter(|&j| at.prior_variance[j] > 0.0) {
             let square = at.mean[j].powi(2) + at.covariance[(j, j)];
