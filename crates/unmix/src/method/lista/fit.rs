@@ -12,14 +12,16 @@ use super::sums::Scan;
 use crate::data::{Batches, Rows};
 use crate::error::Result;
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
+use crate::method::as_map;
 use crate::model::{Model, Outcome, Report};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::Atoms;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// Maximum number of rows on which the loss is monitored, and for which the table by layers is computed.
+/// Maximum number of rows on which the loss is monitored.
 const FIXED: u64 = 4096;
+/// Maximum number of these rows for which the table by layers is computed: the first ones.
 const TABLE: usize = 512;
 
 /// Selected rows, and their codes if these are known.
@@ -53,7 +55,7 @@ pub(super) fn fit<T: Real>(
     let scan = Scan::of(rows, &atoms, given.positive_code, run)?;
     let alpha = match given.alpha {
         Weight::Number(alpha) => alpha,
-        Weight::Auto(_) => scan.alpha(rows.origin())?,
+        Weight::Auto(_) => scan.alpha(rows.origin(), given.positive_code)?,
     };
     let problem = Problem::new(given, &atoms, alpha)?;
     let codes: Option<Vec<T>> =
@@ -68,20 +70,13 @@ pub(super) fn fit<T: Real>(
     let few = fixed.x.len().min(TABLE * problem.p);
     let few_codes = fixed.codes.as_ref().map(|codes| &codes[..few / problem.p * problem.m]);
     let table = by_layer(net, &atoms, &fixed.x[..few], few_codes);
-    let report = report(given, rows, &problem, &scan, (&trained, table), run);
+    let report = report(given, &problem, &scan, (&trained, table), run);
     let tensors = model::parameters(&problem, &atoms, &trained.params);
     let settings = as_map(given);
     Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
 }
 
-fn as_map(given: &Lista) -> Map<String, Value> {
-    match serde_json::to_value(given) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
-/// Evenly spaced rows, at most [`FIXED`].
+/// Evenly spaced rows, at most [`FIXED`], with their known codes.
 fn picked<T: Real>(
     rows: &Rows<'_, T>,
     codes: Option<&[T]>,
@@ -89,7 +84,6 @@ fn picked<T: Real>(
     run: &Run<'_>,
 ) -> Result<Picked<T>> {
     let n = rows.n_counted();
-    // The first of them are few and evenly spaced, too: the table by layers is computed for them.
     let chosen: Vec<u64> = match n > FIXED {
         true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
         false => (0..n).collect(),
@@ -181,7 +175,6 @@ fn checksum(given: &Lista) -> u32 {
 
 fn report<T: Real>(
     given: &Lista,
-    rows: &Rows<'_, T>,
     of: &Problem<T>,
     scan: &Scan,
     (trained, table): (&Trained<T>, Value),
@@ -202,18 +195,19 @@ fn report<T: Real>(
     report.facts.insert("alpha_max".into(), json!(scan.largest));
     report.facts.insert("by_layer".into(), table);
     if of.alpha >= scan.largest {
-        let text = "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value";
-        let text = text.replacen("{}", &of.alpha.to_string(), 1);
-        report.warnings.push(text.replacen("{}", &scan.largest.to_string(), 1));
+        report.warnings.push(format!(
+            "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value",
+            of.alpha, scan.largest
+        ));
     }
     let unused = of.atoms.chunks_exact(of.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
     if unused > 0 {
-        report.warnings.push(format!(
-            "{unused} of {} atoms are zero, or duplicates of earlier ones: their codes are 0",
-            of.m
-        ));
+        let said = match unused {
+            1 => "atoms is zero, or a duplicate of an earlier one: its codes are 0",
+            _ => "atoms are zero, or duplicates of earlier ones: their codes are 0",
+        };
+        report.warnings.push(format!("{unused} of {} {said}", of.m));
     }
     report.end(run);
-    let _ = rows;
     report
 }

@@ -22,7 +22,7 @@ struct Curve {
 /// Sums over rows after one layer: objective, squared error, gap, squared norms, squared errors of codes.
 type Sums = [f64; 5];
 
-/// The table for these rows: of the network, of ISTA and of FISTA, and of the network followed by its steps of FISTA if it has any.
+/// The table for these rows: of the network without its final steps of FISTA, of ISTA and of FISTA.
 pub(super) fn by_layer<T: Real>(net: Net<'_, T>, atoms: &Atoms<T>, x: &[T], codes: Option<&[T]>) -> Value {
     let problem = net.of;
     let depth = problem.n_layers;
@@ -51,7 +51,7 @@ impl Curve {
     }
 }
 
-/// The means for the codes that `run` passes on after every layer.
+/// The means for the codes that `run` passes to its callback after every layer.
 fn curve<T: Real>(
     of: &Problem<T>,
     atoms: &Atoms<T>,

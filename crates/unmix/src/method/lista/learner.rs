@@ -64,18 +64,20 @@ pub(super) struct TrainingState<T: Real> {
     pub(super) params: Params<T>,
     /// The best parameters of this stage, and their loss.
     best: (Params<T>, f64),
-    /// The loss without the new layer.
+    /// The loss before the new layer was added.
     without: f64,
     stage: usize,
     step: u64,
-    /// Factor of the learning rate.
+    /// Factor of the learning rate: 1 divided by 2 for each restoration.
     share: f64,
     halvings: u32,
     /// Loss of the first batch of the stage.
     scale: f64,
     /// The accepted losses, a non-increasing sequence.
     pub(super) accepted: Vec<f64>,
+    /// Whether the stage has begun.
     begun: bool,
+    /// Whether the moments of the optimiser are reset before the next step.
     forget: bool,
     pub(super) checksum: u32,
 }
@@ -158,7 +160,7 @@ impl<'t, T: Real> Training<'t, T> {
     }
 
     /// Evaluates the loss of the fixed rows; returns whether the stage continues.
-    fn look(&self, learnt: &mut TrainingState<T>) -> bool {
+    fn evaluate(&self, learnt: &mut TrainingState<T>) -> bool {
         let stage = self.stages[learnt.stage];
         let loss = self.loss(&learnt.params, stage.depth);
         if loss <= learnt.best.1 {
@@ -261,7 +263,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         if learnt.checksum != self.checksum {
             return Err(Error::Unsupported {
                 asked: "resuming from this checkpoint".into(),
-                found: "it is of another dictionary, or of other codes".into(),
+                found: "it was written with another dictionary or other codes".into(),
                 remedy: "give those with which the fit began, or remove the checkpoint".into(),
             });
         }
@@ -281,7 +283,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
                 "learning_rate",
                 self.rates[0],
                 format!("the loss diverged in epoch {}", batch.position.epoch + 1),
-                "choose a smaller value, or monotone=True",
+                "choose a smaller value, or monotone=true",
             ));
         }
         if learnt.scale == 0.0 {
@@ -332,7 +334,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         learnt.step += 1;
         let over = learnt.step >= stage.len;
         let goes_on =
-            !(self.fixed.is_some() && (over || learnt.step.is_multiple_of(EVERY))) || self.look(learnt);
+            !(self.fixed.is_some() && (over || learnt.step.is_multiple_of(EVERY))) || self.evaluate(learnt);
         if over || !goes_on {
             self.end(learnt);
         }

@@ -16,8 +16,9 @@
 //!  4. with `monotone`, parameters are kept only if the loss of fixed rows has not increased, and a network that is worse than its start
 //!     is replaced by it.
 //!
-//! **Cost** `O(n_layers n_atoms n_features)` a row to encode, three times that to train. **Equals** as many steps of ISTA as layers with `max_epochs=0`, but for ALISTA.
-//! **Fails** on rows that differ from those of the fit: `refine` adds steps of FISTA, and the quality of every row includes its duality gap.
+//! **Cost** `O(n_layers n_atoms n_features)` for each row to encode, three times that to train. **Equals**, with `max_epochs=0`, as many steps of
+//! ISTA as layers, except for ALISTA. **Fails** on rows that differ from those of the fit: `refine` adds steps of FISTA, and the quality of
+//! every row includes its duality gap.
 //!
 //! K. Gregor & Y. LeCun (2010), ICML. X. Chen, J. Liu, Z. Wang & W. Yin (2018), NeurIPS. J. Liu, X. Chen, Z. Wang & W. Yin (2019), ICLR. P. Ablin, T. Moreau,
 //! M. Massias & A. Gramfort (2019), NeurIPS.
@@ -55,7 +56,7 @@ pub(super) const METHOD: Method = Method {
     by_independence: false,
     of_signals: false,
     to_compare: &[],
-    equals: &["max_epochs=0, but for cell=alista: as many steps of ISTA as layers"],
+    equals: &["max_epochs=0, except for cell=alista: as many steps of ISTA as layers"],
     references: &[
         "Gregor & LeCun 2010",
         "Chen, Liu, Wang & Yin 2018",
@@ -73,7 +74,7 @@ impl Lista {
     ///
     /// # Errors
     ///
-    /// A name that LISTA does not have, a value that the setting does not allow.
+    /// A name that is not one of LISTA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         super::from_settings(SETTINGS, given)
     }
@@ -82,8 +83,8 @@ impl Lista {
     ///
     /// # Errors
     ///
-    /// No dictionary, one of zeros or of another width; codes of another number or width; numbers that are not finite, or whose squares
-    /// underflow to 0; a loss that diverges; errors of the source.
+    /// No dictionary, a dictionary of zeros, or one whose number of columns is not that of the rows; codes whose shape is not that of rows and
+    /// atoms; numbers that are not finite, or whose squares underflow to 0; a loss that diverges; errors of the source.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         if rows.n_counted() == 0 {
@@ -114,7 +115,7 @@ impl Lista {
                 None => return Ok(()),
                 Some(at) => {
                     let why = format!("row {}, column {} is not finite", at / m, at % m);
-                    (why, "leave such rows out")
+                    (why, "leave out such rows of the codes and of the data")
                 }
             },
         };

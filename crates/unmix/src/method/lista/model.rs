@@ -47,7 +47,7 @@ pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Pa
     out
 }
 
-/// Numbers of matrices, step lengths and thresholds of a network.
+/// Numbers of matrices, of step lengths and of thresholds of a network.
 fn counts(given: &Lista) -> [usize; 3] {
     let l = given.n_layers;
     let matrices = match given.cell {
@@ -59,10 +59,10 @@ fn counts(given: &Lista) -> [usize; 3] {
     [matrices, steps, if given.cell == Cell::GregorLecun { 1 } else { l }]
 }
 
-/// Reads the numbers of a tensor, by its name and its shape.
+/// Reads the entries of a tensor, by its name and its shape.
 type Numbers<'a> = &'a dyn Fn(&str, Vec<usize>) -> Result<Vec<f64>>;
 
-/// The parameters of the network of `given` for `m` atoms of `p` numbers, from the tensors that `get` returns, and the encoder matrix
+/// The parameters of the network of `given` for `m` atoms of `p` numbers from the tensors that `get` returns, and the encoder matrix
 /// of ALISTA.
 fn read<T: Real>(
     given: &Lista,

@@ -1,4 +1,4 @@
-//! The settings of LISTA: names, allowed values, descriptions.
+//! Settings of LISTA: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
 use crate::model::{Condition, Kind, Setting};
@@ -115,7 +115,7 @@ impl Cell {
 pub enum Weight {
     /// A number.
     Number(f64),
-    /// A tenth of the mean over rows of the largest correlation with an atom.
+    /// `"auto"`: a tenth of the mean over rows of the largest absolute inner product with an atom.
     Auto(Automatic),
 }
 
@@ -132,7 +132,7 @@ impl Default for Weight {
 pub enum Rate {
     /// A number.
     Number(f64),
-    /// Depending on the cell.
+    /// `"auto"`: depends on the cell.
     Auto(Automatic),
 }
 
@@ -143,7 +143,7 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// The rate of matrices, or of step lengths and thresholds if the cell has nothing else.
+    /// The rate of matrices, or that of step lengths and thresholds if the cell has no matrices.
     pub(super) fn of(self, cell: Cell) -> f64 {
         match (self, cell) {
             (Rate::Number(rate), _) => rate,
@@ -162,7 +162,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "dictionary",
         Kind::Table("(n_components, n_features)"),
         "",
-        "The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its components.",
+        "The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or the path \
+         of either.",
     )
     .tensor(),
     Setting::new(
@@ -177,15 +178,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest correlation with an atom.",
+        "Weight of the l1 penalty relative to half the squared error. 'auto' is a tenth of the mean over rows of the largest absolute inner \
+         product with an atom.",
     )
     .such_as("0.1"),
     Setting::new(
         "cell",
         Kind::Words(&["lista", "gregor-lecun", "cp", "alista", "step"]),
         "\"lista\"",
-        "Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, which all layers \
-         share; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an encoder matrix in closed form; 'step': the step \
+        "Learned parameters of a layer. 'lista': the dictionary, the step length and the threshold of a step of ISTA; 'gregor-lecun': two matrices and a threshold, shared by all \
+         layers; 'cp': the encoder matrix and the threshold; 'alista': the step length and the threshold, with an encoder matrix in closed form; 'step': the step \
          length alone.",
     ),
     Setting::new("n_layers", Kind::between(1, 1000), "16", "Number of layers, each with one soft-thresholding operation."),
@@ -201,7 +203,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Number { from: Bound::Included(0.0), to: Bound::Included(10.0) },
         "0.0",
         "Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10 times this percentage, are \
-         not shrunk by the threshold that they exceed. The published value is 1.2.",
+         not shrunk if they exceed the threshold. The published value is 1.2.",
     )
     .such_as("1.2")
     .only(SELECTS),

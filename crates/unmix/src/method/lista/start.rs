@@ -8,7 +8,7 @@ use crate::num::{Matrix, Real, factor};
 use crate::sparse::Atoms;
 
 impl<T: Real> Problem<T> {
-    /// For these atoms and `alpha`.
+    /// The problem of these atoms and `alpha`.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl<T: Real> Problem<T> {
             (w, across)
         });
         let unit = |l: &f64| if *l > 0.0 { 1.0 / l } else { 1.0 };
-        // Codes are thresholded alike in units of atoms of norm 1.
+        // Thresholds are equal for codes of atoms scaled to norm 1.
         let scale = (given.cell == Cell::Alista && lengths.iter().any(|l| (l - 1.0).abs() > 1e-6))
             .then(|| lengths.iter().map(unit).collect());
         Self {
@@ -147,7 +147,7 @@ fn analytic(atoms: &Matrix<f64>) -> Result<Matrix<f64>> {
         return Err(Error::setting(
             "dictionary",
             format!("{m} x {p}"),
-            "its atoms are too close to dependent for the encoder vectors of ALISTA",
+            "the encoder vectors of ALISTA cannot be computed, because A'A is singular up to rounding errors",
             "give another dictionary, or choose cell='cp'",
         ));
     };

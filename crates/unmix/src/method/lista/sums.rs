@@ -8,13 +8,13 @@ use crate::run::Run;
 use crate::sparse::Atoms;
 use crate::spectrum::check_total;
 
-/// The largest correlation of each row with an atom, and the norms of rows.
+/// The largest inner product of each row with an atom, and the norms of the rows.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) n: u64,
-    /// Sum over rows.
+    /// Sum over rows of the largest inner product.
     sum: f64,
-    /// Maximum over rows: for `alpha` of at least this, every code of the lasso is 0.
+    /// Maximum over rows of the largest inner product: for `alpha` of at least this, every code of the lasso is 0.
     pub(super) largest: f64,
     /// Sum of squared norms, and the largest of them.
     pub(super) squares: f64,
@@ -38,7 +38,11 @@ impl Sink<f64> for Scan {
 }
 
 impl Scan {
-    /// Over all rows, whose numbers must be finite; only correlations of the sign that codes may have count.
+    /// Over all rows. Inner products are absolute values, except for non-negative codes (`positive`).
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, or whose squares overflow or underflow to 0; errors of the source.
     pub(super) fn of<T: Real>(
         rows: &Rows<'_, T>,
         atoms: &Atoms<T>,
@@ -78,19 +82,21 @@ impl Scan {
         Ok(found)
     }
 
-    /// A tenth of the mean largest correlation.
+    /// `alpha="auto"`: a tenth of the mean over rows of the largest inner product.
     ///
     /// # Errors
     ///
-    /// Rows that are orthogonal to all atoms.
-    pub(super) fn alpha(&self, origin: &str) -> Result<f64> {
+    /// No row has an inner product above 0 with an atom.
+    pub(super) fn alpha(&self, origin: &str, positive: bool) -> Result<f64> {
         match self.largest > 0.0 {
             true => Ok(0.1 * self.sum / self.n.max(1) as f64),
-            false => Err(Error::Unsupported {
-                asked: "an alpha by the data".into(),
-                found: format!("every row of {origin} is orthogonal to every atom"),
-                remedy: "give alpha as a number".into(),
-            }),
+            false => {
+                let why = match positive {
+                    true => format!("no row of {origin} has a positive inner product with an atom"),
+                    false => format!("every row of {origin} is orthogonal to every atom"),
+                };
+                Err(Error::setting("alpha", "'auto'", why, "give a number"))
+            }
         }
     }
 }

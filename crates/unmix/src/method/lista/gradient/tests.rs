@@ -1,4 +1,4 @@
-//! Gradients beside finite differences, layers beside loops, and the start beside ISTA.
+//! Gradients compared with finite differences, layers with loops over entries, and the initial network with ISTA.
 
 use super::super::net::{Buffers, Net, Params, Problem};
 use super::super::settings::{Cell, Lista};
@@ -17,7 +17,7 @@ struct Made {
     codes: Vec<f64>,
 }
 
-/// Rows of a few atoms, whose lengths differ.
+/// Rows that are sparse combinations of atoms of different norms.
 fn made(given: &Lista) -> Made {
     let ((n, p, m), draws) = (SHAPE, Stream::new(3, 0));
     let atoms = Matrix::from_fn(m, p, |j, c| (0.6 + 0.1 * j as f64) * draws.normal((j * p + c) as u64));
@@ -227,7 +227,7 @@ fn encoder_vectors_of_alista_have_the_least_norm() {
         let cosine = dot(&slope, &unit(j)) / dot(&slope, &slope).sqrt();
         assert!((cosine - 1.0).abs() < 1e-12, "atom {j}: {cosine}");
     }
-    // Fewer atoms than columns: as near to it as a singular matrix allows.
+    // Fewer atoms than columns: `a_j w_j = 1` up to the regularisation of a singular matrix.
     let few = Matrix::from_fn(3, 8, |j, c| f64::from(u8::from(j == c)) + 0.1);
     let atoms = Atoms::<f64>::new(&few);
     let of = Problem::new(&given(Cell::Alista), &atoms, 0.2).unwrap();
