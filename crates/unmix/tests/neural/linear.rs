@@ -5,7 +5,7 @@ use serde_json::json;
 use unmix::neural::{LINEAR, LINEAR_MORE, Lambda, Order, Spec, TableEntry, flow};
 use unmix::num::factor;
 use unmix::num::random::Stream;
-use unmix::{Matrix, Model, Outcome, Run, metrics};
+use unmix::{Matrix, Model, NeuralPca, Outcome, Rows, Run, metrics};
 
 const DISTINCT: [f64; 10] = [16.0, 9.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2];
 const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
@@ -279,4 +279,16 @@ fn a_rule_that_has_not_converged_is_reported() {
     let report = model.report();
     assert_eq!((report.outcome, report.n_iter), (Outcome::MaxIter, 5));
     assert!(report.residual.unwrap() > report.tol.unwrap());
+}
+
+#[test]
+fn sweeps_of_a_training_that_ends_early_are_those_of_its_epochs() {
+    let (x, _) = exact(&DISTINCT, 8);
+    let given = json!({"n_components": 3, "solver": "adam", "max_epochs": 7});
+    let pca = NeuralPca::from_settings(&settings(given)).unwrap();
+    let fitted = |run: &Run<'_>| pca.fit(&mut Rows::from_slice(&x, P).unwrap(), run).unwrap();
+    let whole = fitted(&Run::default());
+    let cut = fitted(&Run { max_seconds: Some(0.0), ..Run::default() });
+    assert_eq!((whole.report().outcome, cut.report().outcome), (Outcome::Completed, Outcome::Time));
+    assert_eq!(whole.report().sweeps - cut.report().sweeps, 7);
 }

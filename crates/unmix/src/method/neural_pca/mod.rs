@@ -14,8 +14,8 @@
 //!
 //! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps use second moments only.
 //! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` computes
-//! them directly. **Fails** to distinguish axes of equal variance; is slow, or stops at `max_iter`, where
-//! variances are close or span many orders.
+//! them directly. **Fails** to distinguish axes of equal variance; is slow, or stops at `max_iter`, if
+//! variances are close or span many orders of magnitude.
 //!
 //! E. Oja (1982), J. Math. Biol. 15:267; (1989), Int. J. Neural Syst. 1:61. T. Sanger (1989), Neural Networks 2:459. E. Oja, H.
 //! Ogawa & J. Wangviwattana (1992), IEICE Trans. E75-D:366. O. Rippel, M. Gelbart & R. Adams (2014), ICML. The weighted rules
@@ -87,6 +87,8 @@ struct RuleResult<'a> {
     features: &'a crate::data::Features,
     dtype: crate::num::Dtype,
     k: usize,
+    /// Number of epochs of the training on mini-batches.
+    epochs: u64,
 }
 
 impl NeuralPca {
@@ -96,21 +98,16 @@ impl NeuralPca {
     ///
     /// A name that is not one of NeuralPCA's settings, an invalid value of a setting.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
-        let resolved = super::resolve(SETTINGS, given)?;
-        serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
-            asked: "neural-pca with these settings".into(),
-            found: e.to_string(),
-            remedy: "see the settings of neural-pca".into(),
-        })
+        super::from_settings(SETTINGS, given)
     }
 
     /// Fits. Rows from a one-pass source are first read into memory or a temporary file.
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components than `min(n, p)`, a variant that
-    /// there is not, what the source reports. More components than the rank are not an error: those beyond it have variance 0
-    /// and depend on the others alone.
+    /// Numbers that are not finite, fewer than two rows, weights whose sum is at most 1, no column that varies, more components than
+    /// `min(n, p)`, an unknown variant, errors of the source. More components than the rank are not an error: those beyond it have
+    /// variance 0 and depend on the others alone.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (_, row) = find_row(&LINEAR, &self.variant.key())?;
@@ -121,7 +118,7 @@ impl NeuralPca {
         let k = self.count(rows)?;
         if self.solver != Solver::Auto && (rows.weights().is_some() || rows.is_sparse()) {
             return Err(Error::Unsupported {
-                asked: "training on weighted or sparse rows".into(),
+                asked: "neural-pca with solver='sgd' or 'adam' of weighted or sparse rows".into(),
                 found: "mini-batches need dense rows without weights".into(),
                 remedy: "choose solver='auto'".into(),
             });
@@ -157,16 +154,17 @@ impl NeuralPca {
         // Random initial weights are drawn in their coordinates, so that they do not depend on the signs
         // chosen by the eigensolver.
         canonical_sign(&mut axes.axes, T::DTYPE.eps());
-        run.stage("rule")?;
-        let (flowed, weights) = match self.optimiser() {
+        run.stage("learning rule")?;
+        let (flowed, weights, epochs) = match self.optimiser() {
             None => {
-                let flowed = self.rest(row, &axes, k, run)?;
+                let flowed = self.stationary(row, &axes, k, run)?;
                 let weights = factor::multiply(&axes.axes.transposed(), &flowed.w);
-                (flowed, weights)
+                (flowed, weights, 0)
             }
             Some(optimiser) => self.trained(rows, row, &axes, k, optimiser, run)?,
         };
-        let found = RuleResult { row, axes, flowed, weights, features: rows.features(), dtype: T::DTYPE, k };
+        let (features, dtype) = (rows.features(), T::DTYPE);
+        let found = RuleResult { row, axes, flowed, weights, features, dtype, k, epochs };
         self.model(found, run)
     }
 
@@ -178,8 +176,8 @@ impl NeuralPca {
         }
     }
 
-    /// The weights after training on mini-batches: in the coordinates of the principal axes, and in those of
-    /// the columns.
+    /// The weights after training on mini-batches, in the coordinates of the principal axes and in those of
+    /// the columns; and the number of epochs.
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -188,7 +186,7 @@ impl NeuralPca {
         k: usize,
         optimiser: Optimiser,
         run: &Run<'_>,
-    ) -> Result<(FlowResult, Matrix<f64>)> {
+    ) -> Result<(FlowResult, Matrix<f64>, u64)> {
         let Some(spec) = &row.spec else {
             let why = "'svd' is a closed form without iterations";
             return Err(Error::setting(
@@ -220,11 +218,17 @@ impl NeuralPca {
             residual: f64::NAN,
             outcome: if ends_early { run.early_outcome() } else { Outcome::Completed },
         };
-        Ok((flowed, trained.w))
+        Ok((flowed, trained.w, trained.epochs))
     }
 
     /// The weights at the stationary point of the rule, in the coordinates of the principal axes.
-    fn rest(&self, row: &TableEntry, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<FlowResult> {
+    fn stationary(
+        &self,
+        row: &TableEntry,
+        axes: &Decomposition,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<FlowResult> {
         let variances = &axes.values[..axes.axes.rows()];
         let k = k.min(variances.len());
         let given = run.initial_components(axes.mean.len(), k)?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 impl NeuralPca {
     pub(super) fn model(&self, found: RuleResult<'_>, run: &Run<'_>) -> Result<Model> {
-        let RuleResult { row, axes, flowed, weights, features, dtype, k } = found;
+        let RuleResult { row, axes, flowed, weights, features, dtype, k, epochs } = found;
         let p = axes.mean.len();
         let share = (axes.n - 1.0) / axes.n;
         let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps(), true);
@@ -42,7 +42,7 @@ impl NeuralPca {
             Some(Optimiser::Adam) => "adam",
         };
         let mut report = Report::closed_form(solver, axes.n, p, dtype, run.seed);
-        report.sweeps = axes.sweeps + if self.optimiser().is_some() { self.max_epochs } else { 0 };
+        report.sweeps = axes.sweeps + epochs;
         report.rank = axes.rank;
         report.n_constant = axes.n_constant;
         report.outcome = flowed.outcome;
@@ -51,10 +51,7 @@ impl NeuralPca {
             (report.residual, report.tol) = (Some(flowed.residual), Some(self.tol));
         }
         report.warnings = warnings(axes.n_constant, p, kept, k);
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = crate::method::as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("variant".into(), row.key.into());
@@ -67,7 +64,7 @@ impl NeuralPca {
 pub(crate) struct Canonical {
     /// `k x p`.
     pub(crate) axes: Matrix<f64>,
-    /// Along each, in the units of `values`.
+    /// Variances along the axes, in the units of `values`.
     pub(crate) variances: Vec<f64>,
 }
 
@@ -107,7 +104,7 @@ pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Ve
     out
 }
 
-/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`,
+/// Encoder `y = (x - mean) W`, divided by `scale` if whitened; decoder by least squares, `W (W'W)⁻¹`,
 /// because not every rule makes columns orthonormal.
 pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NeuralPca {
     /// Number of components; `None` for all.
     pub n_components: Option<usize>,
-    /// The rule.
+    /// The learning rule.
     pub variant: Named,
     /// Full batches to the stationary point of the rule, or mini-batches as published.
     pub solver: Solver,
@@ -18,9 +18,9 @@ pub struct NeuralPca {
     pub init: Init,
     /// Scale codes to unit variance.
     pub whiten: bool,
-    /// Subtract the mean.
+    /// Subtract the mean of every column.
     pub center: bool,
-    /// Maximum number of steps.
+    /// Maximum number of full-batch steps.
     pub max_iter: u64,
     /// The residual `||G|| / ||CW||` at which a rule counts as converged.
     pub tol: f64,
@@ -28,7 +28,7 @@ pub struct NeuralPca {
     pub learning_rate: f64,
     /// Mini-batch size of `sgd` and `adam`.
     pub batch_size: usize,
-    /// Maximum number of epochs.
+    /// Number of epochs of `sgd` and `adam`.
     pub max_epochs: u64,
 }
 
@@ -64,7 +64,7 @@ pub enum Solver {
     Adam,
 }
 
-/// A row of a table, by its key or its number from 1.
+/// A published variant, by its key or by its number in the table, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub enum Named {
 }
 
 impl Named {
-    /// As a word.
+    /// The key or the number, as text.
     pub fn key(&self) -> String {
         match self {
             Named::Key(key) => key.clone(),
@@ -125,7 +125,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "variant",
         Kind::AnyOf(&[Kind::between(1, KEYS.len() as u64), Kind::Words(&KEYS)]),
         "\"gha\"",
-        "The rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the subspace only, the others axes.",
+        "The learning rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the principal subspace only, the others the \
+         principal axes.",
     ),
     Setting::new(
         "solver",
@@ -152,7 +153,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_iter",
         Kind::at_least(0),
         "20000",
-        "Maximum number of full-batch steps. Axes whose variances are close, or much smaller than the first, need many.",
+        "Maximum number of full-batch steps. Axes whose variances are close to each other, or much smaller than the first, need many.",
     )
     .only(&[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]]),
     Setting::new(
@@ -171,6 +172,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
     Setting::new("batch_size", Kind::at_least(2), "128", "Mini-batch size of 'sgd' and 'adam'.")
         .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
-    Setting::new("max_epochs", Kind::at_least(1), "20", "Maximum number of epochs of 'sgd' and 'adam'.")
+    Setting::new("max_epochs", Kind::at_least(1), "20", "Number of epochs of 'sgd' and 'adam'.")
         .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
 ];

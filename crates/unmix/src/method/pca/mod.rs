@@ -89,9 +89,9 @@ impl Pca {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
-    /// than `min(n, p)`, what the source reports. Constant columns and more components than the rank are not errors, which the
-    /// report mentions.
+    /// Numbers that are not finite, fewer than two rows, weights whose sum is at most 1, no column that varies, more components
+    /// than `min(n, p)`, errors of the source. Constant columns and more components than the rank are not errors, but warnings in
+    /// the report.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
@@ -216,7 +216,8 @@ impl Pca {
             ),
             Components::Rule(Rule::Parallel) if !self.center => outside(
                 &"'parallel'",
-                "permuting columns keeps their means, so with center=false no component is ever stronger"
+                "parallel analysis permutes columns, which keeps their means: with center=false the first component is as strong \
+                 in permuted rows"
                     .into(),
                 "choose another rule such as 'bic', or center=true",
             ),
@@ -224,7 +225,7 @@ impl Pca {
         }
     }
 
-    /// Components requested, where that is a number.
+    /// The number of components requested, if it is given as a number.
     fn number(&self) -> Option<usize> {
         match self.n_components {
             Components::Count(k) => Some(k),
@@ -267,7 +268,7 @@ impl Pca {
             Components::Rule(Rule::Parallel) => select::parallel(&seen()?, run)?,
             Components::Rule(Rule::Cv) => select::cv(&seen()?, run)?,
             Components::Rule(rule @ (Rule::Cells | Rule::Aic)) => {
-                let why = "this rule needs a likelihood";
+                let why = "this rule needs a method with a likelihood";
                 let name = format!("'{}'", rule.name());
                 return Err(Error::setting("n_components", name, why, "choose 'cv' or 'bic', or fit ppca"));
             }
@@ -284,12 +285,12 @@ impl Pca {
     }
 }
 
-/// How many rows and columns.
+/// Numbers of rows and columns.
 #[derive(Clone, Copy)]
 struct Size {
-    /// Rows, weighted.
+    /// Number of rows, or sum of their weights.
     n: f64,
-    /// The largest number of directions that they could span.
+    /// Upper bound of the number of directions along which the rows vary.
     counted: u64,
     p: usize,
     weighted: bool,

@@ -14,7 +14,7 @@ use crate::select::Spectrum;
 use crate::spectrum::{Components, Decomposition, Rule, check_total};
 use serde_json::{Map, Value};
 
-/// The result of a fit, and the coordinates.
+/// The spectrum of the rows, and the shape and type of the data.
 pub(super) struct Fitted<'a> {
     pub(super) found: Decomposition,
     pub(super) solver: Solver,
@@ -45,10 +45,7 @@ impl Pca {
             report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
         let tensors = self.parameters(&found, size, dtype, k)?;
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = crate::method::as_map(self);
         report.settings = settings.clone();
         report.settings.insert("svd_solver".into(), solver.name().into());
         report.settings.insert("n_components".into(), k.into());
@@ -95,7 +92,7 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
             (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
     }
-    // Ten times what sums of squares leave uncertain of the first variance: a hundred times their usual rounding errors.
+    // Ten times the uncertainty that sums of squares leave, as a fraction of the first variance: a hundred times their usual rounding errors.
     let bound = 10.0 * found.floor * found.values.first().copied().unwrap_or(0.0);
     let blurred = found.values[..k.min(found.axes.rows())].iter().filter(|v| **v < bound).count();
     if solver != Solver::Full && blurred > 0 {
@@ -123,7 +120,7 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
     out
 }
 
-/// `y = (x - mean) diag(1/noise) W diag(1/scale) V` and back, with the parts that the model has.
+/// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` and decoder, with the parts that the model has.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let (w, noise) = axes(tensors)?;
     let (k, p) = (w.rows(), w.cols());
@@ -166,8 +163,8 @@ fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
     Ok((components.to_matrix(), noise))
 }
 
-/// The Gaussian of Tipping & Bishop (1999), with scikit-learn's estimate of the noise; where that is 0, with the fraction of
-/// rounding errors in its place.
+/// The Gaussian of Tipping & Bishop (1999), with the stored estimate of the noise variance, but at least machine epsilon times the mean
+/// variance of a column.
 pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let (axes, noise_scale) = axes(tensors)?;
     let (k, p) = (axes.rows(), axes.cols());

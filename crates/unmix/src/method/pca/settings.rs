@@ -21,7 +21,7 @@ pub struct Pca {
     pub iterated_power: Rounds,
     /// Additional directions that `randomized` and `power` iterate on.
     pub n_oversamples: usize,
-    /// Variation about the mean; `false`: about 0.
+    /// Subtract the mean of every column; `false`: variances are second moments about 0.
     pub center: bool,
     /// Divide every column by its standard deviation first.
     pub standardize: bool,
@@ -47,7 +47,7 @@ impl Default for Pca {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Whiten {
-    /// Divided by the standard deviation along each component, or not.
+    /// Codes divided by the standard deviation along each component, or not.
     Scaled(bool),
     /// Then rotated back to the columns: one whitened number for each column, as close to the (scaled) column
     /// as possible.
@@ -75,15 +75,15 @@ impl From<bool> for Whiten {
     }
 }
 
-/// Number of power iterations.
+/// Number of iterations of the solvers that iterate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Rounds {
     /// A given number.
     Count(u64),
-    /// `"auto"`: for `randomized` 7 where fewer than a tenth of the components are requested, else 4; for `power` and `deflation`
-    /// 1000 at most.
+    /// `"auto"`: for `randomized` 7 if fewer than a tenth of the components are requested, otherwise 4; for `power` and `deflation`
+    /// at most 1000.
     Auto(Automatic),
 }
 
@@ -124,7 +124,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "null",
         "Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain \
          more); null \
-         for all, `min(n_samples, n_features)`; or a rule: 'minka' ('mle' is the same, for no fewer rows than columns), 'bic', \
+         for all, `min(n_samples, n_features)`; or a rule: 'minka' ('mle' is the same, for at least as many rows as columns), 'bic', \
          'gavish-donoho' (the optimal threshold for denoising), 'gap' and 'gap-difference' (the largest ratio and difference of \
          successive variances), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory. \
          'share-0.9' is the share 0.9.",
@@ -151,8 +151,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter \
          matrix (fast), 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse \
          rows), always exact. The others compute the first components only: 'krylov' (and 'arpack', the same within \
-         scikit-learn's limits) \
-         to rounding level, 'randomized' approximately, 'power' and 'deflation' by the textbook algorithms.",
+         scikit-learn's limits) by block Lanczos to rounding level, 'randomized' approximately, 'power' by orthogonal iteration of a block, \
+         'deflation' by power iteration, one component after another.",
     ),
     Setting::new(
         "tol",
