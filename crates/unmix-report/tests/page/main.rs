@@ -228,7 +228,7 @@ fn corners_make_a_page_too() {
     let mut any = AnyRows::F32(Rows::from_slice(&x, 2).unwrap());
     let model = fit(&mut any, 2);
     let html = made(&model, Some(&any), &Options::default());
-    assert!(html.contains("1 of 2 columns does not vary; their loadings are 0."), "warnings are on the page");
+    assert!(html.contains("1 of 2 columns does not vary; its loadings are 0."), "warnings are on the page");
     assert!(html.contains("float32"));
 }
 

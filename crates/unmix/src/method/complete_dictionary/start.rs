@@ -5,6 +5,7 @@ use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::ica::{SweptRows, View, keeps_copy};
 use crate::machine::check_square;
+use crate::model::constant_columns;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
@@ -44,13 +45,7 @@ impl CompleteDictionary {
                 "the rows vary along {k} {directions} only{few}, so {k} of {wanted} atoms {are} kept"
             ));
         }
-        if coordinates.n_constant > 0 {
-            let c = coordinates.n_constant;
-            let columns = if c == 1 { "columns does" } else { "columns do" };
-            coordinates
-                .warnings
-                .push(format!("{c} of {p} {columns} not vary; their entries in every atom are 0"));
-        }
+        coordinates.warnings.extend(constant_columns(coordinates.n_constant, p, "entries in every atom"));
         Ok(Task { coordinates, k, white })
     }
 

@@ -10,7 +10,7 @@ use crate::data::Features;
 use crate::error::Result;
 use crate::model::{
     Arrangement, Code, Described, Gaussian, Linear, LinearDecoder, Model, PosteriorMean, Report, Tensor,
-    Tensors, require,
+    Tensors, constant_columns, require,
 };
 use crate::num::{Matrix, factor, pseudo_inverse};
 use crate::run::Run;
@@ -213,12 +213,8 @@ pub(super) struct WarningInput<'a> {
 
 pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
     let &WarningInput { row_moments, features, heywood: at_floor, q, k, by_likelihood } = of;
-    let (mut out, p, v) = (Vec::new(), row_moments.mean.len(), row_moments.varying.len());
-    if row_moments.n_constant > 0 {
-        let (c, columns) =
-            (row_moments.n_constant, if row_moments.n_constant == 1 { "columns does" } else { "columns do" });
-        out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
-    }
+    let (p, v) = (row_moments.mean.len(), row_moments.varying.len());
+    let mut out: Vec<String> = constant_columns(row_moments.n_constant, p, "loadings").into_iter().collect();
     if !at_floor.is_empty() {
         let named: Vec<String> = at_floor
             .iter()

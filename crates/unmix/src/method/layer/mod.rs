@@ -8,7 +8,9 @@ use crate::data::{Batches, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::learn::{Learner, Trainer, TrainerState};
 use crate::machine::check_memory;
-use crate::model::{Code, Gate, LinearDecoder, Outcome, Report, Tensor, Tensors, map_of, require};
+use crate::model::{
+    Code, Gate, LinearDecoder, Outcome, Report, Tensor, Tensors, constant_columns, map_of, require,
+};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::shallow::{LayerWeights, diverged};
@@ -139,12 +141,6 @@ pub(super) fn report<T: Real>(
     report.n_constant = scaling.varies.iter().filter(|varies| !**varies).count();
     report.settings = settings.clone();
     report.objective = found.history.clone();
-    if report.n_constant > 0 {
-        let do_not = if report.n_constant == 1 { "does" } else { "do" };
-        report.warnings.push(format!(
-            "{} of {p} columns {do_not} not vary; their entries in every component are 0",
-            report.n_constant
-        ));
-    }
+    report.warnings.extend(constant_columns(report.n_constant, p, "entries in every component"));
     report
 }

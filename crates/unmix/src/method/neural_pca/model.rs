@@ -3,7 +3,9 @@
 use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
 use crate::learn::Optimiser;
-use crate::model::{Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
+use crate::model::{
+    Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
+};
 use crate::num::{Matrix, factor};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -90,11 +92,7 @@ impl Canonical {
 }
 
 pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Vec<String> {
-    let mut out = Vec::new();
-    if n_constant > 0 {
-        let columns = if n_constant == 1 { "columns does" } else { "columns do" };
-        out.push(format!("{n_constant} of {p} {columns} not vary; their loadings are 0"));
-    }
+    let mut out: Vec<String> = constant_columns(n_constant, p, "loadings").into_iter().collect();
     if kept < k {
         let directions = if kept == 1 { "direction" } else { "directions" };
         out.push(format!(

@@ -6,7 +6,8 @@ use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::model::{
-    Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, require,
+    Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns,
+    require,
 };
 use crate::num::{Dtype, Matrix};
 use crate::run::Run;
@@ -86,12 +87,7 @@ impl Pca {
 }
 
 fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
-    let mut out = Vec::new();
-    if found.n_constant > 0 {
-        let (c, columns) =
-            (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
-        out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
-    }
+    let mut out: Vec<String> = constant_columns(found.n_constant, p, "loadings").into_iter().collect();
     // Ten times the uncertainty that sums of squares leave, as a fraction of the first variance: a hundred times their usual rounding errors.
     let bound = 10.0 * found.floor * found.values.first().copied().unwrap_or(0.0);
     let blurred = found.values[..k.min(found.axes.rows())].iter().filter(|v| **v < bound).count();
