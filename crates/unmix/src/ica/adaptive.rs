@@ -43,7 +43,7 @@ pub(super) fn refine<T: Real>(
         at.sweeps += 1;
         let Some(scores) = view.score_sums(&at.w, run)?.scores() else { break };
         let left = Limits { max_iter: limits.max_iter.saturating_sub(at.n_iter), ..*limits };
-        let next = by(view, moments, ortho, &scores, at.w.clone(), &left, run)?;
+        let next = search(view, moments, ortho, &scores, at.w.clone(), &left, run)?;
         (at.n_iter, at.sweeps) = (at.n_iter + next.n_iter, at.sweeps + next.sweeps);
         if next.sums.is_none() || moved(&next.w, &begun) > FAR {
             break;
@@ -58,7 +58,8 @@ pub(super) fn refine<T: Real>(
     Ok(at)
 }
 
-fn by<T: Real>(
+/// A search with the contrasts `scores`, from `start`.
+fn search<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
     ortho: bool,

@@ -1,15 +1,16 @@
 //! The estimating equations of EASI, solved on all rows at once.
 //!
-//! The accuracy of online steps is limited by their size. They fluctuate about the point at which the mean of
-//! the step over the rows is 0:
+//! The accuracy of online steps is limited by their size. They fluctuate about the point at which the mean `H` of
+//! the relative step over the rows is 0:
 //!
 //! ```text
 //! H = E[y y'] - I + K M - (K M)' = 0,    M = E[g(y) y'],  K = diag(k), k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])
 //! ```
 //!
-//! `W <- (I + E) W`, with `E` from the derivative of `H` for independent sources: its symmetric part is `-S / 2`, where `S` is that of
-//! `H`, and its antisymmetric part `-(A_ij - S_ij (b_i - b_j) / 2) / (2 h_ij)`, where `A` is that of `H`, with `h_ij = (a_i + a_j) / 2`,
-//! `a_i = k_i (E g'(y_i) - M_ii)` and `b_i = k_i (E g'(y_i) + M_ii)`. A zero of `H` is the solution of symmetric FastICA and of Picard-O.
+//! Newton's method: `W <- (I + D) W`, where `D` solves the linearised equations for independent sources. With `S` and `A` the symmetric
+//! and the antisymmetric part of `H`, those of `D` are `-S / 2` and `-(A_ij - S_ij (b_i - b_j) / 2) / (2 h_ij)`, with
+//! `h_ij = (a_i + a_j) / 2`, `a_i = k_i (E g'(y_i) - M_ii)` and `b_i = k_i (E g'(y_i) + M_ii)`. A zero of `H` is the solution of
+//! symmetric FastICA and of Picard-O.
 
 use super::linear::{identity, inner, largest, sum};
 use super::view::View;
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// Lower bound of slopes, for pairs of sources that are nearly Gaussian or have the wrong sign.
 const FLOOR: f64 = 0.01;
 
-/// Maximum absolute entry of a step.
+/// Maximum absolute entry of a step `D`.
 const REACH: f64 = 0.5;
 
 /// Maximum number of halvings of a step.
@@ -33,7 +34,7 @@ const HALVINGS: usize = 12;
 
 const CONTRAST: Contrast = Contrast::LogCosh(1.0);
 
-/// Objective and gradient at `w`.
+/// The estimating equations at `w`.
 #[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
@@ -41,6 +42,7 @@ struct Point {
     /// `E[y y']`.
     second: Matrix<f64>,
     signs: Vec<f64>,
+    /// `H`.
     mean_step: Matrix<f64>,
 }
 
@@ -92,7 +94,7 @@ pub(super) fn solve<T: Real>(
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
-    /// `None` if sums over the rows are not finite; with the given signs, or those estimated from the sources.
+    /// `H` at `w`, with the given signs, or those estimated from the sources; `None` if sums over the rows are not finite.
     fn evaluate(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.1 += 1;
         let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };
@@ -113,7 +115,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         self.memory.0.of_scaled(sums, &variance)
     }
 
-    /// A step that decreases the mean step; `None` if there is none.
+    /// A step that decreases `||H||_F`; `None` if there is none.
     fn step(&mut self, at: &Point) -> Result<Option<Point>> {
         let direction = direction(at);
         let mut size = (REACH / largest(&direction)).min(1.0);
@@ -135,6 +137,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     }
 }
 
+/// `H`.
 fn mean_step(sums: &SourceSums, second: &Matrix<f64>, signs: &[f64]) -> Matrix<f64> {
     let k = signs.len();
     Matrix::from_fn(k, k, |i, j| {
@@ -143,7 +146,7 @@ fn mean_step(sums: &SourceSums, second: &Matrix<f64>, signs: &[f64]) -> Matrix<f
     })
 }
 
-/// The step of Newton's method for independent sources.
+/// The step `D` of Newton's method, by the derivative for independent sources.
 fn direction(at: &Point) -> Matrix<f64> {
     let k = at.signs.len();
     let of = |i: usize, own: f64| at.signs[i] * (at.sums.slope[i] + own * at.sums.cross[(i, i)]);

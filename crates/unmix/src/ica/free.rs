@@ -29,9 +29,11 @@ const FLOOR: f64 = 0.01;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
+/// Objective, gradient and signs at an invertible matrix.
 #[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
+    /// `log |det w|`.
     log_det: f64,
     sums: SourceSums,
     /// `E[y y']`.
@@ -65,7 +67,7 @@ impl SearchState {
     }
 }
 
-/// An invertible matrix for the coordinates, from `start`.
+/// The maximum likelihood estimate of the unmixing matrix for the coordinates, from `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
@@ -181,6 +183,8 @@ impl<T: Real> Search<'_, '_, '_, T> {
         out
     }
 
+    /// A step along the BFGS direction, or, if that fails, along the preconditioned negative gradient; `None` if neither decreases the
+    /// objective.
     fn step(&mut self, at: &Point) -> Result<Option<Point>> {
         let before = self.objective(at, &at.signs);
         let rounding = super::rounding::<T>(&at.sums.loss);

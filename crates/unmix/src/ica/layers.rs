@@ -25,12 +25,12 @@ use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
-fn ask(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
-    // The second layer gets a copy of the rows already.
+fn principal_options(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
+    // No copy of the coordinates: the second layer works on a copy of the whitened rows.
     PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
-/// The rotation of whitened coordinates from sigma-PCA of the rows, and the result of its solver.
+/// The rotation of whitened coordinates from sigma-PCA of the rows, the result of its solver, and the number of passes over the rows.
 pub(super) fn first<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
@@ -39,7 +39,8 @@ pub(super) fn first<T: Real>(
 ) -> Result<(Matrix<f64>, FixedPoint, u64)> {
     let k = coordinates.k();
     let center = coordinates.subtracted().is_some();
-    let principal = Principal::new(rows, &ask(k, center, coordinates.noise_scale.is_some()), run)?;
+    let options = principal_options(k, center, coordinates.noise_scale.is_some());
+    let principal = Principal::new(rows, &options, run)?;
     let k = k.min(principal.r());
     let solved = GpmOptions::auto(k, limits.tol, limits.max_iter).solve(
         &principal,
@@ -102,7 +103,7 @@ fn on_rows<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let principal = Principal::new(rows, &ask(view.k, true, false), run)?;
+    let principal = Principal::new(rows, &principal_options(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
     // Whitened coordinates, too, have principal axes, determined by rounding errors.
     let mut begin = factor::multiply_transposed(start, &axes);

@@ -25,7 +25,7 @@ pub(super) fn products(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The entry of largest magnitude; NaN if there is one.
+/// The largest magnitude of an entry; NaN if an entry is NaN.
 pub(super) fn largest(a: &Matrix<f64>) -> f64 {
     a.as_slice().iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
 }
@@ -35,8 +35,8 @@ pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.rows(), a.rows(), |i, j| 0.5 * (a[(i, j)] - a[(j, i)]))
 }
 
-/// The nearest orthogonal matrix. Null directions of `a`, and missing rows of a square matrix, are completed by an orthonormal basis of the
-/// complement.
+/// The orthogonal matrix nearest to `a`, which has at most as many rows as columns. Null directions of `a`, and the rows that it lacks to be
+/// square, are completed by an orthonormal basis of the complement.
 pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() < a.cols() {
         let mut rows = a.as_slice().to_vec();
@@ -134,7 +134,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_singular_matrix_lacks_is_completed() {
+    fn null_directions_of_a_singular_matrix_are_completed() {
         let mut a = normal(5, 2);
         for j in 0..5 {
             a[(4, j)] = a[(0, j)] - a[(1, j)];

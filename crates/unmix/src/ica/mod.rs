@@ -11,7 +11,7 @@ mod layers;
 mod linear;
 mod online;
 mod orthogonal;
-mod pair_turns;
+mod pair_rotations;
 mod search;
 mod sources;
 mod stream;
@@ -39,21 +39,23 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a solver.
 pub(crate) struct SolverResult {
-    /// The unmixing matrix for the coordinates.
+    /// The unmixing matrix for the coordinates, `k x k`.
     pub(crate) w: Matrix<f64>,
     pub(crate) outcome: Outcome,
     pub(crate) n_iter: u64,
     pub(crate) sweeps: u64,
+    /// Objective after each iteration; empty for solvers without one.
     pub(crate) objective: Vec<f64>,
+    /// The quantity that is compared with the tolerance, at `w`.
     pub(crate) residual: f64,
-    /// Of several starts, the one with the smallest value is kept.
+    /// Value by which the results of several starts are compared: the smallest is kept.
     pub(crate) value: f64,
-    /// Means over the sources, at `w`.
+    /// Means over the rows of the contrast and its derivatives, at `w`.
     pub(crate) sums: Option<SourceSums>,
 }
 
 impl SolverResult {
-    /// Sums over the rows are not finite, so that no search is possible.
+    /// The result of a search that cannot begin, because sums over the rows are not finite.
     fn not_finite(w: Matrix<f64>) -> Self {
         Self {
             w,
@@ -80,17 +82,17 @@ pub(crate) fn least_log_cosh<T: Real>(
     orthogonal::solve(view, Contrast::LogCosh(1.0).into(), by, false, start, limits, run)
 }
 
-/// Rounding errors of an objective that is a sum of such terms.
+/// Bound of the rounding errors of an objective that is the sum of these terms.
 fn rounding<T: Real>(terms: &[f64]) -> f64 {
     2.0 * T::DTYPE.eps() * terms.iter().map(|t| t.abs()).sum::<f64>()
 }
 
-/// Steps that limited-memory BFGS stores; Picard's number (Ablin, Cardoso & Gramfort 2018).
-const REMEMBERED: usize = 7;
+/// Number of steps that limited-memory BFGS stores, as in Picard (Ablin, Cardoso & Gramfort 2018).
+const STORED_STEPS: usize = 7;
 
 /// An empty history of limited-memory BFGS over matrices.
 fn no_history() -> History {
-    History::new(REMEMBERED, 1e-12, SummationOrder::Plain)
+    History::new(STORED_STEPS, 1e-12, SummationOrder::Plain)
 }
 
 /// Minus the approximate inverse Hessian times the gradient; `precondition` is the approximation without
@@ -114,9 +116,11 @@ fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, befo
 /// Estimated signs of the sources (super-Gaussian or not): `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
 #[derive(Clone, Serialize, Deserialize)]
 struct Signs {
-    /// Whether they are estimated; otherwise all are 1.
+    /// Whether signs are estimated; otherwise all are 1.
     extended: bool,
+    /// The current signs.
     last: Vec<f64>,
+    /// Number of changes of each sign.
     changes: Vec<u8>,
 }
 
@@ -133,6 +137,7 @@ impl Signs {
         self.of_scaled(sums, &vec![1.0; sums.slope.len()])
     }
 
+    /// Signs for sources with these variances.
     fn of_scaled(&mut self, sums: &SourceSums, variance: &[f64]) -> Vec<f64> {
         let k = sums.slope.len();
         if !self.extended {

@@ -31,11 +31,11 @@ const HALF: f64 = 5000.0;
 /// Number of rows after which the step is so small that further passes change little: twenty times that.
 const BUDGET: u64 = 100_000;
 
-/// Rows that are centred and whitened at a time.
+/// Number of rows that are centred and whitened at a time.
 const TOGETHER: usize = 1024;
 
-/// An invertible matrix for the coordinates, starting at `start`: one row at a time, in at least one pass and at most half of
-/// `max_iter`, until [`BUDGET`] rows have been used; then by the mean of the step over all rows, until that is below `tol`.
+/// An invertible matrix for the coordinates, starting at `start`: by online steps, in at least one pass and at most half of
+/// `max_iter`, until [`BUDGET`] rows have been used; then by [`batch::solve`], until the mean step over all rows is at most `tol`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
@@ -93,7 +93,7 @@ fn pass<T: Real>(
     })
 }
 
-/// Weight of the prior assumption on the tails, in rows.
+/// Weight, in rows, of the initial assumption that sources are super-Gaussian.
 const ASSUMED: f64 = 200.0;
 
 /// A separating matrix, `k x p`, and the running statistics of the rule.
@@ -108,9 +108,9 @@ pub(super) struct State {
     pub(super) mean_step: Matrix<f64>,
     /// Whether the signs are estimated.
     pub(super) extended: bool,
-    /// Running means of `g'(y)`, `y²` and `y g(y)`, with `g = tanh`.
+    /// Running means of `g'(y)`, `y²` and `y g(y)`, with `g = tanh`, from which signs are estimated.
     pub(super) stable: Vec<[f64; 3]>,
-    /// The same over all rows, with weights proportional to the row number `t`.
+    /// Means of the same quantities over all rows, with weights proportional to the row number `t`, for warnings.
     pub(super) lasting: Vec<[f64; 3]>,
 }
 
@@ -122,12 +122,13 @@ impl State {
         Self { w, seen: 0, since: 0, mean_step: identity(k), extended, stable, lasting }
     }
 
-    fn length(&self) -> f64 {
+    /// Step size for the next row.
+    fn step_size(&self) -> f64 {
         STEP / (1.0 + self.seen as f64 / HALF)
     }
 
-    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of its
-    /// critical value. With weights that grow as the number of the row, the effective sample size of `n` rows
+    /// Deviation of each source from a Gaussian of its variance, by the means over all rows, in units of its
+    /// critical value. With weights proportional to the row number, the effective sample size of `n` rows
     /// is `3 n / 4`.
     pub(super) fn tails(&self) -> Vec<f64> {
         let rows = 0.75 * self.since.max(1) as f64;
@@ -142,7 +143,7 @@ impl State {
     /// One step on a centred row.
     pub(super) fn step(&mut self, z: &[f64]) {
         let (k, p) = (self.w.rows(), z.len());
-        let m = self.length();
+        let m = self.step_size();
         self.seen += 1;
         let y: Vec<f64> = (0..k).map(|i| self.w.row(i).iter().zip(z).map(|(w, z)| w * z).sum()).collect();
         let g = self.scores(&y, m);

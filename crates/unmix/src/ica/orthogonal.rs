@@ -10,7 +10,7 @@
 //!
 //! Far from the solution that Hessian is inaccurate, and steps of Picard-O are short; near it the L-BFGS
 //! history saves a pass or two. So Picard-O takes steps of FastICA, if these decrease the objective, until
-//! they become short. On 40 sources from a random rotation that is 10 to 14 passes instead of 17 to 34.
+//! they become short. With 40 sources and a random initial rotation that takes 10 to 14 passes instead of 17 to 34.
 //!
 //! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is
 //! rejected.
@@ -31,19 +31,18 @@ use std::cell::OnceCell;
 /// Kind of step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// Limited-memory BFGS, after steps of the fixed point.
+    /// Limited-memory BFGS, after fixed-point steps.
     Picard,
     /// Symmetric fixed-point step.
     FastIca,
 }
 
-/// Whether FastICA is as in other implementations: no step is rejected, and the change of the rotation is the
-/// stopping criterion.
+/// Which steps are accepted, and the stopping criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Guard {
-    /// No step increases the objective; the gradient is the stopping criterion.
+    /// Only steps that do not increase the objective; the largest entry of the gradient is at most `tol`.
     Objective,
-    /// `max_i ||w_i_new - w_i_old||² / 2 < tol`.
+    /// All steps, as in other implementations of FastICA; the rotation changes by `max_i ||w_i_new - w_i_old||² / 2 < tol`.
     Change,
 }
 
@@ -53,7 +52,7 @@ const FLOOR: f64 = 0.01;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
-/// Entries of `turn - 1` below which a rotation is near the solution.
+/// Largest entry of `turn - I` of a fixed-point step for which the rotation counts as near the solution.
 const NEAR: f64 = 0.1;
 
 /// Number of rejected fixed-point steps after which Picard-O continues without them.
@@ -177,7 +176,7 @@ pub(super) fn approach<T: Real>(
     max_iter: u64,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    // The residual does not end it.
+    // The number of steps is limited, the residual is not.
     let limits = Limits { tol: f64::NEG_INFINITY, max_iter };
     let begun = Search::new(view, contrast, extended, run).begin("approach", &start, limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
@@ -201,7 +200,7 @@ pub(super) fn approach<T: Real>(
     Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
 }
 
-/// The largest entry of `turn - 1`.
+/// The largest absolute entry of `turn - I`.
 fn from_identity(turn: &Matrix<f64>) -> f64 {
     largest(&sum(turn, -1.0, &identity(turn.rows())))
 }
@@ -251,6 +250,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Ok(at.map(|(point, memory)| (Self { view, contrast, run, memory }, steps, point)))
     }
 
+    /// The objective, its gradient and the signs at `start`; `None` if sums over the rows are not finite.
     fn first(&mut self, start: &Matrix<f64>) -> Result<Option<Point>> {
         let Some(sums) = self.evaluate(start)? else { return Ok(None) };
         let signs = self.memory.signs.of(&sums);
@@ -283,8 +283,8 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Ok(Some(Point::new(next.w, next.sums, signs)))
     }
 
-    /// A step of FastICA while it is long, then one of Picard-O. Without estimated signs the fixed point may
-    /// differ.
+    /// A step of FastICA while these are long, afterwards one of Picard-O; without estimated signs always one of Picard-O, because
+    /// then FastICA may have another fixed point.
     fn combined(&mut self, at: &Point) -> Result<Option<Point>> {
         if self.memory.signs.extended && self.memory.refused < REFUSALS && at.residual() > self.memory.near {
             let turn = at.turn()?;

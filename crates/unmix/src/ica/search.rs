@@ -21,14 +21,14 @@ pub(crate) enum Algorithm {
         /// Whether the sign of a source's contrast is estimated.
         extended: bool,
     },
-    /// The same over all invertible matrices, by maximum likelihood.
+    /// Limited-memory BFGS over all invertible matrices, by maximum likelihood.
     Picard {
-        /// As above.
+        /// As for `PicardO`.
         extended: bool,
     },
     /// Symmetric fixed point with a monotone objective.
     FastIca,
-    /// The same for one unit after the other.
+    /// One unit after the other; the gradient is the stopping criterion.
     Deflation,
     /// Symmetric fixed point as in other implementations; the change of the rotation is the stopping criterion.
     Parallel,
@@ -36,7 +36,7 @@ pub(crate) enum Algorithm {
     OneByOne,
     /// Online steps on one row at a time, then the estimating equations on all rows.
     Easi {
-        /// As above.
+        /// As for `PicardO`.
         extended: bool,
     },
     /// Two layers of sigma-PCA.
@@ -218,8 +218,8 @@ impl Search<'_> {
             Ok(())
         };
         let n = subsample::n_rows(view.rows());
-        let begins = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
-        if let Some(m) = subsample::size(self.subsample, n, view.k, begins && self.start.is_none()) {
+        let auto = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
+        if let Some(m) = subsample::size(self.subsample, n, view.k, auto && self.start.is_none()) {
             let rows = view.picked(subsample::chosen(view.rows(), m), run)?;
             let some = View { place: SweptRows::Rows(&rows), mean: view.mean, basis: view.basis, k: view.k };
             go_on(&some, subsample::MOST, m as f64 / n as f64)?;
@@ -239,12 +239,12 @@ impl Search<'_> {
             }
             Some(given) if given.rows() < k || given.cols() < k => Err(Error::setting(
                 "w_init",
-                format!("a {} x {} matrix", given.rows(), given.cols()),
-                format!("there are {k} sources"),
-                format!("give a {k} x {k} matrix"),
+                format!("{} x {}", given.rows(), given.cols()),
+                format!("must be a {k} x {k} matrix, with one row for each of {k} sources"),
+                "",
             )),
             Some(given) => {
-                // The rank may be less than the number requested: the part that belongs to the existing directions.
+                // The rank may be less than the number requested: then only the leading block is used.
                 let given = Matrix::from_fn(k, k, |r, c| given[(r, c)]);
                 if self.rotates() { polar(&given) } else { Ok(given) }
             }

@@ -2,7 +2,7 @@
 //!
 //! The result depends on the rows and their order alone, not on how the stream is divided into batches,
 //! because there is a step for every row: the mean is updated, then the separating matrix. The state is
-//! stored in the model as a vector, so that a saved model can be continued.
+//! stored in the model as a vector, so that the fit of a saved model can be continued.
 
 use super::online::State;
 use crate::data::{Features, Rows};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 /// Number of initial rows from which the scales of the columns are estimated.
 const FIRST: usize = 64;
 
-/// Number of rows at which the step size of a stream continues after a fit: steps are as short as at the end of a fit.
+/// Minimum row counter of the step size when a stream continues a fit: steps are as short as at the end of the fit.
 const FITTED: u64 = 100_000;
 
 /// Name of the tensor that holds the state.
@@ -91,6 +91,7 @@ impl Stream {
         }
     }
 
+    /// Buffers a row, or takes the step on it.
     fn row(&mut self, row: Vec<f64>) {
         if self.state.is_some() {
             return self.learn(&row);
@@ -101,7 +102,7 @@ impl Stream {
         }
     }
 
-    /// The first steps, with each column divided by its scale, so that the result does not depend on the units.
+    /// The first steps, from a matrix that divides each column by its scale, so that the result does not depend on the units.
     fn begin(&mut self) {
         let (p, waiting) = (self.mean.len(), std::mem::take(&mut self.waiting));
         let n = (waiting.len() / p) as f64;
@@ -119,6 +120,7 @@ impl Stream {
         waiting.chunks_exact(p).for_each(|row| self.learn(row));
     }
 
+    /// Updates the mean and takes the step on a row.
     fn learn(&mut self, row: &[f64]) {
         self.n += 1;
         if self.center {
@@ -192,6 +194,7 @@ impl Stream {
         out
     }
 
+    /// Inverse of [`packed`](Self::packed); `None` if the vector has another length.
     fn unpacked(numbers: &[f64], p: usize, k: usize, (center, extended): (bool, bool)) -> Option<Self> {
         let (counts, rest) = numbers.split_at_checked(4)?;
         let (mean, rest) = rest.split_at_checked(p)?;

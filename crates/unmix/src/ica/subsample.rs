@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// Rows for each pair of sources. With fewer, overfitting mixes sources, and the search takes many more steps
-/// than on all rows (17 times as many with one row a pair); with 20, about as many.
+/// Rows of the subsample for each pair of sources. With fewer, overfitting mixes sources, and the search takes many
+/// more steps than on all rows (17 times as many with one row for each pair); with 20, about as many.
 const ROWS: u64 = 20;
 
 /// Minimum number of rows.
@@ -24,13 +24,13 @@ pub(super) const MOST: u64 = 12;
 /// Length of a block of consecutive rows.
 const RUN: u64 = 32;
 
-/// Number of rows, of `n`, for the first steps of a search for `k` sources: as requested, or, unless `begins` forbids, by the
-/// constants above. `None` for all rows.
-pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option<u64> {
+/// Number of rows, of `n`, for the first steps of a search for `k` sources: as `asked`, or, with `auto`, by the constants above. `None`
+/// for all rows.
+pub(super) fn size(asked: Option<u64>, n: u64, k: usize, auto: bool) -> Option<u64> {
     let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);
     match asked {
         Some(m) => Some(m).filter(|&m| m > k as u64 && m < n),
-        None => Some(enough).filter(|&m| begins && n / SHARE >= m),
+        None => Some(enough).filter(|&m| auto && n / SHARE >= m),
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn columns<T: Real>(
     Ok((0..unmixing.rows()).map(column).collect())
 }
 
-/// Evenly spaced runs; the gaps between them have equal lengths or lengths that differ by one.
+/// Indices of `m` of `n` rows in evenly spaced blocks; the gaps between them have lengths that differ by at most one.
 fn evenly(n: u64, m: u64) -> Vec<u64> {
     let runs = m.div_ceil(RUN);
     let first = |i: u64| i * RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;

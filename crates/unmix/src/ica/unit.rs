@@ -2,7 +2,7 @@
 //! the previous ones.
 //!
 //! ```text
-//! w <- E[g(w'z) z] - E[g'(w'z)] w,    made orthogonal to the rows before, twice,    normalised
+//! w <- E[g(w'z) z] - E[g'(w'z)] w,    orthogonalised against the previous rows, twice,    normalised
 //! ```
 //!
 //! Directions are deflated, not the rows: rounding errors along a direction that was subtracted from the rows
@@ -20,7 +20,7 @@ use crate::solve::Steps;
 use crate::stats::{Contrast, GatherUnit};
 use serde::{Deserialize, Serialize};
 
-/// Rows of a rotation, one at a time, starting at those of `start`.
+/// A rotation, one row at a time; the search for each row starts at that of `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrast,
@@ -35,13 +35,13 @@ pub(super) fn solve<T: Real>(
     let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(UnitsFound::nothing(k)))?;
     for i in steps.n_iter() as usize..k {
         let mut w = start.row(i).to_vec();
-        let new = orthogonal_to(&mut w, &at.rows);
-        if !new {
+        let independent = orthogonal_to(&mut w, &at.rows);
+        if !independent {
             w = crate::num::factor::complement(&at.rows).row(0).to_vec();
         }
         // The last direction is the orthogonal complement of the others.
         if i + 1 < k || k == 1 {
-            if guard == Guard::Change && new {
+            if guard == Guard::Change && independent {
                 // As in other implementations: the initial vector itself is not orthogonalised, only the
                 // result of the first step.
                 let length = dot(start.row(i), start.row(i)).sqrt();
@@ -69,8 +69,9 @@ pub(super) fn solve<T: Real>(
 /// Units found so far.
 #[derive(Serialize, Deserialize)]
 struct UnitsFound {
+    /// Their vectors.
     rows: Matrix<f64>,
-    /// Maximum number of iterations of a unit.
+    /// Largest number of iterations of a unit.
     n_iter: u64,
     /// Largest residual of a unit.
     residual: f64,
@@ -107,7 +108,9 @@ struct Search<'s, 'a, 'b, T: Real> {
 #[derive(Serialize, Deserialize)]
 struct State {
     w: Vec<f64>,
+    /// The vector before the last step.
     before: Option<Vec<f64>>,
+    /// Factor of steps, halved when they oscillate.
     damping: f64,
     residual: f64,
     sweeps: u64,
@@ -133,7 +136,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         Ok(Unit { at, outcome, n_iter: steps.n_iter() })
     }
 
-    /// A step, or the reason why there is none.
+    /// A step, unless the search has ended: then its outcome.
     fn step(
         &self,
         at: &mut State,

@@ -18,16 +18,16 @@ pub(crate) enum SweptRows<'a, 'b, T: Real> {
 /// Rows in `k` coordinates `z = basis (x - mean)`.
 pub(crate) struct View<'a, 'b, T: Real> {
     pub(crate) place: SweptRows<'a, 'b, T>,
-    /// Offset that is subtracted first, unless it is 0 throughout.
+    /// Offset that is subtracted from the rows; `None` if it is 0.
     pub(crate) mean: Option<&'a [f64]>,
-    /// `k x p`; the identity if there is none.
+    /// `k x p`; `None` for the identity.
     pub(crate) basis: Option<&'a Matrix<f64>>,
     /// Number of coordinates.
     pub(crate) k: usize,
 }
 
 impl<'a, 'b, T: Real> View<'a, 'b, T> {
-    /// Rows that are white already.
+    /// Rows that are white: they are their own coordinates.
     #[cfg(test)]
     pub(crate) fn already_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
         Self { place: SweptRows::Rows(rows), mean: None, basis: None, k }
@@ -70,7 +70,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// The same as rows that can be read in any order.
+    /// The input of a sweep, as rows that can be read in any order.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! Warnings about sources that may not be genuine: rows that were not white, too few rows, sources that are nearly Gaussian,
+//! Warnings about sources that may be wrong: rows that were not white, too few rows, sources that are nearly Gaussian,
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
-use super::pair_turns::better_rotations;
+use super::pair_rotations::better_rotations;
 use super::search::Algorithm;
 use super::{Search, SolverResult, subsample};
 use crate::data::Rows;
@@ -23,7 +23,7 @@ const FLAT: &str = "have flatter tails than a Gaussian";
 /// Maximum number of sources that a warning lists; for more it gives their number.
 const LISTED: usize = 12;
 
-/// Number of rows from which autocorrelation is estimated.
+/// Number of consecutive rows from which autocorrelation is estimated.
 const FOLLOWING: u64 = 1 << 13;
 
 /// Sources whose statistic exceeds the critical value by this factor remain significant with an effective
@@ -127,8 +127,8 @@ fn wrong_sign(mut sources: Vec<usize>, (assumed, seen): (&str, &str)) -> Option<
     sources.sort_unstable();
     (!sources.is_empty()).then(|| {
         format!(
-            "{} {seen}, but with this contrast and extended=False sources are assumed to {assumed}: such sources are not separated from \
-             each other; set extended=True",
+            "{} {seen}, but with this contrast and extended=false sources are assumed to {assumed}: such sources are not separated from \
+             each other; set extended=true",
             listed(&sources)
         )
     })
@@ -163,7 +163,7 @@ fn subtracted<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates) -> Vec<f64
     coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec)
 }
 
-/// Autocorrelation times of the quantities averaged by [`tails`], for sources whose verdict may depend on
+/// Autocorrelation times of the terms that [`tails`] averages, for sources whose warning may depend on
 /// them; 1 for the others.
 fn autocorrelation_times<T: Real>(
     rows: &Rows<'_, T>,
@@ -175,10 +175,10 @@ fn autocorrelation_times<T: Real>(
 ) -> Result<Vec<f64>> {
     let mut times = vec![1.0; tails.len()];
     let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < FAR).collect();
-    let open = near.iter().any(|&i| tails[i].abs() >= 1.0);
+    let significant = near.iter().any(|&i| tails[i].abs() >= 1.0);
     let wrong = fixed_sign(search).is_some() && near.iter().any(|&i| tails[i] < -1.0);
     // A single nearly Gaussian source is identifiable.
-    if !(open && near.len() >= 2 || wrong) {
+    if !(significant && near.len() >= 2 || wrong) {
         return Ok(times);
     }
     let unmixing = coordinates.folded(&found.w);
@@ -206,7 +206,7 @@ pub(super) fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
     (0..w.rows()).map(|i| second[(i, i)].max(0.0).sqrt()).collect()
 }
 
-/// For searches with contrasts of one sign: a warning about sources of the other sign.
+/// For searches whose contrasts have one sign: the tails that they assume, and those that they cannot separate.
 fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
     let fixed = match search.algorithm {
         Algorithm::PicardO { extended } | Algorithm::Picard { extended } | Algorithm::Easi { extended } => {
@@ -221,7 +221,7 @@ fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Rotations do not change the covariance of white rows, so deviations from whiteness remain.
+/// A warning if rows that are only rotated are not white: a rotation does not remove correlations.
 fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
     let moments = coordinates.moments.as_ref().filter(|_| search.rotates_only())?;
     let p = moments.rows();
@@ -234,13 +234,13 @@ fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
     };
     (off((i, j)) > WHITE / coordinates.n.sqrt()).then(|| {
         format!(
-            "the rows are not white ({what}), and with whiten=False this algorithm estimates a rotation, which separates sources \
+            "the rows are not white ({what}), and with whiten=false this algorithm estimates a rotation, which separates sources \
              of whitened rows only; leave whiten at its default, or whiten the rows first"
         )
     })
 }
 
-/// Maximum likelihood with the wrong density may be worse than a Gaussian model, which has no sources at all.
+/// A warning if a Gaussian model of the rows has a higher likelihood than the sources, as with a wrong density of these.
 fn less_likely_than_gaussian(
     coordinates: &Coordinates,
     search: &Search<'_>,
@@ -253,7 +253,7 @@ fn less_likely_than_gaussian(
     // A constant column has no density.
     (behind > 0.0 && behind.is_finite() && coordinates.n_constant == 0).then(|| {
         let remedy = match fixed_sign(search) {
-            Some(_) => "; set extended=True if sources may have flat tails",
+            Some(_) => "; set extended=true if sources may have flatter tails than a Gaussian",
             None => "",
         };
         format!(

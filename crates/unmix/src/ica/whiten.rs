@@ -54,9 +54,11 @@ impl Preparation {
             warnings.push(rank_deficient(k, wanted, n, p, single));
         }
         if found.n_constant > 0 {
-            let (c, columns) =
-                (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
-            warnings.push(format!("{c} of {p} {columns} not vary; their mixing coefficients are 0"));
+            let (c, not_varying) = match found.n_constant {
+                1 => (1, "does not vary; its"),
+                c => (c, "do not vary; their"),
+            };
+            warnings.push(format!("{c} of {p} columns {not_varying} mixing coefficients are 0"));
         }
         Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
@@ -84,7 +86,7 @@ impl Preparation {
         check_square(self.method, p, 12)?;
         let mut warnings = Vec::new();
         if !matches!(self.n_components, Components::All) {
-            warnings.push("Ignoring n_components with whiten=False.".into());
+            warnings.push("n_components has no effect with whiten=false".into());
         }
         let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
         if !scatter.finite() {

@@ -3,14 +3,14 @@
 //!
 //! A search with another contrast, or with adaptive widths, may converge at a mixture of two sources. The
 //! criterion is `J = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two, whose bounded
-//! slope limits the influence of outlying rows. `J` of the pair rotated by `t` less `J` of the pair as it is
-//! has the standard error of its first-order part, a mean over rows. For autocorrelated rows the effective
-//! sample size of that mean is used.
+//! slope limits the influence of outlying rows. The test statistic is the gain, `J` of the rotated pair minus `J` of
+//! the pair itself, in units of the standard error of its first-order expansion, which is a mean over rows. For
+//! autocorrelated rows the effective sample size of that mean is used.
 //!
-//! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source
-//! whose correlation with the truth is below 0.95, and all of these give a warning. Of 1700 fits of sources of fourteen other
-//! kinds, 2 to 20 of them in 300 to 8000 rows, whose correlations are all above 0.95, 5 give a warning, 4 of them with Student's t
-//! of 6 degrees and correlations below 0.97.
+//! Measured on mixtures of 4 sources with Student's t distribution with 3 degrees of freedom: of 60 fits each with 1000 and 4000
+//! rows, 17 and 13 ended with a source whose correlation with the truth is below 0.95, and all of these give a warning. Of 1700
+//! fits of sources of fourteen other kinds, 2 to 20 sources and 300 to 8000 rows, whose correlations are all above 0.95, 5 give a
+//! warning, 4 of them with Student's t with 6 degrees of freedom and correlations below 0.97.
 
 use super::subsample;
 use crate::data::Rows;
@@ -37,16 +37,18 @@ const MOST_VALUES: u64 = 1 << 25;
 /// there is no test.
 const FEWEST_ROWS: u64 = 1 << 10;
 
-/// Consecutive rows used for a pair that a rotation makes less Gaussian: enough for autocorrelation times of several hundreds.
+/// Number of consecutive rows from which the autocorrelation time is estimated for a pair that a rotation makes less Gaussian:
+/// enough for autocorrelation times of several hundred rows.
 const FOLLOWING: u64 = 1 << 14;
 
 /// Two sources that a rotation makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairRotation {
+    /// Indices of the two sources.
     pub(super) pair: (usize, usize),
     /// Angle in rad.
     pub(super) angle: f64,
-    /// Decrease of Gaussianity in standard errors.
+    /// The gain in `J` in standard errors.
     pub(super) t: f64,
 }
 
@@ -85,14 +87,15 @@ pub(super) fn better_rotations<T: Real>(
 /// Those of `turns` that remain significant with effective sample sizes; `columns` are sources of consecutive
 /// rows.
 fn of_dependent_rows(turns: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
-    let as_worth = |turn: PairRotation| {
+    let with_effective_size = |turn: PairRotation| {
         let (i, j) = turn.pair;
         let time = autocorrelation_time(first_order(&columns[i], &columns[j], turn.angle));
         PairRotation { t: turn.t / time.sqrt(), ..turn }
     };
-    turns.into_iter().map(as_worth).filter(|turn| turn.t > CERTAIN).collect()
+    turns.into_iter().map(with_effective_size).filter(|turn| turn.t > CERTAIN).collect()
 }
 
+/// The significant rotation with the largest gain of each pair of columns, if rows are independent.
 fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
     use rayon::prelude::*;
     let each: Vec<Vec<f64>> = columns.iter().map(|y| log_cosh(y.iter().copied())).collect();
@@ -121,7 +124,7 @@ fn log_cosh<T: Real>(y: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// The first-order contribution of each row to the difference of `J` between two rotated sources and the sources themselves.
+/// The first-order contribution of each row to the gain in `J` by a rotation of two sources.
 fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     let (sin, cos) = angle.sin_cos();
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
@@ -132,19 +135,14 @@ fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     (0..x.len()).map(|i| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum()).collect()
 }
 
-/// How much less Gaussian two sources are when they are rotated, and its standard error.
-fn gain(
-    (x, y): (&[f64], &[f64]),
-    without_whitening: (&[f64], &[f64]),
-    weights: &[f64],
-    angle: f64,
-) -> (f64, f64) {
+/// The gain in `J` by a rotation of two sources, and its standard error; `unrotated` is `log cosh` of the sources themselves.
+fn gain((x, y): (&[f64], &[f64]), unrotated: (&[f64], &[f64]), weights: &[f64], angle: f64) -> (f64, f64) {
     let (sin, cos) = angle.sin_cos();
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
     let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
     let n: f64 = weights.iter().sum();
     let mean = |values: &[f64]| values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / n;
-    let values = [&along[..], &across, without_whitening.0, without_whitening.1];
+    let values = [&along[..], &across, unrotated.0, unrotated.1];
     let apart = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
     let gain = apart[0].powi(2) + apart[1].powi(2) - apart[2].powi(2) - apart[3].powi(2);
     // First-order contribution of a row, minus its mean.
@@ -194,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_depend_on_each_other_count_for_what_they_are_worth() {
+    fn autocorrelated_rows_count_by_their_effective_sample_size() {
         // Every row is repeated twenty times: the effective sample size is a twentieth.
         let (n, times) = (500, 20);
         let again = |v: &[f64]| -> Vec<f64> { v.iter().flat_map(|v| vec![*v; times]).collect() };
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_a_number_of_repetitions_and_none_leaves_a_row_out() {
+    fn a_weight_is_a_number_of_repetitions_and_0_leaves_a_row_out() {
         let n = 900;
         let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.4);
         let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
