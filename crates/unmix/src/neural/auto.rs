@@ -2,12 +2,16 @@
 //!
 //! A small `a` separates sub-Gaussian sources, a large one super-Gaussian sources, and each fails for the
 //! other kind: with any fixed `a`, two sources of equal variance stay mixed if they are of the wrong kind. So
-//! at every check each component gets the candidate with the larger `(A - b) /
-//! |b|`, whether or not that is significant. A significance threshold would be wrong here: the mean of `psi` of a mixture of `m` sources of one kind is about `3 / (m + 2)` of that of a source, so at the principal axes of 20 sources of equal variance no component is significantly of either kind, although its sign is usually correct; and a component with the wrong width converges to the mixture that is nearest to Gaussian, at which it never becomes significant.
+//! at every check each component gets the candidate with the larger `(A - b) / |b|`
+//! ([`separation`](super::separation)), whether or not that is significant. A significance threshold would be wrong
+//! here: the mean of `psi` of a mixture of `m` sources of one kind is about `3 / (m + 2)` of that of a source, so at
+//! the principal axes of 20 sources of equal variance no component is significantly of either kind, although its sign
+//! is usually correct; and a component with the wrong width converges to the mixture that is nearest to Gaussian, at
+//! which it never becomes significant.
 
 use super::separation::Separation;
 
-/// For sub-Gaussian and for super-Gaussian sources.
+/// Candidates of `a`: for sub-Gaussian and for super-Gaussian sources.
 pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
 /// Significance threshold for `A - b`, in standard errors.
@@ -15,17 +19,17 @@ pub const CERTAIN: f64 = 4.0;
 
 /// Sweeps in which widths are checked: often at first, rarely later. The first check is at the start, before
 /// a wrong `a` can rotate a pair of equal variance to its least separated position.
-const LOOKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
+const CHECKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
-/// The last of them; from here on checks follow each other at `LATER` sweeps while components still become less Gaussian.
-pub const LAST_LOOK: u64 = 30;
+/// The last of these fixed checks; later ones follow at intervals of `LATER` sweeps while components still become less Gaussian.
+pub const LAST_CHECK: u64 = 30;
 
 /// Sweeps from one later check to the next.
 const LATER: u64 = 10;
 
-/// Whether components are examined after this number of sweeps; `settled` if later examinations changed nothing.
+/// Whether components are checked after this number of sweeps; `settled` if there are to be no checks after the fixed ones.
 pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
-    LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep.is_multiple_of(LATER))
+    CHECKS.contains(&sweep) || (!settled && sweep > LAST_CHECK && sweep.is_multiple_of(LATER))
 }
 
 /// The candidate with the larger score, for each of `k` components.
@@ -59,16 +63,15 @@ pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     out
 }
 
-/// More than the largest `t` that a search among `k` Gaussian components of equal variance comes to (measured with `k` from 5 to 40
-/// and 25 to 1600 rows a component: 1.0 to 1.25 `sqrt(k)`).
+/// Upper bound of the largest `t` that a search among `k` Gaussian components of equal variance finds (measured with `k` from 5 to 40
+/// and 25 to 1600 rows for each component: 1.0 to 1.25 `sqrt(k)`).
 fn null_search_bound(k: usize) -> f64 {
     1.5 * (k as f64).sqrt()
 }
 
-/// Components that cannot be distinguished from Gaussian ones by a search that searched for the opposite. Among `k` Gaussian
-/// components such a
-/// search finds `t` above [`CERTAIN`] from some ten components on, and an [`evidence`] of 0.3 to 0.67 `k^2`; `k` sources that are found
-/// have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian where their evidence is at most `k^2`.
+/// Components that cannot be distinguished from Gaussian ones, given that the search maximised non-Gaussianity. Among about ten or more
+/// Gaussian components such a search finds `t` above [`CERTAIN`], and among `k` an [`evidence`] of 0.3 to 0.67 `k^2`; `k` estimated
+/// sources have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian if their evidence is at most `k^2`.
 pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
     let t = |j: usize| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j]));

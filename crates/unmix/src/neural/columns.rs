@@ -2,6 +2,7 @@
 
 use crate::num::{Real, widest};
 
+/// Means of the columns.
 pub(super) fn column_means<T: Real>(y: &[T], k: usize) -> Vec<f64> {
     let n = (y.len() / k) as f64;
     let mut sums = vec![T::default(); k];
@@ -16,13 +17,14 @@ pub(super) fn column_means<T: Real>(y: &[T], k: usize) -> Vec<f64> {
     sums.iter().map(|s| s.to_f64() / n).collect()
 }
 
-/// Biased, of codes whose mean is 0.
+/// Variances of the columns, divisor `n`.
 pub(super) fn variances<T: Real>(y: &[T], k: usize) -> Vec<f64> {
     let n = (y.len() / k) as f64;
     let means = column_means(y, k);
     column_products(y, y, k).iter().zip(means).map(|(s, m)| (s / n - m * m).max(0.0)).collect()
 }
 
+/// `sum a_ij b_ij` over the rows `i`, for each column `j`.
 pub(super) fn column_products<T: Real>(a: &[T], b: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
     widest(

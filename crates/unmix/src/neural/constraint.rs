@@ -18,7 +18,7 @@ pub(super) fn lengths<T: Real>(w: &[T], k: usize) -> Vec<f64> {
     sums.iter().map(|s| s.to_f64().sqrt().max(f64::MIN_POSITIVE)).collect()
 }
 
-/// Columns divided by these lengths.
+/// Divides the columns by these lengths.
 pub(super) fn divide<T: Real>(w: &mut [T], by: &[f64]) {
     let inverse: Vec<T> = by.iter().map(|l| T::from_f64(1.0 / l)).collect();
     widest(
@@ -46,7 +46,7 @@ pub(super) fn project<T: Real>(constraint: Constraint, w: &mut [T], k: usize) ->
             let by = lengths(w, k);
             divide(w, &by);
         }
-        Constraint::GpmOptions => {
+        Constraint::Polar => {
             let m = factor::polar_rows(&wide(w).transposed())?.transposed();
             put(w, &m);
         }
@@ -62,8 +62,8 @@ pub(super) fn project<T: Real>(constraint: Constraint, w: &mut [T], k: usize) ->
     Ok(())
 }
 
-/// The nearest matrix with orthonormal columns, by `W <- 1.5 W - 0.5 W W'W`. Unit columns do not keep the eigenvalues of `W'W` below 1 (they reach `k`), so it is
-/// divided by a bound of the largest first.
+/// The polar factor of `w` with its columns normalised, by the Newton-Schulz iteration `W <- 1.5 W - 0.5 W W'W`. With unit columns, eigenvalues
+/// of `W'W` may be as large as `k`, so `W` is divided by the root of a bound of the largest first.
 pub(super) fn newton_schulz(w: &Matrix<f64>) -> Matrix<f64> {
     let k = w.cols();
     let mut w = w.clone();
@@ -73,7 +73,7 @@ pub(super) fn newton_schulz(w: &Matrix<f64>) -> Matrix<f64> {
     let m = gram(&w);
     let bound = (0..k).map(|i| m.row(i).iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
     w.as_mut_slice().iter_mut().for_each(|x| *x /= bound.sqrt());
-    // An eigenvalue e near 0 grows by 9/4 a round; near 1 the error squares.
+    // An eigenvalue of W'W near 0 grows by a factor of 9/4 in each iteration; near 1 convergence is quadratic.
     for _ in 0..60 {
         let m = gram(&w);
         let away = (0..k * k).map(|e| (m.as_slice()[e] - f64::from(u8::from(e / k == e % k))).abs());
@@ -108,7 +108,7 @@ mod tests {
             away(g.as_slice(), Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j))).as_slice())
         };
         assert!(unit(&a) < 1e-12 && unit(&newton_schulz(&w)) < 1e-12);
-        // Newton and Schulz's iteration finds the polar factor of what it begins with: unit columns.
+        // The Newton-Schulz iteration finds the polar factor of its initial value, the normalised columns.
         let mut columns = b.clone();
         let by = lengths(columns.as_slice(), k);
         divide(columns.as_mut_slice(), &by);

@@ -3,15 +3,15 @@
 //! Components converge where `g_ij = s_j^(1 + alpha) E[y_i phi(z_j)] - s_i^(1 + alpha) E[y_j phi(z_i)]` is 0 for every pair. A
 //! small rotation of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling rotates the pair by
 //! `mean(g_ij) / L_ij`: a standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967).
-//! Both the standard error of `L_ij` and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch
-//! means, Conway 1963): no moment higher than those that are averaged has to be estimated, rows need not be
-//! independent, as long as the autocorrelation is shorter than a block.
+//! The standard errors of `L_ij` and `g_ij` are estimated from the scatter of their means over blocks of consecutive rows (batch
+//! means, Conway 1963): no higher moments have to be estimated, and rows need not be independent, as long as the
+//! autocorrelation is shorter than a block.
 //!
-//! Unlike the condition for pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are
-//! not Gaussian but have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
+//! Unlike in the condition for pairs, `L_ij` here has `E[z_i² phi'(z_j)]`, not its value `E[phi'(z_j)]` for independent codes: for rows
+//! of a spherical distribution, which are not Gaussian but have no axes, the first makes `L_ij` 0 in every direction, the second large.
 //!
-//! Standard deviations of the codes are estimates, too. What an error of theirs adds to `A - b` and to `L_ij` is, of Gaussian codes,
-//! `-A (mean(z²) - 1)`, and is taken out block by block.
+//! Standard deviations of the codes are estimates, too. Their error changes `A - b` and `L_ij` by `-A (mean(z²) - 1)` for Gaussian codes,
+//! which is subtracted block by block.
 
 use super::native::orthonormality;
 use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
@@ -21,17 +21,17 @@ use crate::num::{Matrix, Real, factor, kernel};
 use crate::run::Run;
 use crate::stats::quantiles::{student, upper_sum};
 
-/// Blocks of consecutive rows.
+/// Number of blocks of consecutive rows.
 const BLOCKS: usize = 32;
-/// With fewer the scatter is not estimated.
+/// Minimum number of blocks from which the scatter is estimated.
 const FEWEST: usize = 8;
-/// Rows of a block at least.
+/// Minimum number of rows of a block.
 const ROWS: usize = 4;
-/// Numbers that the sums of all blocks have at most.
+/// Maximum number of entries of the sums of all blocks.
 const NUMBERS: usize = 1 << 23;
-/// Axes that are not components are examined up to this number, or four for each component.
+/// Maximum number of axes outside of the components that are included, besides the bound of `4 k` axes in all.
 const OTHERS: usize = 256;
-/// Multiplications of rows with axes, and rows, at most: beyond that every block is truncated.
+/// Maximum numbers of multiplications and of rows: blocks are truncated accordingly.
 const WORK: usize = 1 << 28;
 const MOST: usize = 1 << 18;
 
@@ -39,13 +39,13 @@ const MOST: usize = 1 << 18;
 /// whose axes are known, 1.0 to 1.1 up to `v = 0.01`, 1.3 at 0.04, 1.5 at 0.07.
 const SECOND: f64 = 7.0;
 
-/// Components whose Gram matrix is further than that from the identity are not taken for orthogonal.
+/// Maximum deviation of components from orthonormality (`||W'W - I||_F`) for which these statistics are computed.
 const FAR: f64 = 0.5;
 
 /// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     n: f64,
     /// Sum of `phi(z_j) z_i`, `k x r`.
     cross: Matrix<f64>,
@@ -63,15 +63,15 @@ pub(crate) struct BlockEvidence {
     /// Standard deviations along all axes, components first.
     sigma: Vec<f64>,
     blocks: Vec<Sums>,
-    /// The fraction of the rows that the blocks have.
+    /// The fraction of the rows that are in the blocks.
     share: f64,
     /// Number of further directions of the rows.
     rest: usize,
 }
 
 impl BlockEvidence {
-    /// Of coordinates `x`, cut into `count` blocks, along the orthonormal rows of `w`, whose standard deviations are `sigma`; the first
-    /// of them, as many as `h` has widths, are components.
+    /// Statistics of coordinates `x`, divided into `count` blocks, along the orthonormal rows of `w`, whose standard deviations are `sigma`;
+    /// the first of these, as many as `h` has widths, are components.
     fn new<T: Real>(
         x: &[T],
         weights: Option<&[f64]>,
@@ -90,7 +90,7 @@ impl BlockEvidence {
             let x = &x[rows.start * inner..rows.end * inner];
             sums(x, weights.map(|w| &w[rows]), &into, &ready, k)
         };
-        // Small problems are not on a pool.
+        // Small problems run without a thread pool.
         let blocks = match rayon::current_thread_index() {
             Some(_) => (0..count).into_par_iter().map(one).collect(),
             None => (0..count).map(one).collect(),
@@ -141,8 +141,8 @@ fn sums<T: Real>(
 }
 
 impl<T: Real> Principal<'_, T> {
-    /// The components, rows of `w` in coordinates, through `h` and all rows, in blocks of `block_length`; none where rows are too
-    /// few, or components are no axes of a rotation.
+    /// Statistics of the components, rows of `w` in coordinates, under `h`, over blocks of at least two `block_length`s; none if there are too
+    /// few rows, or if components are far from orthonormal.
     pub(crate) fn seen(
         &self,
         w: &Matrix<f64>,
@@ -155,7 +155,7 @@ impl<T: Real> Principal<'_, T> {
         }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
-        // A block is as long as the autocorrelation: pairs of blocks are nearly independent.
+        // Blocks of twice the block length, beyond which rows are not autocorrelated, are nearly independent.
         let length = if block_length > 1 { 2 * block_length as usize } else { ROWS };
         let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
         if count < FEWEST {
@@ -174,7 +174,7 @@ impl<T: Real> Principal<'_, T> {
         Ok(Some(BlockEvidence { share, rest, ..seen }))
     }
 
-    /// The rows of `w`, made orthonormal, and other axes, the largest variance first, among the first coordinates.
+    /// The rows of `w`, orthonormalised, and orthogonal axes in the space of the first coordinates, by decreasing variance.
     fn frame(&self, w: &Matrix<f64>) -> Result<Matrix<f64>> {
         let w = factor::polar_rows(w)?;
         let (k, r) = (w.rows(), w.cols());
@@ -183,7 +183,7 @@ impl<T: Real> Principal<'_, T> {
             f64::from(u8::from(i == m)) - (0..k).map(|j| w[(j, i)] * w[(j, m)]).sum::<f64>()
         });
         let (values, turn) = factor::eigh(&factor::multiply_transposed(&outside, &outside))?;
-        // Coordinates that components take up leave nothing.
+        // Coordinates in the span of the components have no orthogonal part.
         let more = values.iter().filter(|v| **v > 1e-3).count().min(r - k);
         if more == 0 {
             return Ok(w);
@@ -204,23 +204,23 @@ pub struct SamplingError {
     pub t: f64,
     /// The smallest `L_ij` over all other axes, in units of its standard error.
     pub least: f64,
-    /// The axis which that is; one that is no component where it is not below their number.
+    /// The index of that axis: of a component if it is less than their number.
     pub partner: usize,
-    /// What `t` and `least` have to exceed.
+    /// The critical value that `t` and `least` must exceed.
     pub needed: f64,
-    /// An upper bound of the angle between the component and where all rows there could be would put it, in rad.
+    /// An upper bound of the angle between the component and the population axis, in rad.
     pub angle: f64,
 }
 
-/// Quantiles that a verdict requires.
+/// Error rate of a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Confidence {
     /// The probability that some component of a model exceeds a bound by chance.
     pub(crate) level: f64,
-    /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find
-    /// under the null hypothesis.
+    /// Correction of the critical value for the search, in standard errors, times the square root of the number of directions: a search
+    /// among so many finds as much under the null hypothesis.
     pub(crate) search: f64,
-    /// Whether components need not have converged, so that the distance to convergence is part of the angle.
+    /// Whether components may not have converged, so that the distance to the stationary point is part of the angle.
     pub(crate) moving: bool,
 }
 
@@ -247,7 +247,7 @@ impl BlockEvidence {
                 turns.push(self.share * gradient.variance / slope);
                 moved += if demand.moving { gradient.value * gradient.value / slope } else { 0.0 };
             }
-            // No other direction has more variance than the last axis, and what has little turns nothing far.
+            // The other directions have at most the variance of the last axis, and directions of small variance rotate a component little.
             let last = turns.last().copied().unwrap_or(0.0);
             turns.resize(turns.len() + self.rest, last);
             let square = upper_sum(&turns, quantile) * (1.0 + SECOND * turns.iter().sum::<f64>());
@@ -257,7 +257,7 @@ impl BlockEvidence {
         (0..k).map(one).collect()
     }
 
-    /// The mean over rows of what `sum` adds up over those of a block.
+    /// The mean over rows of a quantity whose sum over the rows of a block is `sum`.
     fn mean(&self, sum: &dyn Fn(&Sums) -> f64) -> Mean {
         let (mut n, mut total) = (0.0, 0.0);
         for b in &self.blocks {
@@ -292,7 +292,7 @@ struct Pair {
     sj: f64,
     /// `s^alpha` of both.
     weight: [f64; 2],
-    /// `A` of both; none for an axis that is no component.
+    /// `A` of both; none for an axis outside of the components.
     score_slope: [Option<f64>; 2],
 }
 
@@ -304,7 +304,7 @@ impl Pair {
         Self { i, j, si, sj, weight: [si.powf(alpha), sj.powf(alpha)], score_slope }
     }
 
-    /// `L_ij` summed over the rows of a block, less what the block's own variances add to it.
+    /// `L_ij` summed over the rows of a block, corrected for the variances of the codes in the block.
     fn pair_coefficient(&self, b: &Sums) -> f64 {
         let half = |i: usize, si: f64, j: usize, sj: f64, score_slope: f64| {
             let bend = b.bend[(j, i)] - score_slope * (b.square[i] - b.n);

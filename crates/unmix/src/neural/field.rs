@@ -1,11 +1,11 @@
 //! Half the gradient of any rule, from weights and a batch of rows: `G = X'E/n + W K`.
 //!
 //! Terms are added in a fixed order. (1) The nonlinear reconstruction: codes (deflated or not), standard
-//! deviations, `U = h(Y/sigma) sigma`, the error `UM - Y` in its several forms times `h'`; the decoder's
+//! deviations, `U = h(Y/sigma) sigma`, the error `UM - Y` in one of its forms times `h'`; the decoder's
 //! part. (2) The triangular term. (3) The linear terms and (4) those that keep columns orthogonal
 //! ([`linear_gradient`]). (5) Sparsity and the terms of independent component analysis.
 //!
-//! Rows are centred by their batch without being changed: what is subtracted from `Y` and from `E` column by column is enough,
+//! Rows are centred by the mean of their batch without a centred copy: it is sufficient to subtract column means from `Y` and `E`,
 //! because `(X - 1m)'E = X'(E - mean E)`.
 
 mod reconstruction;
@@ -21,19 +21,19 @@ use serde::{Deserialize, Serialize};
 /// Parameters of a rule besides its weights.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
-    /// Standard deviations along the columns, learned ones or those of the last batch.
+    /// Standard deviations along the columns: learned, or those of the last batch.
     pub sigma: Vec<f64>,
-    /// Variances along the columns in the batches so far.
+    /// Exponential moving averages of the variances along the columns.
     pub variance: Vec<f64>,
-    /// The number in the nonlinearity.
+    /// The width `a` of the nonlinearity.
     pub a: f64,
-    /// One for each component in its place; empty where that one is for all.
+    /// Widths of the components; empty if `a` is the width of all.
     pub widths: Vec<f64>,
     /// Factor of terms that are scaled by the length of rows.
     pub length: f64,
-    /// Weights of orthogonality are in units of the mean variance along the columns, or as they are.
+    /// Whether the weight of orthogonality is in units of the mean variance along the columns.
     pub beta_by_variance: bool,
-    /// A part of the mean variance that is added to each.
+    /// Fraction of the mean variance that is added to each variance.
     pub eps: f64,
 }
 
@@ -47,15 +47,16 @@ impl State {
 /// Half-gradients of the parameters besides the weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExtraGradients {
-    /// Of the standard deviations.
+    /// With respect to the standard deviations.
     pub sigma: Vec<f64>,
-    /// Of the number in the nonlinearity.
+    /// With respect to the width `a`.
     pub a: f64,
 }
 
-/// The weight by which a record's `beta` is divided when it counts in units of the mean variance: that of the designs on which
-/// published weights were found to work.
+/// Mean variance along the columns in the experiments for which the weights `beta` in the tables were chosen: `beta` divided by it is a
+/// weight in units of the mean variance.
 pub(crate) const MEAN_VARIANCE: f64 = 6.0;
+
 /// Buffers of one step, and its result. Nothing is allocated while the batch size is constant.
 pub struct Field<T> {
     spec: Spec,
@@ -75,14 +76,14 @@ pub struct Field<T> {
     table: Vec<T>,
     pub(super) inner: Matrix<f64>,
     pub(super) has_inner: bool,
-    /// What is subtracted from each column along itself; see [`tangent`](Self::tangent).
+    /// Minus the component of the gradient of each column along the column; see [`tangent`](Self::tangent).
     pub(super) radial: Vec<f64>,
-    /// Of what is learned beside the weights.
+    /// Half-gradients of the other parameters.
     pub further: ExtraGradients,
 }
 
 impl<T: Real> Field<T> {
-    /// For weights of `p x k`.
+    /// Buffers for weights of `p x k`.
     pub fn new(spec: &Spec, p: usize, k: usize) -> Self {
         let none = Vec::new;
         Self {
@@ -134,9 +135,9 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// Removes the component of the gradient along the columns, which must not affect a step with unit
-    /// columns: for each column alone, or, where columns are kept `orthonormal`, for all of them
-    /// (`G - W sym(W'G)`).
+    /// Projects the gradient onto the tangent space of the constraint, because its component along the columns must not
+    /// affect a step with unit columns: for each column separately, or, if columns are kept `orthonormal`, for all of
+    /// them (`G - W sym(W'G)`).
     pub fn tangent(&mut self, orthonormal: bool) {
         let (k, b) = (self.k, self.e.len() / self.k);
         let n = b as f64;
@@ -160,8 +161,8 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// `G`, without what [`tangent`](Self::tangent) found along single columns, from the rows and weights of the last
-    /// [`half_gradient`](Self::half_gradient): `p x k`, written over `out`.
+    /// Writes `G`, `p x k`, to `out`: the projection of [`tangent`](Self::tangent) is applied if it was called. Rows and weights must be those
+    /// of the last [`half_gradient`](Self::half_gradient).
     pub fn gradient(&mut self, x: &[T], w: &[T], out: &mut [T]) {
         let (p, k) = (self.p, self.k);
         let b = x.len() / p;
@@ -192,14 +193,14 @@ impl<T: Real> Field<T> {
         Matrix::from_fn(self.k, self.k, |i, j| self.gram[i * self.k + j].to_f64())
     }
 
-    /// `out += weight a' b / n` for two tables of codes.
+    /// `a' b / n` for two tables of codes, `k x k`; `table` is a buffer.
     fn second_moments(table: &mut [T], a: &[T], b: &[T], k: usize) -> Matrix<f64> {
         let n = a.len() / k;
         kernel::multiply_left_transposed(table, a, b, n, k, k);
         Matrix::from_fn(k, k, |i, j| table[i * k + j].to_f64() / n as f64)
     }
 
-    /// `product = a m` with a `k x k` table of numbers, or the Gram matrix as it is.
+    /// `product = a m`, for a `k x k` matrix `m`.
     fn times(&mut self, of: Codes, m: impl Fn(usize, usize) -> f64) {
         let k = self.k;
         for (at, t) in self.table.iter_mut().enumerate() {
@@ -214,7 +215,7 @@ impl<T: Real> Field<T> {
     }
 }
 
-/// Which table of codes.
+/// A table of codes in the buffers.
 #[derive(Clone, Copy)]
 enum Codes {
     Y,

@@ -1,8 +1,8 @@
 //! The fixed point of a linear rule, by full batches, from second moments alone.
 //!
-//! Every linear rule commutes with rotations of the features, so it is followed in the coordinates of the principal axes,
+//! Every linear rule commutes with rotations of the features, so it is iterated in the coordinates of the principal axes,
 //! where `C` is diagonal: a step costs `O(r k²)` instead of `O(p² k)`, `r` the rank. Directions in which the rows do not vary
-//! are left out: no rule moves there.
+//! are left out: no rule changes the weights along them.
 
 use super::table::Step;
 use super::{LinearGradient, Spec, TableEntry, linear_gradient};
@@ -16,24 +16,24 @@ use crate::solve::{Limits, Steps};
 /// Start and stopping rule.
 #[derive(Clone, Debug)]
 pub struct FlowOptions {
-    /// Columns.
+    /// Number of columns.
     pub k: usize,
-    /// Begin at the principal axes, and not at a random orthonormal set of directions.
+    /// Whether the initial weights are the principal axes; otherwise they are random orthonormal directions.
     pub from_axes: bool,
-    /// Begin at these weights (`r x k`, in the coordinates of the principal axes) in their place.
+    /// Initial weights instead (`r x k`, in the coordinates of the principal axes).
     pub from: Option<Matrix<f64>>,
-    /// Steps at most.
+    /// Maximum number of steps.
     pub max_iter: u64,
-    /// The residual `||G|| / ||CW||` at which it stops.
+    /// The iteration stops if the residual `||G|| / ||CW||` is at most this.
     pub tol: f64,
 }
 
-/// Weights as a rule left them.
+/// The result of the iteration.
 #[derive(Clone, Debug)]
 pub struct FlowResult {
     /// `r x k`, in the coordinates of the principal axes.
     pub w: Matrix<f64>,
-    /// Steps.
+    /// Number of steps.
     pub n_iter: u64,
     /// `||G|| / ||CW||` at the end.
     pub residual: f64,
@@ -52,7 +52,7 @@ impl FlowResult {
 impl TableEntry {
     /// The step of a full batch, in units of the inverse of the largest eigenvalue.
     ///
-    /// Limits that were measured: 1/3 for rules that maximise variance beside (their slope there is -(4 + 2 lambda)), 1/2 for
+    /// Measured stability limits: 1/3 for rules with a variance term (their derivative at the fixed point is -(4 + 2 lambda)), 1/2 for
     /// those with an encoder, up to 1 for the others.
     pub fn step_length(&self, spec: &Spec, k: usize) -> f64 {
         let last = spec.lambda.of(k, |_| 1.0).last().copied().unwrap_or(1.0);
@@ -63,12 +63,12 @@ impl TableEntry {
     }
 }
 
-/// Follows the rule of `row` on rows whose variances along the principal axes are `variances` (descending, positive) to where
-/// it rests.
+/// Iterates the rule of the entry `row` to its fixed point, for rows whose variances along the principal axes are `variances`
+/// (descending, positive).
 ///
 /// # Errors
 ///
-/// Weights that grow without bound; interruption.
+/// Weights that diverge; interruption.
 pub fn flow(
     row: &TableEntry,
     spec: &Spec,
@@ -89,7 +89,7 @@ pub fn flow(
         if !residual.is_finite() {
             return Err(Error::Unsupported {
                 asked: format!("the fixed point of '{}' on these data", row.key),
-                found: "its weights diverge".into(),
+                found: format!("its weights diverged after {} full-batch steps", steps.n_iter()),
                 remedy: "choose another variant".into(),
             });
         }

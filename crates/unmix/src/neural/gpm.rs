@@ -12,7 +12,7 @@
 //! separated, and leaves it slowly. The curvature of every pair is among the sums when components are
 //! examined; if it is significantly negative, and the next step would rotate the pair by
 //! less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind of stationary point,
-//! of a pair of sources of two kinds, is not visible in the curvature: see `turned.rs`.
+//! of a pair of sources of two kinds, is not visible in the curvature: see `rotated_pairs.rs`.
 
 mod held_out;
 mod momentum;
@@ -22,7 +22,7 @@ mod step;
 use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
-use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, checks_after, jointly_non_gaussian, near_gaussian};
+use super::auto::{CANDIDATES, CERTAIN, LAST_CHECK, checks_after, jointly_non_gaussian, near_gaussian};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::separation::{Pass, PassMeans, Separation};
 use super::start::Principal;
@@ -35,17 +35,17 @@ use crate::solve::{Limits, Steps};
 /// Objective and stopping rule of the iteration.
 #[derive(Clone, Debug)]
 pub struct GpmOptions {
-    /// The nonlinearity; with `auto` its `a` is where the search begins.
+    /// The nonlinearity; with `auto` its `a` is the initial value.
     pub h: Nonlinearity,
-    /// Choose `a` for every component.
+    /// Whether `a` is chosen for every component.
     pub auto: bool,
     /// Exponent of the weights.
     pub alpha: f64,
-    /// Whether the rows are white, so that variances are uninformative: otherwise components that cannot be distinguished from
-    /// Gaussian ones are left to their principal axes, and pairs of like variance are examined in rotated form before they
-    /// converge, too. In whitened coordinates every axis is a principal one.
+    /// Whether the rows are white, so that variances are uninformative: every axis is a principal one. Otherwise components that cannot be
+    /// distinguished from Gaussian ones are rotated to their principal axes, and pairs of similar variance are examined in rotated form
+    /// also before convergence.
     pub white: bool,
-    /// The residual to stop at.
+    /// The iteration stops if the residual is at most this.
     pub tol: f64,
     /// Maximum number of steps.
     pub max_iter: u64,
@@ -58,24 +58,24 @@ pub struct FixedPoint {
     pub w: Matrix<f64>,
     /// The name of the solver.
     pub solver: &'static str,
-    /// Exponent of its weights, in the condition for pairs.
+    /// Exponent of the weights, in the condition for pairs.
     pub alpha: f64,
-    /// Standard deviations along them.
+    /// Standard deviations along the components.
     pub sigma: Vec<f64>,
-    /// `a` of each.
+    /// `a` of each component.
     pub a: Vec<f64>,
-    /// Their statistics under the nonlinearity in use.
+    /// Statistics of the components under the nonlinearity in use.
     pub own: Separation,
-    /// Their statistics under the candidates of `a = "auto"`.
+    /// Statistics of the components under the candidates of `a = "auto"`.
     pub candidates: Vec<Separation>,
-    /// A width with a larger statistic at the start than any has now: with the one in use, components became
-    /// more Gaussian.
+    /// A width whose statistic at the start was significantly larger than that of any width now: with the one in use, components
+    /// became more Gaussian.
     pub better: Option<f64>,
     /// Outcome.
     pub outcome: Outcome,
-    /// Full passes over the data that took a step or decided to take none.
+    /// Iterations: full passes over the data, including those that compared rotated pairs.
     pub n_iter: u64,
-    /// The residual that was compared with `tol`, where there was one to compare.
+    /// The residual that was compared with `tol`; `None` if the principal axes are returned.
     pub residual: Option<f64>,
     /// The root of the mean square over components of `|R_j| / |H_j|`, `R = H - W (F + F') / 2`.
     pub column_residual: f64,
@@ -136,14 +136,14 @@ impl GpmOptions {
         at.history.push(step.residual);
         run.iteration_of((at.n_iter, self.max_iter), (step.residual, self.tol), None);
         if with_separations {
-            match self.looked(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
+            match self.inspect(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
                 Inspection::GoOn => {}
                 Inspection::Changed => return Ok(at.on()),
                 Inspection::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
             }
         }
         let done = step.residual <= self.tol;
-        let due = done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK));
+        let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
         let turns = self.auto && with_separations && !last && start.rows() <= FEW && due;
         if turns && at.rotate_pairs(&means, rows, !done, run)? {
             return Ok(at.on());
@@ -156,7 +156,7 @@ impl GpmOptions {
             };
             return Ok(at.solved(means, &step, outcome).into());
         }
-        // As far as rounding allows.
+        // The residual may be that of rounding errors.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
         if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
             // One more sweep for the final residual.
@@ -173,8 +173,8 @@ impl GpmOptions {
         Ok(at.on())
     }
 
-    /// The changes after a detailed check of the components.
-    fn looked<T: Real>(
+    /// A detailed check of the components: widths, components near Gaussian, and saddles.
+    fn inspect<T: Real>(
         &self,
         rows: &Principal<'_, T>,
         start: &Matrix<f64>,
@@ -202,7 +202,7 @@ impl GpmOptions {
             return Ok(Inspection::Changed);
         }
         at.one_width = at.one_width.filter(|_| !ended);
-        // It was significant on held-out rows.
+        // Components that were significant on held-out rows are not near Gaussian by chance.
         let by_chance = !none && !at.held_out;
         let mut changed = !self.white
             && at.settled
@@ -260,7 +260,7 @@ impl From<FixedPoint> for NextStep {
 }
 
 impl State {
-    /// The next iteration begins here.
+    /// Continues with the next iteration.
     fn on(self) -> NextStep {
         NextStep::At(Box::new(self))
     }
@@ -268,22 +268,22 @@ impl State {
 
 /// The result of a detailed check of the components.
 enum Inspection {
-    /// The step that was about to be taken.
+    /// Take the step: nothing has changed.
     GoOn,
-    /// Continue: components or widths have changed.
+    /// Continue without it: components or widths have changed.
     Changed,
     /// Return the principal axes: no component is significantly non-Gaussian.
     Nothing,
 }
 
-/// Whether none of the last `patience` residuals is smaller than the smallest before them, of which there are more than `patience`.
+/// Whether none of the last `patience` residuals is smaller than all before them, and there are more than `patience` of these.
 fn stalled(residuals: &[f64], patience: usize) -> bool {
     let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
     let n = residuals.len();
     n > 2 * patience && smallest(&residuals[n - patience..]) >= smallest(&residuals[..n - patience])
 }
 
-/// The candidate with a significantly larger sum of squares of `t` at the start than any has now.
+/// The candidate whose sum of squares of `t` at the start is significantly larger than that of any candidate now.
 fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let sum = |statistics: &Separation| statistics.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
     let left = now.iter().map(sum).fold(0.0, f64::max);
@@ -297,19 +297,19 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
 /// as any source: only variance is then informative.
 const FEW_ROWS: f64 = 4.0;
 
-/// Pairs are examined in rotated form where components are no more than this. Among many there are many pairs whose variances are
-/// close, and on photographs (32 components) rotations during the iteration lead to worse solutions: two samples agreed by .921 in
-/// place of .950.
+/// Maximum number of components for which pairs are examined in rotated form. With more there are many pairs whose variances are
+/// close, and on photographs (32 components) rotations during the iteration lead to worse solutions: solutions from two samples had a
+/// mean cosine of 0.921 instead of 0.950.
 const FEW: usize = 16;
-/// Sweeps after which pairs in danger are examined in rotated form; one of those after which components are examined anyway.
+/// Sweeps after which pairs that may be mixed are examined in rotated form: one of the fixed checks.
 const EARLY: u64 = 5;
 /// Number of sweeps without a smaller residual after which the iteration stops. Passing a saddle takes many:
 /// the residual is small there, and then larger until the saddle is left (on photographs 80 sweeps and more).
 const PATIENCE: usize = 250;
-/// The same where the residual is next to rounding errors.
+/// The same if the residual is of the size of rounding errors.
 const PATIENCE_AT_REST: usize = 50;
-/// Residuals up to so many times the rounding error of a number may be rounding errors of the sums (measured in single precision on
-/// patches of photographs: half of one).
+/// Residuals of up to this multiple of the machine epsilon may be rounding errors of the sums (measured in single precision on patches
+/// of photographs: half of the epsilon).
 const ROUNDING: f64 = 16.0;
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use crate::learn::{Learner, Updates};
 use crate::num::{Matrix, Real};
 use serde::{Deserialize, Serialize};
 
-/// From weights (`p x k`) and the numbers in the nonlinearity to what these are to be.
+/// A function of the weights (`p x k`) and the current widths that returns new widths.
 pub(super) type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
 
 /// Parameters of a rule, and its state over the batches so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(super) struct LearnerState<T: Real> {
-    /// Weights, `p x k`, row-major; of any length where these are what is stored.
+    /// Weights, `p x k`, row-major; with weight normalisation the stored ones, of any length.
     w: Vec<T>,
     pub(super) state: State,
-    /// Standard deviations as the rule has them after each epoch.
+    /// Standard deviations along the columns after each epoch.
     pub(super) sigma: Vec<Vec<f64>>,
 }
 
@@ -29,18 +29,18 @@ pub(super) struct Rule<'w, 'a, T> {
     tangent: bool,
     learning_rate: f64,
     field: Field<T>,
-    /// Columns of length 1, where weights of any length are stored.
+    /// Columns normalised to length 1, for weight normalisation.
     unit: Vec<T>,
     g: Vec<T>,
     widths: &'w mut Widths<'a>,
 }
 
-/// Learned standard deviations and numbers of nonlinearities stay above these, in the units of rows divided by their size.
+/// Lower bounds of learned standard deviations and widths, for rows divided by their size.
 const LEAST_SIGMA: f64 = 1e-3;
 const LEAST_A: f64 = 1e-2;
 
 impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
-    /// For rows divided by `size`; and what is learned, at the beginning.
+    /// The rule for rows divided by `size`, and the initial state of its parameters.
     pub(super) fn new(
         spec: &Spec,
         begin: &TrainingStart,
@@ -53,11 +53,11 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         let mut spec = *spec;
         state.beta_by_variance = how.beta_by_variance.unwrap_or(!how.absolute);
         if !state.beta_by_variance {
-            // The loss that it is weighed against was divided by the square.
+            // The reconstruction error is that of rows divided by `size`.
             spec.beta /= size * size;
         }
         state.eps = 1e-3;
-        // Sparsity weighed by the length of rows, as published, is too strong for the last axes.
+        // The published weight of sparsity, the mean length of a row, is too large for the last axes.
         state.length = match how.absolute {
             true => begin.length,
             false => (0.1 * begin.length).min(0.6 * begin.last) / size,
@@ -81,7 +81,7 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         Ok((rule, learnt))
     }
 
-    /// The weights that rows meet, `p x k`.
+    /// The weights that are applied to rows, `p x k`.
     pub(super) fn weights(&self, learnt: &LearnerState<T>) -> Matrix<f64> {
         let mut w = learnt.w.clone();
         if self.spec.constraint == Constraint::WeightNorm {
@@ -91,7 +91,7 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         Matrix::from_vec(w.len() / self.k, self.k, w.iter().map(|x| x.to_f64()).collect())
     }
 
-    /// The numbers in the nonlinearity, one for each component.
+    /// The width `a` of each component.
     pub(super) fn widths(&self, learnt: &LearnerState<T>) -> Vec<f64> {
         match learnt.state.widths.is_empty() {
             true => vec![learnt.state.a; self.k],
@@ -108,18 +108,14 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         Ok(())
     }
 
-    /// Refuses weights that grew without bound.
+    /// Refuses parameters that are not finite in the current epoch.
     pub(super) fn check(&self, learnt: &LearnerState<T>) -> Result<()> {
         let finite = learnt.w.iter().all(|x| x.finite()) && learnt.state.sigma.iter().all(|s| s.is_finite());
         if finite {
             return Ok(());
         }
-        Err(Error::setting(
-            "learning_rate",
-            self.learning_rate,
-            "the weights diverged",
-            "choose a smaller one, or solver='auto'",
-        ))
+        let why = format!("the weights diverged in epoch {}", learnt.sigma.len() + 1);
+        Err(Error::setting("learning_rate", self.learning_rate, why, "choose a smaller value"))
     }
 }
 
@@ -139,7 +135,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         let w = if stored.is_some() { &self.unit } else { &learnt.w };
         self.field.half_gradient(batch.x, w, &mut learnt.state);
         let orthonormal =
-            matches!(constraint, Constraint::GpmOptions | Constraint::GramSchmidt | Constraint::NewtonSchulz);
+            matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
         if stored.is_some() || (self.tangent && constraint != Constraint::None) {
             self.field.tangent(orthonormal);
         }

@@ -13,7 +13,7 @@ pub struct LinearGradient {
 }
 
 impl LinearGradient {
-    /// None.
+    /// No terms.
     pub fn zero(k: usize) -> Self {
         Self { outer: Matrix::zeros(k, k), inner: Matrix::zeros(k, k) }
     }
@@ -27,25 +27,26 @@ pub(super) fn add(to: &mut Matrix<f64>, weight: f64, f: impl Fn(usize, usize) ->
     }
 }
 
+/// Entry of the identity.
 pub(super) fn unit(i: usize, j: usize) -> f64 {
     f64::from(u8::from(i == j))
 }
 
-/// An entry, where it is not below the diagonal.
+/// Entries of the upper triangle, with the diagonal.
 pub(super) fn upper(m: &Matrix<f64>) -> impl Fn(usize, usize) -> f64 + '_ {
     |i, j| if i <= j { m[(i, j)] } else { 0.0 }
 }
 
-/// An entry, where it is above the diagonal.
+/// Entries of the upper triangle, without the diagonal.
 pub(super) fn strictly_upper(m: &Matrix<f64>) -> impl Fn(usize, usize) -> f64 + '_ {
     |i, j| if i < j { m[(i, j)] } else { 0.0 }
 }
 
-/// The linear terms of a rule and those that keep columns orthogonal, from `S = W'CW` and `M = W'W`; `beta` is the weight of
+/// The linear terms of a rule and the orthogonality terms, from `S = W'CW` and `M = W'W`; `beta` is the weight of
 /// orthogonality in the units of the data, `sigma` the standard deviations along the columns.
 ///
-/// Triangles are upper ones: with rows as samples they order columns by decreasing variance. (The paper draws lower ones, which
-/// order them by rising variance.)
+/// With rows as samples, upper triangles order columns by decreasing variance. (The paper has lower ones, which order them by
+/// increasing variance.)
 pub fn linear_gradient(
     spec: &Spec,
     s: &Matrix<f64>,

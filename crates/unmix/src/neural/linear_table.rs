@@ -113,7 +113,7 @@ pub const LINEAR: [TableEntry; 14] = [
     },
 ];
 
-/// Further forms of the weighted rule with unit columns: no keys of their own, held to the same tests.
+/// Further forms of the weighted rule with unit columns: without keys, but covered by the same tests.
 pub const LINEAR_MORE: [TableEntry; 4] = [
     TableEntry {
         key: "wsla-unit-full",

@@ -3,7 +3,7 @@
 //!
 //! A rule is specified by the terms of its loss ([`Spec`]). One function computes half the gradient, `G`,
 //! from a specification, weights and rows; the published rules, from the linear ones of the 1980s to
-//! sigma-PCA, are rows of tables ([`LINEAR`], [`NONLINEAR`]). To add a published variant, add a row.
+//! sigma-PCA, are entries of tables ([`LINEAR`], [`NONLINEAR`]). To add a published variant, add an entry.
 //!
 //! Every term is one of two products, `G = X'E/n + W K`: `E` is `n x k`, `K` is `k x k`. If the rule depends
 //! on second moments only, `E = Y A`, and `X'E/n = C W A`: then the fixed point is computed from the
@@ -12,7 +12,7 @@
 //! Two deterministic solvers find the fixed points of nonlinear rules without a learning rate: [`gpm`] for
 //! orthonormal components, [`native`] for the published ones, which are nearly orthonormal.
 //!
-//! Source of the axes: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
+//! Source of the terms and their options: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
 //! (arXiv 2311.13580), with corrections, which docs/neural-pca.md lists.
 
 pub mod auto;
@@ -29,12 +29,12 @@ pub mod native;
 mod nonlinear_table;
 pub mod nonlinearity;
 pub mod pairs;
+mod rotated_pairs;
 pub mod separation;
 mod spec;
 pub mod start;
 mod table;
 mod train;
-mod turned;
 
 pub(crate) use field::MEAN_VARIANCE;
 pub use field::{ExtraGradients, Field, State};

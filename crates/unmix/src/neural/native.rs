@@ -1,15 +1,16 @@
 //! The deterministic solver for the published fixed point: unit columns, kept nearly orthogonal by the loss.
 //!
 //! ```text
-//! G = X'[(U M - Y) o h'] / n,   U = h(Z) Sigma,   M = W'W            at rest: every G_j is parallel to w_j, |w_j| = 1
+//! G = X'[(U M - Y) o h'] / n,   U = h(Z) Sigma,   M = W'W            at the fixed point: every G_j is parallel to w_j, |w_j| = 1
 //! ```
 //!
-//! Polar steps, four to forty, then Newton's method with a simplified curvature: in the plane of every pair the antisymmetric part
-//! (as in the condition for pairs, kept between 0.3 and 1 times its bound), and, for all pairs at once, the response of `M - I`;
-//! outside of the span of `W`, axis by axis. All of it from one pass over the rows, which costs `4 n r k + 8 n k^2` operations.
+//! Polar steps, four to forty, then Newton's method with an approximate Hessian: in the plane of every pair the antisymmetric part
+//! (as in the condition for pairs, between 0.3 and 1 times its bound), and, for all pairs together, the derivative with respect to
+//! `M - I`; outside of the span of `W` a diagonal matrix. A step needs one pass over the rows, of `4 n r k + 8 n k^2` operations.
 //!
-//! Alternatives that were tried and rejected: curvatures of pairs without the response of `M - I` (diverges on photographs),
-//! Anderson mixing and over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
+//! Alternatives that were tried and rejected: curvatures of pairs without the derivative with respect to `M - I` (diverges on
+//! photographs), Anderson mixing and over-relaxation (oscillate, or stay at saddles), quasi-Newton steps on the Stiefel manifold
+//! (slow).
 
 use super::auto::{CANDIDATES, checks_after, choose, near_gaussian};
 use super::gpm::{FixedPoint, GpmOptions, KICK, MOST_CHANGES, MOST_KICKS};
@@ -32,16 +33,16 @@ use step::Step;
 /// Number of steps without a decrease of the residual in their second half after which the iteration stops.
 const PATIENCE: usize = 100;
 
-/// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring
-/// stationary points (on photographs), among which long steps select arbitrarily; polar steps from the
-/// principal axes lead two samples of the same photographs to the same point more often: on six pairs of
-/// samples, 32 components, they agree by .890 after 4 steps, by .910 after 24, by .926 after 40.
+/// Number of polar steps before the first Newton step, which increases with the number of components. With many components
+/// there are many neighbouring stationary points (on photographs), among which long steps select arbitrarily; polar
+/// steps from the principal axes lead to the same point from two samples of the same photographs more often: for six
+/// pairs of samples, with 32 components, the mean cosine is 0.890 after 4 steps, 0.910 after 24, 0.926 after 40.
 fn warm(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
 
-/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. The weights in
-/// `how` are not used; its tolerance applies to the column residual.
+/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. The exponent of the
+/// weights in `how` is not used; its tolerance applies to the column residual.
 ///
 /// # Errors
 ///
@@ -101,12 +102,13 @@ struct State {
     a: Vec<f64>,
     n_iter: u64,
     history: Vec<f64>,
-    /// Number of times that widths were chosen again at convergence, and pairs rotated.
+    /// Number of times that widths changed at convergence.
     changes: u32,
+    /// Number of times that pairs were rotated away from a saddle at convergence.
     kicks: u32,
-    /// The smallest residual since widths changed, and where it was.
+    /// The smallest residual since widths changed, and the components that had it.
     smallest: Option<(f64, Matrix<f64>)>,
-    /// How often each pair was rotated away from a saddle.
+    /// Number of steps of each pair, `k x k`, that led away from a saddle.
     left: Vec<u32>,
     sweeps: u64,
 }
@@ -119,7 +121,7 @@ impl State {
         Self { w, a, n_iter: 0, history, changes: 0, kicks: 0, smallest: None, left, sweeps: 0 }
     }
 
-    /// One pass over the rows and its step; how the iteration ended, and at which residual, where it did.
+    /// One pass over the rows and a step; the outcome and the final residual if the iteration ends.
     fn iteration<T: Real>(
         &mut self,
         how: &GpmOptions,
@@ -157,7 +159,7 @@ impl State {
             self.smallest = Some((step.residual, self.w.clone()));
         }
         if step.residual <= how.tol {
-            return self.at_rest(how, rows, &step, run);
+            return self.at_convergence(how, rows, &step, run);
         }
         if let Some(outcome) = self.stopped_early(how, run) {
             return Ok(Some((outcome, self.best(step.residual))));
@@ -170,7 +172,7 @@ impl State {
         Ok(None)
     }
 
-    /// Whether some component got another width.
+    /// Chooses the widths again; whether some width changed.
     fn choose_widths<T: Real>(
         &mut self,
         how: &GpmOptions,
@@ -186,8 +188,8 @@ impl State {
         Ok(true)
     }
 
-    /// The residual is met: unless widths chosen here are others, or pairs are at a saddle point, this is the end.
-    fn at_rest<T: Real>(
+    /// With a residual of at most the tolerance: ends the iteration, unless widths change or pairs are at a saddle.
+    fn at_convergence<T: Real>(
         &mut self,
         how: &GpmOptions,
         rows: &Principal<'_, T>,
@@ -206,7 +208,7 @@ impl State {
         Ok(None)
     }
 
-    /// Why it ends before the residual is met, where it does.
+    /// The outcome if the iteration ends before convergence.
     fn stopped_early(&self, how: &GpmOptions, run: &Run<'_>) -> Option<Outcome> {
         let n = self.history.len();
         let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
@@ -219,8 +221,8 @@ impl State {
         }
     }
 
-    /// The residual need not decrease in every step: the last point is preferred if its residual is nearly
-    /// the smallest.
+    /// Returns to the components of the smallest residual, unless the last one is at most 1.5 times as large, because the
+    /// residual need not decrease in every step; the residual of the result.
     fn best(&mut self, residual: f64) -> f64 {
         match self.smallest.take().filter(|(r, _)| residual >= 1.5 * r) {
             Some((r, best)) => {
@@ -251,7 +253,7 @@ fn statistics<T: Real>(
     Ok((seen.next().unwrap_or_default(), seen.collect()))
 }
 
-/// Turns the pairs, each component once at most.
+/// Rotates the pairs by [`KICK`], each component at most once.
 fn kick(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
     let mut turned = vec![false; w.rows()];
     let (sin, cos) = KICK.sin_cos();
@@ -268,6 +270,7 @@ fn kick(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
     normalise(w);
 }
 
+/// Divides the rows by their lengths.
 fn normalise(w: &mut Matrix<f64>) {
     for j in 0..w.rows() {
         let length = w.row(j).iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -275,7 +278,7 @@ fn normalise(w: &mut Matrix<f64>) {
     }
 }
 
-/// `||W'W - I||_F`.
+/// Deviation from orthonormality, `||W'W - I||_F`, of components given as rows.
 pub fn orthonormality(w: &Matrix<f64>) -> f64 {
     let gram = factor::multiply_transposed(w, w);
     let entry = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).powi(2);

@@ -1,17 +1,17 @@
-//! The twenty-four nonlinear variants, and further published pieces.
+//! The twenty-four nonlinear variants, and further published terms and constraints.
 
 use super::table::{Order, Step, TableEntry};
 use super::{
     Anchor, Constraint, DecoderScale, Mean, Nested, Orthogonality, Shape, Sigma, Slope, Space, Spec, Tail,
 };
 
-/// The nonlinear reconstruction, its encoder only.
+/// The nonlinear reconstruction with the encoder's part of the gradient only.
 const ENCODER: Spec = Spec { space: Space::Input, enc: 1.0, constraint: Constraint::Unit, ..Spec::EMPTY };
 const TRAINED: Spec = Spec { sigma: Sigma::Trained, sigma_l2: 1e-3, ..ENCODER };
 const LATENT: Spec = Spec { space: Space::Latent(Anchor::Identity), ..TRAINED };
-/// Standard deviations from the batches so far.
+/// Standard deviations from exponential moving averages.
 const RUNNING: Spec = Spec { sigma: Sigma::Running, ..ENCODER };
-/// And `4 tanh(z/4)`.
+/// The main method: the same with `h(z) = 4 tanh(z/4)`.
 const MAIN: Spec = Spec { a: 4.0, ..RUNNING };
 const COUPLED: Spec = Spec {
     space: Space::Latent(Anchor::Gram),
@@ -24,7 +24,7 @@ const COUPLED: Spec = Spec {
 const RECONSTRUCTION: Spec = Spec { lin_enc: 1.0, lin_dec: 1.0, constraint: Constraint::Unit, ..Spec::EMPTY };
 const SUBSPACE: Spec = Spec { lin_dec: 1.0, ..Spec::EMPTY };
 
-/// Draws beyond the last column would weigh columns too evenly for their order to be found.
+/// If draws beyond the last column kept all, the weights of the columns would be too similar for their order to be found.
 const DROPOUT: Nested = Nested { rho: None, tail: Tail::Truncated };
 
 const SUPER: &str = "super-Gaussian sources, by variance and independence";
@@ -143,7 +143,7 @@ pub const NONLINEAR: [TableEntry; 24] = [
     },
 ];
 
-/// Further published pieces and forms of ours: no keys of their own, held to the same tests.
+/// Further published terms and constraints, and forms of this project: without keys, but covered by the same tests.
 pub const NONLINEAR_MORE: [TableEntry; 20] = [
     row("weighted-latent", "sigma-PCA, Eq. 229", Spec { slope: Slope::One, weighted: true, ..MAIN }),
     TableEntry {
@@ -166,7 +166,7 @@ pub const NONLINEAR_MORE: [TableEntry; 20] = [
         "sigma-PCA, Eq. 133",
         Spec { orth: Orthogonality::UpperSigma, beta: 1.0, ..MAIN },
     ),
-    row("polar", "sigma-PCA, B.1", Spec { constraint: Constraint::GpmOptions, ..MAIN }),
+    row("polar", "sigma-PCA, B.1", Spec { constraint: Constraint::Polar, ..MAIN }),
     row(
         "newton-schulz",
         "Hyvärinen 1999; sigma-PCA, B.1",
@@ -199,7 +199,7 @@ pub const NONLINEAR_MORE: [TableEntry; 20] = [
             Spec { dec: 1.0, dec_scale: DecoderScale::EncoderSigma, own_units: true, ..MAIN },
         )
     },
-    row("skew-sigma", "a form of ours of G.4 (21)", Spec { skew_sigma: 3.0, ..RECONSTRUCTION }),
+    row("skew-sigma", "a form of G.4 (21) of this project", Spec { skew_sigma: 3.0, ..RECONSTRUCTION }),
     TableEntry { unit: false, ..row("rica-subspace", "sigma-PCA, Eq. 192", Spec { l1: 1.0, ..SUBSPACE }) },
     TableEntry {
         unit: false,

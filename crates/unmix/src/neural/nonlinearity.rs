@@ -1,13 +1,14 @@
 //! Nonlinearities of codes of unit variance: `h(z)`, its slope, and the gradient `phi`.
 //!
-//! Nonlinear PCA reconstructs rows from `h(z)`. Where axes are orthonormal, the update of an axis by a code is
+//! Nonlinear PCA reconstructs rows from `h(z)`. For orthonormal axes, the gradient with respect to axis `j` is proportional to
+//! `E[x phi(z_j)]`, with
 //!
 //! ```text
-//! phi(z) = (h(z) - z) h'(z)          or h(z) - z, where the slope is taken to be 1
+//! phi(z) = (h(z) - z) h'(z)          or h(z) - z, if the slope is set to 1
 //! ```
 //!
-//! and the derivative of `phi` determines what it finds: an axis is attracted to large variance where `E[z phi] < 0`, and two
-//! sources of equal variance are distinguished where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
+//! An axis of large variance is selected if `E[z phi] < 0`, and two sources of the same distribution and of equal variance are
+//! separated if `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
 use crate::elementwise::Activation;
 use crate::error::Result;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::elementwise::Shape;
 
-/// What stands for its derivative.
+/// The derivative of a nonlinearity, or a constant in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -30,14 +31,14 @@ pub enum Slope {
     One,
 }
 
-/// A function, its slope, and the number `a` in it: one for all components, or one for each.
+/// A function, its slope, and its width `a`: one for all components, or one for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nonlinearity {
     /// The function.
     pub shape: Shape,
     /// Its slope.
     pub slope: Slope,
-    /// Its `a`: one number, or as many as there are components.
+    /// Width `a`: one number, or as many as there are components.
     pub a: Vec<f64>,
 }
 
@@ -59,7 +60,7 @@ impl Nonlinearity {
         Ok(Self { shape: Shape::ALL[shape], slope: if one { Slope::One } else { Slope::True }, a })
     }
 
-    /// Ready for rows of `k` codes of type `T`.
+    /// The nonlinearity for rows of `k` codes of type `T`.
     pub fn ready<T: Real>(&self, k: usize) -> TypedNonlinearity<T> {
         TypedNonlinearity { activation: Activation::new(self.shape, &self.a, k), slope: self.slope }
     }
@@ -73,7 +74,7 @@ pub struct TypedNonlinearity<T> {
 }
 
 impl<T: Real> TypedNonlinearity<T> {
-    /// After how many codes the same component comes in the same place of a cell again.
+    /// Number of codes after which the same component is at the same place of a cell again.
     pub(super) fn period(&self) -> usize {
         self.activation.period()
     }
@@ -118,7 +119,7 @@ impl<T: Real> TypedNonlinearity<T> {
     /// `z` becomes `phi(z)`, and `score_slope` its derivative.
     pub fn score_and_slope(&self, z: &mut [T], score_slope: &mut [T]) {
         let one = T::from_f64(1.0);
-        // Two loops: one that has to choose at every number is four times slower.
+        // Two loops: one with a branch for every number is four times slower.
         match self.slope {
             Slope::One => self.activation.each(
                 z,
@@ -135,7 +136,7 @@ impl<T: Real> TypedNonlinearity<T> {
         }
     }
 
-    /// `h` of every code, its slope there, and the derivative of the gradient.
+    /// `h` of every code, its slope, and the derivative of `phi`.
     pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
         if (self.activation.shape(), self.slope) != (Shape::Tanh, Slope::True) {
             // The gradient itself is not needed.

@@ -7,27 +7,27 @@
 //! L_ij = s_j^alpha (s_i^2 A_j - s_j^2 b_j) + s_i^alpha (s_j^2 A_i - s_i^2 b_i) > 0
 //! ```
 //!
-//! For equal variances that is `(A_i - b_i) + (A_j - b_j) > 0`: independence alone. For Gaussian sources, where `A = b < 0`, it is
-//! `-A (s_i^2 - s_j^2)^2` (with `alpha = 2`, divided by nothing): variance alone. Numbers here are divided by `s^(alpha + 2)` of the
-//! larger of the two, so that they do not depend on the scale of the data.
+//! For equal variances that is `(A_i - b_i) + (A_j - b_j) > 0`: independence alone. For Gaussian sources, where `A = b < 0`, and
+//! `alpha = 2`, `L_ij = -A (s_i^2 - s_j^2)^2`: variance alone. The functions below return `L_ij` divided by `s^(alpha + 2)` of the larger
+//! standard deviation, so that it does not depend on the scale of the data.
 //!
-//! A component is *resolved* where all of this holds: its codes are not Gaussian, and every `L_ij` that it is part of is positive,
+//! A component is *resolved* if all of the following hold: its codes are not Gaussian, and every `L_ij` of the component is positive,
 //! both beyond what a search among as many directions would find under the null hypothesis ([`evidence`](super::evidence)); an
-//! upper bound of the angle by which sampling may have rotated it is below 18 degrees; halves of the rows, where these were fitted,
-//! agree about it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
+//! upper bound of its angle from the population axis is below 18 degrees; the fits of halves of the rows, if there are any, agree
+//! about it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
 use super::evidence::SamplingError;
 use super::separation::Separation;
 use crate::num::Matrix;
 
-/// `L_ij`, and its standard error due to `A` and `b`.
+/// `L_ij` for independent codes, and its standard error due to `A` and `b`.
 pub fn separation(sigma: &[f64], statistics: &Separation, alpha: f64, i: usize, j: usize) -> (f64, f64) {
     pair_coefficient(sigma, statistics, alpha, i, j, statistics.score_slope[j], statistics.score_slope[i])
 }
 
-/// The same with the codes as they are, dependent or not: negative where a small rotation of the two would grow, as at a saddle.
-/// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` where codes are independent.
+/// `L_ij` without the assumption that codes are independent: the curvature for a rotation of the pair, negative at a saddle.
+/// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` for independent codes.
 pub fn curvature(
     sigma: &[f64],
     statistics: &Separation,
@@ -63,20 +63,19 @@ pub enum Unresolved {
     Unseen,
     /// It cannot be distinguished from a Gaussian: it is determined by its variance alone.
     Gaussian,
-    /// The nonlinearity attracts it to small variance, or mixes it with others like it; this `a` would not.
+    /// The nonlinearity selects minor components, or mixes it with others of the same kind; this `a` would not.
     WrongWidth(f64),
-    /// The same, and neither candidate would do better.
+    /// The same, and no candidate of `a` would separate it.
     WrongShape,
-    /// It is not separated from this one.
+    /// It is not separated from this component.
     Tied(usize),
-    /// It is not separated from directions that no component has.
+    /// It is not separated from directions outside of the components.
     Open,
     /// Its sampling error cannot be estimated: rows are too few, or components far from orthogonal.
     Unknown,
-    /// The bound of its sampling error, in rad, is too large.
+    /// The bound of its sampling error, this angle in rad, is too large.
     Loose(f64),
-    /// The corresponding components of halves of the rows have only this least cosine with it and with each
-    /// other.
+    /// The least cosine between it and the corresponding components of the halves of the rows, which is too small.
     Halves(f64),
     /// The fit ended before it converged.
     Unfinished,
@@ -85,13 +84,13 @@ pub enum Unresolved {
 /// The verdict on a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// `b`: negative where it is attracted to large variance.
+    /// `b`, which is negative if the nonlinearity selects large variance.
     pub seeking: f64,
-    /// The smallest `L_ij` over all others; `-b` where there is no other.
+    /// The smallest `L_ij` over all others; `-b` if there is no other component.
     pub separation: f64,
     /// The largest `t` over the nonlinearities, not corrected for selection.
     pub certainty: f64,
-    /// Why it is not resolved, where it is not.
+    /// The reason if it is not resolved.
     pub doubt: Option<Unresolved>,
 }
 
@@ -109,12 +108,12 @@ pub struct VerdictInput<'a> {
     pub alpha: f64,
     /// Statistics under the nonlinearity in use.
     pub own: &'a Separation,
-    /// Statistics under those of `a = "auto"`.
+    /// Statistics under the candidates of `a = "auto"`.
     pub candidates: &'a [Separation],
-    /// The sampling error of each component, where it can be estimated.
+    /// The sampling error of each component, if it can be estimated.
     pub certainty: Option<&'a [SamplingError]>,
-    /// For each component the least cosine between what either half of the rows has in its place, the other half, and the component; none
-    /// where halves were not fitted.
+    /// For each component the least of the three cosines between it and the corresponding components of the two halves; none if halves were
+    /// not fitted.
     pub halves: Option<&'a [f64]>,
     /// Whether the fit converged.
     pub finished: bool,
@@ -132,7 +131,7 @@ pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
     (0..k).map(verdict).collect()
 }
 
-/// Why component `j` is not resolved, whose smallest coefficient by the condition for pairs is `least`.
+/// Why component `j`, whose smallest `L_ij` is `least`, is not resolved.
 fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     let (own, candidates) = (on.own, on.candidates);
     let better = || {
@@ -240,18 +239,21 @@ type IsDoubt = fn(&Unresolved) -> bool;
 
 /// Components that are not resolved, by reason.
 const UNRESOLVED: [(IsDoubt, &str); 5] = [
-    (|d| *d == Unresolved::Open, "directions that were not kept would fit as well"),
+    (
+        |d| *d == Unresolved::Open,
+        "within the sampling error, a rotation with directions that were not kept fits as well",
+    ),
     (
         |d| *d == Unresolved::Unknown,
         "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to estimate a standard error",
     ),
     (
         |d| matches!(d, Unresolved::Loose(_)),
-        "in another sample of this size it could be rotated by 18 degrees or more (a cosine of 0.95); more rows would reduce this",
+        "the upper bound of the angle from the population axis is 18 degrees or more (a cosine of 0.95); more rows would reduce it",
     ),
     (
         |d| matches!(d, Unresolved::Halves(_)),
-        "fits of two halves of the rows, or one of them and that of all rows, agree about it by a cosine below 0.9",
+        "the fits of two halves of the rows and of all rows differ (a cosine below 0.9)",
     ),
     (|d| *d == Unresolved::Unfinished, "the fit ended before it converged"),
 ];

@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 
 /// A statistic summed over blocks of codes in a sweep.
 pub(crate) trait Rule<T: Real>: Sync + Clone {
-    /// What is summed.
+    /// The sums.
     type Sums: Partial;
     /// The name of its gather in packed form.
     const KIND: &'static str;
-    /// Nothing yet, of `k` components and rows of `p`.
+    /// The sums over no rows, for `k` components and rows of `p` numbers.
     fn zero(&self, k: usize, p: usize) -> Self::Sums;
-    /// Adds rows `x` and their codes `z`, which it may overwrite.
+    /// Adds rows `x` and their codes `z`, which may be overwritten.
     fn gather(&self, sums: &mut Self::Sums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>);
     /// The part of the sums, `k x p`, that depends on the coordinates of rows.
     fn gradient<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
-    /// As bytes.
+    /// Serialises the rule.
     fn pack(&self, out: &mut Packer);
-    /// From bytes.
+    /// Inverse of `pack`.
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
-    /// Whether it is for `k` components.
+    /// Whether the rule is for `k` components.
     fn is_for(&self, k: usize) -> bool;
 }
 
 /// Gathers the sums of a rule over codes `z = (x - mean) into`.
 pub(crate) struct GatherCodes<T, R> {
-    /// What is subtracted, where it is.
+    /// Offset that is subtracted from rows, if any.
     pub(super) mean: Option<Vec<f64>>,
     /// `p x k`.
     pub(super) into: Matrix<T>,
@@ -87,19 +87,19 @@ pub struct Pass {
     /// Nonlinearities whose separation statistics are computed; for the first of them also those of every
     /// pair.
     pub separations: Vec<Nonlinearity>,
-    /// Whether the mean of the gradient matters, because that of the rows was not subtracted.
+    /// Whether `phi` is summed, which is needed if rows were not centred.
     pub(super) score_mean: bool,
     /// Whether gradients are computed, or separations only.
     pub(super) gradient: bool,
 }
 
 impl Pass {
-    /// Of centred rows, by `h`; with a close check through each of `separations`.
+    /// Gradients for centred rows under `h`, and separation statistics under each of `separations`.
     pub fn new(h: Nonlinearity, separations: Vec<Nonlinearity>) -> Self {
         Self { h, separations, score_mean: false, gradient: true }
     }
 
-    /// A close check through each of `separations`, without gradients.
+    /// Separation statistics under each of `separations`, without gradients.
     pub fn with_separations(separations: Vec<Nonlinearity>) -> Self {
         Self { h: Nonlinearity::tanh(vec![1.0]), separations, score_mean: false, gradient: false }
     }
@@ -112,14 +112,14 @@ pub struct PassSums {
     pub gradient: Matrix<f64>,
     /// Sum of `phi(z_j)`.
     pub score_mean: Vec<f64>,
-    /// For each check: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
+    /// For each nonlinearity of `separations`: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
     pub separations: Vec<f64>,
-    /// Sum of `z_i^2 phi'(z_j)` of the first check, `k x k`; empty where there is none.
+    /// Sum of `z_i^2 phi'(z_j)` under the first of them, `k x k`; empty if there is none.
     pub bend: Matrix<f64>,
 }
 
 impl PassSums {
-    /// Of no rows yet: `k` components, rows of `p`, as many checks.
+    /// Sums over no rows, for `k` components, rows of `p` numbers, and this number of nonlinearities in `separations`.
     pub fn empty(k: usize, p: usize, separations: usize) -> Self {
         let pairs = if separations == 0 { 0 } else { k };
         Self {
@@ -163,9 +163,9 @@ impl Partial for PassSums {
         let (gradient, score_mean, separations) = (from.matrix()?, from.numbers()?, from.numbers()?);
         let (k, bend) = (gradient.rows(), from.numbers()?);
         let pairs = if separations.is_empty() { 0 } else { k };
-        let n_looks = separations.len().checked_div(4 * k).unwrap_or(0);
+        let count = separations.len().checked_div(4 * k).unwrap_or(0);
         from.check(
-            score_mean.len() == k && n_looks * 4 * k == separations.len() && bend.len() == pairs * pairs,
+            score_mean.len() == k && count * 4 * k == separations.len() && bend.len() == pairs * pairs,
         )?;
         Ok(Self { gradient, score_mean, separations, bend: Matrix::from_vec(pairs, pairs, bend) })
     }
@@ -259,7 +259,7 @@ fn gather_separation<T: Real>(
     add_separation(sums, z, gradient, score_slope, weights);
 }
 
-/// Rows whose numbers are added up in their own type before they go into a total.
+/// Number of rows that are summed in their own type before the sum is added in double precision.
 const ROWS: usize = 16;
 
 /// Adds `z phi`, `phi'`, `psi` and its square, column by column.
@@ -307,16 +307,16 @@ pub struct PassMeans {
     pub sigma: Vec<f64>,
     /// `E[x phi(z_j)]`, a row for each component.
     pub gradient: Matrix<f64>,
-    /// One for each nonlinearity that was examined.
+    /// Separation statistics, for each nonlinearity of the pass.
     pub separations: Vec<Separation>,
-    /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
+    /// `E[z_i^2 phi'(z_j)]` under the first of them, in row `i`; for independent codes it is `A_j`.
     pub bend: Matrix<f64>,
 }
 
 /// Separation statistics of the nonlinearity, component by component.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Separation {
-    /// `b = E[z phi]`: attracted to large variance where it is negative.
+    /// `b = E[z phi]`, which is negative if the nonlinearity selects large variance.
     pub b: Vec<f64>,
     /// `A = E[phi']`.
     pub score_slope: Vec<f64>,
@@ -342,7 +342,7 @@ impl PassMeans {
         for j in 0..k {
             let row = gradient.row_mut(j);
             row.iter_mut().for_each(|x| *x /= n);
-            // Rows were centred; where the mean belongs to them it counts, too.
+            // Sums are over centred rows; the term of their mean is added if it was not to be subtracted.
             row.iter_mut().zip(offset.into_iter().flatten()).for_each(|(x, m)| *x += m * score_mean[j] / n);
         }
         Self {

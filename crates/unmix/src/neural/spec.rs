@@ -1,53 +1,53 @@
 //! The specification of a rule: the terms of its loss and their options.
 //!
 //! Notation: rows `x` (centred), weights `W` (`p x k`), `y = x W`, `C = E x'x`, `S = W'CW`, `M = W'W`, `z = y / sigma`,
-//! `u = h(z) sigma`. `[.]` marks what is held fixed in a derivative. Losses are written without a leading half, and rules
-//! are half-gradients of them.
+//! `u = h(z) sigma`. `[.]` marks factors that are constants in a derivative (stop-gradient). Losses are written without a leading half,
+//! and rules are half-gradients of them.
 
 use super::{Shape, Slope};
 
-/// A rule: which terms its loss has, with which weights.
+/// A rule: the terms of its loss, and their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spec {
-    /// What the nonlinear reconstruction is compared with.
+    /// Target of the nonlinear reconstruction.
     pub space: Space,
-    /// Weight of the encoder's contribution to the nonlinear reconstruction.
+    /// Weight of the encoder's part of the gradient of the nonlinear reconstruction.
     pub enc: f64,
-    /// Weight of the decoder's contribution.
+    /// Weight of the decoder's part.
     pub dec: f64,
-    /// What the decoder's contribution is divided by.
+    /// Divisor of the decoder's part.
     pub dec_scale: DecoderScale,
     /// The nonlinearity `h`.
     pub h: Shape,
-    /// Its width, or its height; see [`Shape`].
+    /// Width or height of `h`; see [`Shape`].
     pub a: f64,
-    /// `a` is one over the standard deviation of `tanh z` in the batch, held fixed.
+    /// Whether `a` is the inverse of the standard deviation of `tanh z` in the batch, constant in the derivative.
     pub adaptive: bool,
-    /// What stands for its derivative.
+    /// The derivative of `h`, or 1 in its place.
     pub slope: Slope,
     /// Whether `a` is learned.
     pub train_a: bool,
-    /// Where the standard deviations come from.
+    /// Standard deviations along the columns.
     pub sigma: Sigma,
     /// Weight of the sum of squares of learned standard deviations.
     pub sigma_l2: f64,
-    /// What is subtracted from rows in a batch.
+    /// Centring of the rows of a batch.
     pub mean: Mean,
     /// Weight of the linear encoder, `CW(M - I)`.
     pub lin_enc: f64,
     /// Weight of the linear decoder, `W mix(S) - CW`.
     pub lin_dec: f64,
-    /// How the linear decoder breaks the symmetry between columns.
+    /// Form of the linear decoder, which may break the symmetry between columns.
     pub mix: Mix,
-    /// The linear encoder uses the upper triangle of `M` only.
+    /// Whether the linear encoder uses the upper triangle of `M` only.
     pub upper: bool,
-    /// Weight of the variance that is maximised beside, `-CW Lambda`.
+    /// Weight of a variance term that is maximised in addition, `-CW Lambda`.
     pub var: f64,
     /// The weights `Lambda` of the columns.
     pub lambda: Lambda,
     /// A term that keeps columns orthogonal.
     pub orth: Orthogonality,
-    /// Its weight.
+    /// Weight of `orth`.
     pub beta: f64,
     /// Weight of a term `(1 - |w|)²/2` for every column.
     pub norm: f64,
@@ -55,9 +55,10 @@ pub struct Spec {
     pub constraint: Constraint,
     /// Nested dropout: column `i` is kept with probability `q_i`.
     pub nested: Option<Nested>,
-    /// Every column sees what those before it have left (an embedded Gram-Schmidt step).
+    /// Whether the code of a column is that of the row minus its projections on the previous columns (an embedded Gram-Schmidt
+    /// step).
     pub deflate: bool,
-    /// Errors of the reconstruction weighted by `Lambda`, column by column.
+    /// Whether errors of the reconstruction are weighted by `Lambda`, column by column.
     pub weighted: bool,
     /// Weight of the triangular term `W triu(E y'z) / 2`.
     pub triangle: f64,
@@ -67,24 +68,24 @@ pub struct Spec {
     pub logcosh: f64,
     /// Weight of `W(B - B')`, `B = E y'h(y)`.
     pub skew: f64,
-    /// Weight of `W(B - dg B)`.
+    /// Weight of `W(B - dg B)`, `B = E y'h(y)`.
     pub nodiag: f64,
     /// Weight of `W(B - B')`, `B = E y'h(z) sigma`.
     pub skew_sigma: f64,
     /// Weight of `W(B - dg B)`, `B = E y'h(z) sigma`.
     pub nodiag_sigma: f64,
-    /// The nonlinearity of these four.
+    /// The nonlinearity in `skew`, `nodiag`, `skew_sigma` and `nodiag_sigma`.
     pub xh: Shape,
     /// Whether `l1`, `logcosh`, `skew` and `nodiag` are multiplied by the mean length of a row.
     pub by_length: bool,
-    /// Whether the rule is about the units of the data: then these are never divided by their size first.
+    /// Whether the rule depends on the units of the data by design: then rows are never divided by their size first.
     pub own_units: bool,
 }
 
-/// What the nonlinear reconstruction is compared with.
+/// Target of the nonlinear reconstruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Nothing: there is none.
+    /// There is no nonlinear reconstruction.
     None,
     /// The row: `||x - u[W']||²`.
     Input,
@@ -103,7 +104,7 @@ pub enum Anchor {
     UpperGram,
 }
 
-/// What the decoder's contribution is divided by, so that it does less harm to super-Gaussian sources.
+/// Divisor of the decoder's part of the gradient, by which it has a smaller effect on super-Gaussian sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecoderScale {
     /// 1.
@@ -114,40 +115,40 @@ pub enum DecoderScale {
     Frobenius,
     /// The sum of standard deviations.
     Nuclear,
-    /// The decoder works with `h(z)` instead of `u`.
+    /// 1, and the decoder's part has `h(z)` in place of `u`.
     NoSigma,
-    /// Column `j` of the encoder's contribution is multiplied by `sigma_j` instead.
+    /// 1, and column `j` of the encoder's part is multiplied by `sigma_j`.
     EncoderSigma,
 }
 
-/// Where the standard deviations along the columns come from.
+/// Standard deviations along the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sigma {
-    /// They are 1.
+    /// 1.
     One,
-    /// They are learned.
+    /// Learned parameters.
     Trained,
-    /// From the batch.
+    /// Those of the batch.
     Batch,
-    /// From the batches so far: `v <- 0.99 v + 0.01 var`.
+    /// Roots of exponential moving averages of the variances of batches: `v <- 0.99 v + 0.01 var`.
     Running,
 }
 
-/// What is subtracted from rows in a batch.
+/// Centring of the rows of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mean {
-    /// The mean of the batch.
+    /// The mean of the batch is subtracted.
     Batch,
-    /// The mean of all rows, once.
+    /// The mean of all rows is subtracted.
     Rows,
-    /// Nothing from the rows; codes are standardised about their mean and the reconstruction gets it back.
+    /// Rows are not centred; codes are standardised about their mean, which is added to the reconstruction again.
     Kept,
 }
 
-/// How the linear decoder breaks the symmetry between columns: `-G` is
+/// Form of the linear decoder, given by its `-G`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
-    /// `CW - WS`: not at all.
+    /// `CW - WS`: columns are not distinguished.
     Full,
     /// `CW - W triu(S)`.
     Upper,
@@ -171,41 +172,41 @@ pub enum Mix {
     FullAndUpper,
 }
 
-/// The weights of the columns, falling.
+/// The weights of the columns, in decreasing order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lambda {
     /// Equally spaced from the first to the last.
     Steps(f64, f64),
-    /// Those of nested dropout.
+    /// The probabilities of nested dropout.
     Nested(Nested),
     /// The variances along the columns, as shares of the largest.
     Variances,
 }
 
-/// Nested dropout: columns up to a random one are kept, the others left out. The masks are replaced by what they are on average,
-/// which is exact for these rules and needs no draws.
+/// Nested dropout: columns up to a random one, of a geometric distribution, are kept, the others dropped. Masks are replaced by their
+/// expectation, which is exact for these rules and needs no draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nested {
-    /// Ratio of successive probabilities of the last column kept; `None`: 0.9, and `1 - 2/k` beyond 20 columns, so that the last
-    /// columns do not stand still.
+    /// Ratio of successive probabilities of the last column kept; `None`: 0.9, and `1 - 2/k` for more than 20 columns, so that
+    /// the weight of the last columns does not vanish.
     pub rho: Option<f64>,
-    /// What a draw beyond the last column means.
+    /// The case of a draw beyond the last column.
     pub tail: Tail,
 }
 
-/// What a draw beyond the last column means.
+/// The case of a draw of nested dropout beyond the last column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// All are kept: column `i` (from 0) with probability `rho^i`.
+    /// All columns are kept: column `i` (from 0) with probability `rho^i`.
     Keep,
-    /// It does not happen: probabilities are divided by their sum.
+    /// The distribution is truncated: probabilities are divided by their sum.
     Truncated,
 }
 
 /// A term that keeps columns orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orthogonality {
-    /// There is none.
+    /// No such term.
     None,
     /// `||I - M||²`: half-gradient `2 W(M - I)`.
     Symmetric,
@@ -220,22 +221,22 @@ pub enum Orthogonality {
 /// The constraint that is applied to the weights after each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
-    /// Nothing.
+    /// No constraint.
     None,
-    /// Columns get unit length.
+    /// Columns are normalised to unit length.
     Unit,
-    /// The nearest matrix with orthonormal columns, by its polar factor.
-    GpmOptions,
-    /// The same by Newton and Schulz's iteration, from weights whose Gram matrix has no eigenvalue above 1.
+    /// The nearest matrix with orthonormal columns: the polar factor.
+    Polar,
+    /// The polar factor of the normalised columns, by the Newton-Schulz iteration.
     NewtonSchulz,
-    /// Columns made orthonormal from the first on.
+    /// Columns are orthonormalised in their order.
     GramSchmidt,
-    /// Columns are stored with any length and used with unit length; the step is taken in what is stored.
+    /// Weight normalisation: columns are stored with any length and used with unit length; steps change the stored ones.
     WeightNorm,
 }
 
 impl Spec {
-    /// No term at all; tables name what differs from it.
+    /// A rule without terms; entries of tables are given by their differences from it.
     pub const EMPTY: Spec = Spec {
         space: Space::None,
         enc: 0.0,
@@ -279,7 +280,7 @@ impl Spec {
         self.space != Space::None && (self.enc != 0.0 || self.dec != 0.0)
     }
 
-    /// Whether the second moments of the rows are all that it needs.
+    /// Whether it depends on the second moments of the rows only.
     pub fn is_linear(&self) -> bool {
         let further = [self.l1, self.logcosh, self.skew, self.nodiag, self.skew_sigma, self.nodiag_sigma];
         !self.reconstructs() && self.triangle == 0.0 && further.iter().all(|w| *w == 0.0)
@@ -304,7 +305,7 @@ impl Lambda {
 }
 
 impl Nested {
-    /// The rule's own: the ratio by the number of columns, draws beyond the last keep all.
+    /// The default: a ratio that depends on the number of columns; a draw beyond the last keeps all.
     pub const DEFAULT: Nested = Nested { rho: None, tail: Tail::Keep };
 
     /// The probability that each of `k` columns is kept.

@@ -18,29 +18,29 @@ use std::cell::Cell;
 /// Coordinates for each component.
 const COORDINATES: usize = 4;
 
-/// The request.
+/// Options of principal coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct PrincipalOptions {
     /// Key of the method, for messages.
     pub method: &'static str,
     /// Number of components.
     pub k: usize,
-    /// Subtract the mean.
+    /// Whether the mean is subtracted.
     pub center: bool,
-    /// Divide every column by its standard deviation.
+    /// Whether every column is divided by its standard deviation.
     pub standardize: bool,
-    /// Bytes of coordinates to keep at most, where that is not the usual number; for tests of the other path.
+    /// Maximum size in bytes of coordinates that are kept, if not the default.
     pub kept: Option<usize>,
 }
 
-/// Rows in principal coordinates, divided by a power of two so that they are near 1: multiplied by a constant, rows lead down
-/// the same path.
+/// Rows in principal coordinates, divided by a power of two near the largest standard deviation: for rows times a constant the iteration
+/// is the same.
 pub struct Principal<'a, T: Real> {
-    /// Second moments of the rows and what follows from them.
+    /// Principal axes and variances of the rows.
     pub spectrum: Decomposition,
-    /// The second moments (divisor `n`) along the coordinates, which have no others.
+    /// Diagonal of the matrix of second moments (divisor `n`) of the coordinates; it is a diagonal matrix.
     pub moments: Vec<f64>,
-    /// What coordinates were divided by.
+    /// The divisor of the coordinates.
     pub unit: f64,
     /// The mean of the rows in coordinates, unless it was subtracted.
     offset: Option<Vec<f64>>,
@@ -52,13 +52,13 @@ pub struct Principal<'a, T: Real> {
 enum PrincipalRows<'a, T: Real> {
     /// Rows and their coordinates.
     Projected(Projected<'a, 'a, T>),
-    /// Rows, their mean, and what makes coordinates of centred rows, `r x p`: folded into whatever is applied to these.
+    /// The mean of the rows, and the map from centred rows to coordinates, `r x p`, which is combined with the matrix applied to them.
     Folded { mean: Vec<f64>, map: Matrix<f64> },
 }
 
 impl<'a, T: Real> Principal<'a, T> {
-    /// Finds the axes and rotates the rows. One sweep for the covariance, one for the coordinates where they are kept, one more for
-    /// the mean where it is not subtracted.
+    /// Computes the axes, and the coordinates if they are kept. One sweep for the covariance, one for the coordinates if they are kept, and
+    /// one for the mean if it is not subtracted.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'a, T: Real> Principal<'a, T> {
         Self::over(rows, found, top, ask, run)
     }
 
-    /// The same from what is known of the rows, in at most `top` coordinates.
+    /// The same with a given decomposition of the rows, in at most `top` coordinates.
     pub(crate) fn over(
         rows: &'a Rows<'a, T>,
         found: Decomposition,
@@ -123,12 +123,12 @@ impl<'a, T: Real> Principal<'a, T> {
         Ok(Self { spectrum: found, moments, unit, offset, rows, held, sweeps: Cell::new(sweeps) })
     }
 
-    /// How many coordinates.
+    /// Number of coordinates.
     pub fn r(&self) -> usize {
         self.moments.len()
     }
 
-    /// Rows, weighted.
+    /// Number of rows, weighted.
     pub fn n(&self) -> f64 {
         self.spectrum.n
     }
@@ -143,7 +143,7 @@ impl<'a, T: Real> Principal<'a, T> {
         self.sweeps.set(self.sweeps.get() + more);
     }
 
-    /// Directions of the columns (`p x k`) as unit rows in coordinates.
+    /// Directions in the space of the columns (`p x k`) as unit rows in coordinates.
     pub(crate) fn unit_rows(&self, directions: &Matrix<f64>) -> Matrix<f64> {
         let mut w = factor::multiply(&self.spectrum.axes.clone().top_rows(self.r()), directions).transposed();
         for j in 0..w.rows() {
@@ -183,13 +183,12 @@ impl<'a, T: Real> Principal<'a, T> {
         Matrix::from_fn(k, self.r(), |j, i| f64::from(u8::from(i == j)))
     }
 
-    /// Rows of `w`, given in coordinates, as directions of the columns (of those divided by their standard deviations, where
-    /// they were).
+    /// Rows of `w`, given in coordinates, as directions in the space of the columns, which are standardised if that was requested.
     pub fn directions(&self, w: &Matrix<f64>) -> Matrix<f64> {
         factor::multiply(w, &self.spectrum.axes.clone().top_rows(self.r()))
     }
 
-    /// How many rows have a weight above 0; all of them where there are no weights.
+    /// Number of rows with positive weight.
     pub(crate) fn n_rows(&self) -> u64 {
         match self.rows.weights() {
             None => self.rows.n_rows().unwrap_or(0),
@@ -197,8 +196,7 @@ impl<'a, T: Real> Principal<'a, T> {
         }
     }
 
-    /// Coordinates of the rows `chosen`, in rising order, and their weights. Rows are numbered among those of weight above 0, as if the
-    /// others were not there.
+    /// Coordinates of the rows `chosen`, in ascending order, and their weights. The numbers of rows count those with positive weight only.
     pub(crate) fn some(&self, mut chosen: Vec<u64>, run: &Run<'_>) -> Result<(Vec<T>, Option<Vec<f64>>)> {
         chosen.sort_unstable();
         if let Some(all) = self.rows.weights() {
@@ -215,7 +213,7 @@ impl<'a, T: Real> Principal<'a, T> {
         Ok((numbers, weights))
     }
 
-    /// One sweep: the statistics of standardised codes along the rows of `w`. `w` is `k x r`.
+    /// The sums of `rule` over standardised codes along the rows of `w`, `k x r`. One sweep.
     pub(super) fn gather<R: Rule<T>>(
         &self,
         w: &Matrix<f64>,
@@ -243,7 +241,7 @@ impl<'a, T: Real> Principal<'a, T> {
         }
     }
 
-    /// What standardised codes pass on, by the nonlinearity and by others to compare it with; see [`PassMeans`].
+    /// Gradients and separation statistics of the components `w`, `k x r`; see [`PassMeans`]. One sweep.
     pub fn pass_means(
         &self,
         w: &Matrix<f64>,

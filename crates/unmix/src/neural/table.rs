@@ -14,35 +14,35 @@ pub struct TableEntry {
     pub recovers: &'static str,
     /// The rule; `None` for a closed form.
     pub spec: Option<Spec>,
-    /// What the order of the columns is while they are learned.
+    /// The order of the columns at the fixed point.
     pub order: Order,
-    /// Whether columns of the fixed point have unit length. Where not they are divided by it afterwards.
+    /// Whether columns of the fixed point have unit length; otherwise they are normalised afterwards.
     pub unit: bool,
-    /// Whether rows times a constant give the same axes, with the settings that a fit has by default.
+    /// Whether rows times a constant give the same axes, with default settings.
     pub scale_free: bool,
-    /// Steps of full batches are divided by the largest eigenvalue of the covariance and multiplied by this.
+    /// Step size with full batches, in units of the inverse of the largest eigenvalue of the covariance.
     pub step: Step,
 }
 
-/// The order in which a rule leaves its columns.
+/// The order of the columns at the fixed point of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// By decreasing variance.
     Falling,
-    /// None: they are sorted afterwards.
+    /// No order: columns are sorted afterwards.
     None,
 }
 
 /// Step size with full batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A quarter; the least limit of any rule is a third.
+    /// A quarter; the smallest stability limit of these rules is a third.
     Quarter,
     /// A quarter of the smallest weight `lambda`, for rules that divide by it.
     QuarterOfLast,
 }
 
-/// The row of `table` named `key`, or numbered, from 1.
+/// The entry of `table` with this key, or with this number, from 1, and its index.
 ///
 /// # Errors
 ///

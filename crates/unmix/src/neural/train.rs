@@ -5,9 +5,8 @@
 //! therefore the fixed point. So the component along the columns is removed before the step (`tangent`, on by
 //! default), and the rate decays linearly to 0. Literal settings are `tangent: false`.
 //!
-//! *Same bits.* Every epoch visits all rows in an order that depends on the seed, the epoch and the shape of the data alone
-//! ([`Batches`]). So nothing depends on threads, or on where rows are kept. Rows are read as they are needed: they may be more than
-//! memory holds.
+//! *Same bits.* Every epoch uses all rows in an order that depends on the seed, the epoch and the shape of the data alone
+//! ([`Batches`]), so the result does not depend on threads or on how rows are stored. Rows are streamed and need not fit in memory.
 
 use super::learner::{Rule, Widths};
 use super::{Mean, Spec};
@@ -31,14 +30,14 @@ pub struct Training {
     pub batch_size: usize,
     /// Number of epochs.
     pub max_epochs: u64,
-    /// Takes away the part of the gradient along the columns themselves, where these are kept at unit length.
+    /// Whether the component of the gradient along the columns is removed, for rules that keep columns at unit length.
     pub tangent: bool,
-    /// The learning rate decays linearly to 0.
+    /// Whether the learning rate decays linearly to 0.
     pub decay: bool,
-    /// Everything in the units of the data, as published; otherwise rows are divided by their size first, and weights of
-    /// orthogonality count in units of the mean variance along the columns.
+    /// Whether the rule is applied in the units of the data, as published; otherwise rows are divided by their size first, and the weight
+    /// of orthogonality is in units of the mean variance along the columns.
     pub absolute: bool,
-    /// Whether weights of orthogonality count in units of that variance, whatever else does.
+    /// Whether the weight of orthogonality is in units of that variance; `None`: unless `absolute`.
     pub beta_by_variance: Option<bool>,
 }
 
@@ -64,9 +63,9 @@ pub struct TrainingStart {
     pub w: Matrix<f64>,
     /// Mean of the rows.
     pub mean: Vec<f64>,
-    /// Scales that columns are divided by first, if any.
+    /// Divisors of the columns, if any.
     pub units: Option<Vec<f64>>,
-    /// Root of the mean square of their numbers, about the mean.
+    /// Root mean square of the entries of centred rows.
     pub size: f64,
     /// Mean length of a row, for rules that depend on it.
     pub length: f64,
@@ -79,7 +78,7 @@ impl TrainingStart {
     ///
     /// # Errors
     ///
-    /// Those of a sweep, which rules that go by the length of rows need.
+    /// Errors of a sweep, for rules that depend on the length of rows.
     pub fn at_axes<T: Real>(
         rows: &Rows<'_, T>,
         found: &Decomposition,
@@ -119,28 +118,29 @@ impl TrainingStart {
     }
 }
 
-/// The trained weights.
+/// The trained parameters.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// `p x k`.
+    /// Weights, `p x k`.
     pub w: Matrix<f64>,
-    /// The number in the nonlinearity.
+    /// The width `a` of the nonlinearity.
     pub a: f64,
-    /// The same for each component.
+    /// The width of each component.
     pub widths: Vec<f64>,
-    /// Standard deviations as the rule has them, in the units of the data, after each epoch.
+    /// Standard deviations along the columns, in the units of the data, after each epoch.
     pub sigma: Vec<Vec<f64>>,
-    /// Steps.
+    /// Number of steps.
     pub steps: u64,
     /// Number of complete epochs: fewer than requested if the time limit was reached.
     pub epochs: u64,
 }
 
-/// Trains the rule `spec` on settled rows. The time limit is examined after every batch, and what was reached is returned.
+/// Trains the rule `spec` on settled rows. The time limit is checked after every batch; when it is reached, the current parameters are
+/// returned.
 ///
 /// # Errors
 ///
-/// Weights that grow without bound, what the source reports, interruption.
+/// Weights that diverge, errors of the source, interruption.
 pub fn train<T: Real>(
     rows: &Rows<'_, T>,
     spec: &Spec,
@@ -181,7 +181,7 @@ pub(crate) fn train_by_widths<T: Real>(
     let learnt = &mut state.learner;
     rule.check(learnt)?;
     if state.position.batch > 0 {
-        // Time was up within an epoch.
+        // The time limit was reached within an epoch.
         learnt.sigma.push(learnt.state.sigma.clone());
     }
     let in_units = |sigma: &Vec<f64>| sigma.iter().map(|s| s * size).collect();

@@ -13,11 +13,11 @@ use crate::num::{Matrix, Real, kernel, widest};
 const NEW: f64 = 0.01;
 
 impl<T: Real> Field<T> {
-    /// (1) and (2): `D = (UM - Y) o h'` and its kin in `e`, the decoder's part, the triangle.
+    /// Terms (1) and (2): `(UM - Y) o h'`, or the corresponding form, in `e`; the decoder's part; the triangular term.
     pub(super) fn reconstruction(&mut self, state: &mut State) {
         let (spec, k) = (self.spec, self.k);
         let plain = spec.space == Space::Input && !(spec.deflate || spec.weighted || spec.nested.is_some());
-        // The Gram matrix as it is does for those.
+        // The plain form uses the Gram matrix in the buffer.
         let m = if plain { Matrix::zeros(0, 0) } else { self.gram_matrix() };
         self.reconstruct_codes(&m, state);
         self.error(&m, state);
@@ -44,7 +44,7 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// Standardised codes in `z`, `h` and `h'` of them, and `U = h(z) sigma`.
+    /// Computes the standardised codes `z`, their `h` and `h'`, and `U = h(z) sigma`.
     fn reconstruct_codes(&mut self, m: &Matrix<f64>, state: &mut State) {
         let (spec, k) = (self.spec, self.k);
         self.z.copy_from_slice(&self.y);
@@ -118,7 +118,7 @@ impl<T: Real> Field<T> {
         kernel::product(&mut self.product, &self.e, &self.table, self.y.len() / k, k, k);
     }
 
-    /// `D = error o h'`, weighted, in `slope`.
+    /// Multiplies `h'` in `slope` by the error and the weight of the encoder's part.
     fn apply_slope(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let weights: Vec<T> = (0..k)
@@ -160,7 +160,7 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// Of standard deviations and of the nonlinearity's number, from the error in `product`.
+    /// Half-gradients of the standard deviations and of the width `a`, from the error in `product`.
     fn gradients_beside(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let n = (self.y.len() / k) as f64;
@@ -184,7 +184,7 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// The decoder's part: `W U'U/n - X'U/n`, over its scale.
+    /// The decoder's part, `W U'U/n - X'U/n`, divided by its scale.
     fn decoder(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let sigma = &state.sigma;
@@ -204,7 +204,7 @@ impl<T: Real> Field<T> {
     }
 }
 
-/// From codes about their mean.
+/// Standard deviations along the columns, from centred codes, unless they are learned.
 fn standard_deviations<T: Real>(spec: &Spec, z: &[T], k: usize, state: &mut State) {
     let smooth = |v: &[f64], eps: f64| {
         let floor = eps * v.iter().sum::<f64>() / k as f64;

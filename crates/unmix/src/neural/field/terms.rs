@@ -1,4 +1,4 @@
-//! The other terms of a rule: linear ones, those that keep columns orthogonal, sparsity, independence.
+//! The other terms of a rule: linear terms, orthogonality, sparsity, independence.
 
 use super::super::columns::{scale_columns, variances};
 use super::super::linear::{add, linear_gradient};
@@ -8,7 +8,7 @@ use super::{Codes, Field, MEAN_VARIANCE, State};
 use crate::num::{Matrix, Real};
 
 impl<T: Real> Field<T> {
-    /// (3) and (4).
+    /// Terms (3) and (4): linear terms and orthogonality.
     pub(super) fn linear(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let about_rows = spec.lin_enc != 0.0 || spec.lin_dec != 0.0 || spec.var != 0.0;
@@ -34,7 +34,7 @@ impl<T: Real> Field<T> {
         }
     }
 
-    /// (5).
+    /// Terms (5): sparsity, and those of independent component analysis.
     pub(super) fn extra_terms(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let length = if spec.by_length { state.length } else { 1.0 };

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 
-/// Numbers of each part at most.
+/// Maximum number of entries of each half.
 const MOST: u64 = 1 << 24;
 /// The residual at which directions are tested on the other rows, and the maximum number of steps before that.
 const NEAR: (f64, u64) = (1e-3, 150);
@@ -41,7 +41,7 @@ impl GpmOptions {
         let (one, other) = (part(0)?, part(n - each)?);
         let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
         let (one, other) = match (Principal::new(&one, &ask, run), Principal::new(&other, &ask, run)) {
-            // This half may be constant.
+            // A half may be constant.
             (Err(Error::NoVariance { .. }), _) | (_, Err(Error::NoVariance { .. })) => return Ok(None),
             (one, other) => (one?, other?),
         };

@@ -3,10 +3,9 @@
 //! Near convergence a step multiplies the error by a factor that may be close to 1 (on photographs .98 to
 //! .99, with thousands of steps to 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces
 //! the factor `1 - e` by about `1 - sqrt(e)`, for contraction and escape alike, without a second pass over
-//! the rows. If the extrapolated step reverses direction it restarts (adaptive restart by the gradient's
-//! direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that
-//! alternate multiply the error by a negative factor, and extrapolation makes such errors grow from a factor
-//! of -1/3 on.
+//! the rows. If the extrapolated step reverses direction, extrapolation restarts (adaptive gradient restart,
+//! O'Donoghue & Candès 2015). It also restarts if two successive steps have opposite directions: alternating steps
+//! multiply the error by a negative factor, and if this is below -1/3, extrapolation makes the error grow.
 
 use crate::error::Result;
 use crate::num::{Matrix, factor};
@@ -21,7 +20,7 @@ pub(super) struct Momentum {
 }
 
 impl Momentum {
-    /// `next` is one polar step away from `from`: where the next one begins.
+    /// The point from which the next step is taken, where `next` is the result of a polar step from `from`.
     pub(super) fn extrapolated(&mut self, from: &Matrix<f64>, next: Matrix<f64>) -> Result<Matrix<f64>> {
         let step: Vec<f64> = next.as_slice().iter().zip(from.as_slice()).map(|(n, f)| n - f).collect();
         let last = std::mem::replace(&mut self.step, step);

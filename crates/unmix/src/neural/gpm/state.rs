@@ -1,10 +1,10 @@
 //! State of the deterministic solver: components, their widths, and the rotations tried so far.
 
-use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
+use super::super::auto::{CERTAIN, LAST_CHECK, choose, evidence, is_certain};
 use super::super::pairs::curvature;
+use super::super::rotated_pairs::{RotatedPairs, compare_rotated, tied};
 use super::super::separation::{PassMeans, Separation};
 use super::super::start::Principal;
-use super::super::turned::{RotatedPairs, tied, turned};
 use super::momentum::Momentum;
 use super::step::Step;
 use super::{FixedPoint, GpmOptions, better};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of changes of one component's `a` at convergence, so that an oscillating choice ends.
 pub(in crate::neural) const MOST_CHANGES: u32 = 3;
-/// How far a pair is rotated, in rad: half the way from a saddle to the solution, where variances are equal.
+/// Angle by which a pair is rotated away from a saddle, in rad: half of that from the saddle to the solution, for equal variances.
 pub(in crate::neural) const KICK: f64 = 0.4;
 /// Maximum number of rotations of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
@@ -27,33 +27,37 @@ pub(super) struct State {
     pub(super) w: Matrix<f64>,
     pub(super) a: Vec<f64>,
     pub(super) n_iter: u64,
-    /// The residual was small at the last sweep: this one makes a detailed check.
+    /// Whether the residual was small at the last sweep, so that this one makes a detailed check.
     pub(super) resting: bool,
+    /// Whether the iteration has stalled: the next sweep is the last one, for the final residual.
     pub(super) stopped_early: bool,
-    /// What the candidates saw at the start.
+    /// Statistics under the candidates at the start.
     pub(super) begun: Vec<Separation>,
-    /// Whether some component was significantly non-Gaussian at the start.
+    /// Whether the components at the start were jointly non-Gaussian, or components are non-Gaussian on held-out rows.
     pub(super) hopeful: bool,
-    /// A width for all components finds directions in which other rows are no Gaussians.
+    /// Whether components found with one width for all are jointly non-Gaussian on held-out rows.
     pub(super) held_out: bool,
-    /// The sweep at which a search by that width began, until it has settled.
+    /// The sweep at which the search with that width began, until it has settled.
     pub(super) one_width: Option<u64>,
-    /// What all components together showed at the last check, and whether it was no more than at the one before.
+    /// Joint evidence against Gaussianity at the last check.
     pub(super) evidence: f64,
+    /// Whether the evidence has stopped increasing, so that there are no more checks after the fixed ones.
     pub(super) settled: bool,
     /// Extrapolation of the steps.
     pub(super) momentum: Momentum,
     /// Components that cannot be distinguished from Gaussian ones.
     pub(super) chance: Vec<bool>,
-    /// How often it was decided which these are.
+    /// Number of times that `chance` has changed.
     pub(super) renewals: u32,
-    /// Changes of `a` at convergence.
+    /// Number of changes of `a` of each component at convergence.
     pub(super) changes: Vec<u32>,
-    /// Kicks of each pair.
+    /// Number of rotations of each pair away from a saddle, `k x k`.
     pub(super) kicks: Vec<u32>,
-    /// Pairs that were examined in rotated form, and how often some were left so.
+    /// Pairs that were examined in rotated form, `k x k`.
     pub(super) tried: Vec<bool>,
+    /// Number of times that rotated pairs were accepted.
     pub(super) turns: u32,
+    /// The residual after each iteration.
     pub(super) history: Vec<f64>,
     /// Full passes over the data.
     pub(super) sweeps: u64,
@@ -88,8 +92,8 @@ impl State {
         }
     }
 
-    /// Restarts with the same `a` for all components. With many sources of one kind some components choose
-    /// the other width at first, and with few rows these slow down the others.
+    /// Restarts with the same `a` for all components. With many sources of one kind the other width may be chosen for some components at
+    /// first, and with few rows these slow down the others.
     pub(super) fn restart_with(&mut self, a: f64, start: &Matrix<f64>) {
         (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
         self.a.fill(a);
@@ -112,25 +116,26 @@ impl State {
         changed
     }
 
-    /// After the last of the fixed checks the search continues while components still become less Gaussian, significantly in one of
-    /// them and than a twentieth: sources that lie deep in a mixture of many are found late.
+    /// Records the evidence of a check, and whether the search has settled: after the fixed checks it continues while some component is not
+    /// significantly non-Gaussian and the evidence increases significantly, by more than 5 %, because a search among many sources finds some
+    /// of them late.
     pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
         let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
-        let begun = self.one_width.map_or(0, |begun| begun + LAST_LOOK);
-        self.settled |= sweep >= begun + LAST_LOOK && (!undecided || no_more);
+        let begun = self.one_width.map_or(0, |begun| begun + LAST_CHECK);
+        self.settled |= sweep >= begun + LAST_CHECK && (!undecided || no_more);
         self.evidence = now;
     }
 
     /// The next polar step, extrapolated once the search is past its first sweeps.
     pub(super) fn step(&mut self, step: &Step) -> Result<()> {
         let next = factor::polar_rows(&step.h)?;
-        self.w = if self.n_iter <= LAST_LOOK { next } else { self.momentum.extrapolated(&self.w, next)? };
+        self.w = if self.n_iter <= LAST_CHECK { next } else { self.momentum.extrapolated(&self.w, next)? };
         Ok(())
     }
 
-    /// Something other than a step changed the components or their widths: neither the residual nor the direction holds.
+    /// If components or widths were changed by something other than a step: discards the extrapolation and the small residual.
     pub(super) fn moved(&mut self, moved: bool) {
         if moved {
             self.resting = false;
@@ -138,9 +143,8 @@ impl State {
         }
     }
 
-    /// Gives components that cannot be distinguished from Gaussian ones their principal axes, in the space that they span; whether
-    /// they
-    /// have changed.
+    /// Rotates components that cannot be distinguished from Gaussian ones to the principal axes of the subspace that they span. Returns
+    /// whether the set of these components has changed.
     pub(super) fn rotate_gaussian_to_principal_axes<T: Real>(
         &mut self,
         chance: Vec<bool>,
@@ -164,27 +168,28 @@ impl State {
         Ok(true)
     }
 
-    /// Rotates pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
+    /// Rotates pairs that are near a saddle, the most negative curvature first, in the direction in which they move. Returns whether there
+    /// were any.
     pub(super) fn kick(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (means.sigma.len(), &step.f);
-        let mut needy = Vec::new();
+        let mut saddles = Vec::new();
         for i in 0..k {
             for j in 0..i {
                 let (l, error) = curvature(&means.sigma, &means.separations[0], &means.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
-                // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the rotation is long. On
-                // photographs neighbouring variances are close but not equal, and rotations among them lead
-                // to worse solutions.
+                // Only if variances cannot be distinguished: otherwise the solution may be closer than the angle of the
+                // rotation. On photographs neighbouring variances are close but not equal, and rotations among them
+                // lead to worse solutions.
                 let tied = tied(means.sigma[i], means.sigma[j], n);
                 if l < -CERTAIN * error && still && tied {
-                    needy.push((l, i, j, angle));
+                    saddles.push((l, i, j, angle));
                 }
             }
         }
-        needy.sort_by(|x, y| x.0.total_cmp(&y.0));
+        saddles.sort_by(|x, y| x.0.total_cmp(&y.0));
         let mut turned = vec![false; k];
-        for (_, i, j, angle) in needy {
+        for (_, i, j, angle) in saddles {
             if turned[i] || turned[j] {
                 continue;
             }
@@ -201,7 +206,7 @@ impl State {
         any
     }
 
-    /// Rotates pairs by an eighth of a circle where this makes the codes significantly less Gaussian; whether there were any.
+    /// Rotates pairs by 45 degrees if this makes the codes significantly less Gaussian. Returns whether there were any.
     pub(super) fn rotate_pairs<T: Real>(
         &mut self,
         means: &PassMeans,
@@ -214,7 +219,7 @@ impl State {
         }
         let separations = &means.separations[1..];
         let RotatedPairs { sweeps, better } =
-            turned(rows, &self.w, &means.sigma, &self.a, separations, &mut self.tried, early, run)?;
+            compare_rotated(rows, &self.w, &means.sigma, &self.a, separations, &mut self.tried, early, run)?;
         self.n_iter += sweeps;
         if early {
             self.tried.fill(false);
@@ -226,6 +231,7 @@ impl State {
         Ok(true)
     }
 
+    /// The result at the current components.
     pub(super) fn solved(self, means: PassMeans, step: &Step, outcome: Outcome) -> FixedPoint {
         let mut separations = means.separations.into_iter();
         let own = separations.next().unwrap_or_default();

@@ -3,21 +3,24 @@
 use super::super::separation::PassMeans;
 use crate::num::{Matrix, factor};
 
-/// A step, and how far from convergence the components are before it.
+/// A step, and the residuals before it.
 pub(super) struct Step {
+    /// `H`, a row for each component; the step is its polar factor.
     pub(super) h: Matrix<f64>,
     /// `F_ij = w_i . H_j`.
     pub(super) f: Matrix<f64>,
+    /// The residual that is compared with the tolerance; see [`new`](Self::new).
     pub(super) residual: f64,
+    /// The column residual of [`FixedPoint`](super::FixedPoint).
     pub(super) column: f64,
 }
 
 impl Step {
-    /// `chance` marks the components that cannot be distinguished from Gaussian ones: pairs of these stay as they are.
+    /// `chance` marks the components that cannot be distinguished from Gaussian ones: pairs of these are not rotated.
     ///
-    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large
-    /// variance dominate: weights grow with its square. The other weights all angles equally: entries of
-    /// `F - F'` as shares of the larger `|H|` of the two, which is how far the next step rotates the pair.
+    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which is dominated by components of
+    /// large variance, because weights grow with its square. The other weights all angles equally: entries of
+    /// `F - F'` relative to the larger `|H|` of the pair, the angle by which the next step rotates it.
     pub(super) fn new(means: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
         let (k, sigma) = (w.rows(), &means.sigma);
         let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * means.gradient[(j, i)]);
@@ -35,7 +38,7 @@ impl Step {
         }
         let mut f = factor::multiply_transposed(w, &h);
         for j in 0..k {
-            // The rotation of these two is left unchanged: following noise would slow down the others.
+            // Without a rotation of these two: it would follow noise and slow down the others.
             for i in (0..j).filter(|&i| chance[i] && chance[j]) {
                 let odd = 0.5 * (f[(i, j)] - f[(j, i)]);
                 (f[(i, j)], f[(j, i)]) = (f[(i, j)] - odd, f[(j, i)] + odd);

@@ -7,10 +7,10 @@ use crate::num::simd::{CELL, cell, put};
 use crate::num::{Matrix, Real, kernel, widest};
 use crate::stats::{Packer, Partial, Unpacker};
 
-/// Numbers of a column whose sum is formed in their own type before it is added in double precision.
+/// Number of entries of a column that are summed in their own type before the sum is added in double precision.
 const RUN: usize = 16;
 
-/// Sums of a pass: everything that a step needs.
+/// Sums of a pass, from which a step is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NativeSums {
     /// Sum of `e_j x` with `e` the error of the reconstruction times the slope, `k x p`.
@@ -22,7 +22,7 @@ pub struct NativeSums {
 }
 
 impl NativeSums {
-    /// Of no rows yet: `k` components, rows of `p`.
+    /// Sums over no rows, for `k` components and rows of `p` numbers.
     pub fn empty(k: usize, p: usize) -> Self {
         Self { gradient: Matrix::zeros(k, p), pairs: Matrix::zeros(3 * k, k), alone: vec![0.0; 3 * k] }
     }
@@ -69,30 +69,32 @@ impl Partial for NativeSums {
 /// A pass of codes through a nonlinearity and back, in the type of the rows.
 #[derive(Clone)]
 pub struct NativePass<T> {
-    /// What it was made of.
+    /// The arguments of `new`.
     of: (Nonlinearity, Vec<f64>, Matrix<f64>),
     h: TypedNonlinearity<T>,
     k: usize,
-    /// Standard deviations of the columns, as often as the period of `h` has them.
+    /// Standard deviations of the columns, repeated over the period of `h`.
     sigma: Vec<T>,
-    /// `Sigma M`.
+    /// `Sigma M`, row-major.
     coupling: Vec<T>,
 }
 
-/// Numbers of every code of a block.
+/// Functions of the codes of a block.
 struct Codes<'a, T> {
     z: &'a mut [T],
     h: &'a [T],
     slope: &'a [T],
     score_slope: &'a [T],
-    /// The reconstruction, and what it lacks times the slope in its place.
+    /// The reconstruction `U M`, overwritten by its error times the slope.
     error: &'a mut [T],
+    /// `z²`.
     square: &'a mut [T],
+    /// `z h`.
     both: &'a mut [T],
 }
 
 impl<T: Real> NativePass<T> {
-    /// By `h`, of columns with standard deviations `sigma` and `W'W = gram`.
+    /// The pass for the nonlinearity `h`, columns with standard deviations `sigma`, and `W'W = gram`.
     pub fn new(h: &Nonlinearity, sigma: &[f64], gram: &Matrix<f64>) -> Self {
         let of = (h.clone(), sigma.to_vec(), gram.clone());
         let (k, h) = (sigma.len(), h.ready(sigma.len()));
@@ -101,10 +103,10 @@ impl<T: Real> NativePass<T> {
         Self { of, h, k, sigma, coupling }
     }
 
-    /// Fills in what the products need, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHED`: every number of
-    /// a row is weighted by `weight`.
+    /// Computes the factors of the products, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHTED`: numbers of
+    /// a row are multiplied by its `weight`.
     #[inline(always)]
-    fn columns<const WEIGHED: bool>(&self, codes: Codes<'_, T>, weight: &[T], sums: &mut [f64]) {
+    fn columns<const WEIGHTED: bool>(&self, codes: Codes<'_, T>, weight: &[T], sums: &mut [f64]) {
         let Codes { z, h, slope, score_slope, error, square, both } = codes;
         let period = self.sigma.len();
         let mut parts = vec![T::default(); 3 * period];
@@ -123,7 +125,7 @@ impl<T: Real> NativePass<T> {
                         squares[l] = x[l] * x[l];
                         boths[l] = x[l] * h[l];
                     }
-                    if WEIGHED {
+                    if WEIGHTED {
                         let w = cell(&weight[at..end]);
                         for l in 0..CELL {
                             for x in [&mut e, &mut squares, &mut boths, &mut x, &mut g, &mut slopes] {
@@ -135,7 +137,7 @@ impl<T: Real> NativePass<T> {
                     put(e, &mut error[at..end]);
                     put(squares, &mut square[at..end]);
                     put(boths, &mut both[at..end]);
-                    // The weights are in both of them already.
+                    // Both already include the weights.
                     for l in 0..CELL {
                         boths[l] = (boths[l] - squares[l]) * s[l];
                     }
@@ -175,7 +177,7 @@ impl<T: Real> Rule<T> for NativePass<T> {
     ) {
         let (k, p, size) = (self.k, sums.gradient.cols(), z.len());
         let n = size / k;
-        // What is there is written over.
+        // All of it is overwritten.
         work.resize(6 * size, T::default());
         let (h, rest) = work.split_at_mut(size);
         let (slope, rest) = rest.split_at_mut(size);
@@ -203,10 +205,10 @@ impl<T: Real> Rule<T> for NativePass<T> {
             },
         );
         kernel::add_cross(sums.gradient.as_mut_slice(), error, x, n, k, p);
-        let (bends, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
-        let (answers, crossed) = others.split_at_mut(k * k);
-        kernel::add_cross(bends, square, score_slope, n, k, k);
-        kernel::add_cross(answers, both, slope, n, k, k);
+        let (score_slopes, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
+        let (slopes, crossed) = others.split_at_mut(k * k);
+        kernel::add_cross(score_slopes, square, score_slope, n, k, k);
+        kernel::add_cross(slopes, both, slope, n, k, k);
         kernel::add_cross(crossed, z, h, n, k, k);
     }
 

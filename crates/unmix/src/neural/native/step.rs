@@ -1,26 +1,28 @@
-//! A step of Newton's kind towards the published fixed point, from the sums of one pass.
+//! An approximate Newton step towards the published fixed point, from the sums of one pass.
 
 use super::NativeSums;
 use crate::error::Result;
 use crate::num::gmres::gmres;
 use crate::num::{Matrix, factor};
 
-/// The least share of its bound that a curvature is taken for.
+/// Lower bound of a curvature, as a fraction of its upper bound.
 const LEAST: f64 = 0.3;
-/// The longest step.
+/// Maximum length of a step, and maximum angle of a rotation.
 const LONGEST: f64 = 0.3;
 
-/// A step of Newton's kind, and how far from convergence the columns are before it.
+/// An approximate Newton step, and the residual before it.
 pub(super) struct Step {
-    /// What is added to the columns, as rows.
+    /// The change of the columns, as rows.
     pub(super) step: Matrix<f64>,
-    /// The root of the mean square over columns of `|R_j| / |G_j|`, `R` what is not parallel to the column.
+    /// The root of the mean square over columns of `|R_j| / |G_j|`, where `R_j` is the component of `G_j` orthogonal to the column.
     pub(super) residual: f64,
     /// Pairs whose curvature is not positive.
     pub(super) saddles: Vec<(usize, usize)>,
 }
 
 impl Step {
+    /// The step from columns `w`, given as rows, with standard deviations `sigma`, from the sums over `n` rows. `moments` are the variances
+    /// along the coordinates. `leave` decides whether a pair is moved away from its saddle.
     pub(super) fn new(
         sums: &NativeSums,
         w: &Matrix<f64>,
@@ -33,12 +35,12 @@ impl Step {
         let squares: Vec<f64> = sigma.iter().map(|s| s * s).collect();
         let mean = |which: usize, i: usize, j: usize| sums.pairs[(which * k + i, j)] / n;
         let bend = Matrix::from_fn(k, k, |i, j| squares[i] * mean(0, i, j));
-        let answer = Matrix::from_fn(k, k, |i, j| squares[i] * mean(1, i, j));
+        let response = Matrix::from_fn(k, k, |i, j| squares[i] * mean(1, i, j));
         let crossed = Matrix::from_fn(k, k, |i, j| sigma[i] * sigma[j] * mean(2, i, j));
         let [b, score_slope, slope] =
             [0, 1, 2].map(|at| sums.alone[at * k..(at + 1) * k].iter().map(|x| x / n).collect::<Vec<f64>>());
         let g = Matrix::from_fn(k, r, |j, i| sums.gradient[(j, i)] / n);
-        // What is not parallel to the column, in the span of the columns and outside of it.
+        // The component orthogonal to the column, in the span of the columns and outside of it.
         let along: Vec<f64> = (0..k).map(|j| dot(w.row(j), g.row(j))).collect();
         let rest = Matrix::from_fn(k, r, |j, i| g[(j, i)] - along[j] * w[(j, i)]);
         let seen: Vec<usize> =
@@ -52,14 +54,14 @@ impl Step {
 
         let bound: Vec<f64> = (0..k).map(|j| (squares[j] * b[j]).abs().max(f64::MIN_POSITIVE)).collect();
         let Pairs { target, curved, saddles } = Pairs::new(&bend, &squares, &b, &bound);
-        let mut turn = Self::turn(&target, &crossed, &answer, &slope, &inside);
+        let mut turn = Self::turn(&target, &crossed, &response, &slope, &inside);
         for &(i, j) in &saddles {
             if curved[(i, j)] >= -0.1 * target[(i, j)] || !leave(i, j) {
                 continue;
             }
-            // Near a saddle the next step is short, whatever the curvature: on, the way it goes.
-            let way = (turn[(i, j)] - turn[(j, i)]).signum() * LONGEST;
-            (turn[(i, j)], turn[(j, i)]) = (way, -way);
+            // Near a saddle the step is short for any curvature: the pair is rotated by the maximum angle, in the same direction.
+            let angle = (turn[(i, j)] - turn[(j, i)]).signum() * LONGEST;
+            (turn[(i, j)], turn[(j, i)]) = (angle, -angle);
         }
         let mut step = factor::multiply(&turn.transposed(), w);
         let away = away(&outside, w, &dual, moments, &bound, &score_slope);
@@ -74,13 +76,13 @@ impl Step {
     fn turn(
         target: &Matrix<f64>,
         crossed: &Matrix<f64>,
-        answer: &Matrix<f64>,
+        response: &Matrix<f64>,
         slope: &[f64],
         inside: &Matrix<f64>,
     ) -> Matrix<f64> {
         let k = slope.len();
         let clear = |m: &mut Matrix<f64>| (0..k).for_each(|i| m[(i, i)] = 0.0);
-        let own = Matrix::from_fn(k, k, |i, j| answer[(i, j)] - crossed[(i, i)] * slope[j]);
+        let own = Matrix::from_fn(k, k, |i, j| response[(i, j)] - crossed[(i, i)] * slope[j]);
         let as_matrix = |x: &[f64]| Matrix::from_vec(k, k, x.to_vec());
         let apply = |x: &[f64]| {
             let turn = as_matrix(x);
@@ -95,8 +97,8 @@ impl Step {
         let precondition = |x: &[f64]| {
             let side = as_matrix(x);
             let mut out = Matrix::from_fn(k, k, |i, j| {
-                let (a, d) = (target[(i, j)] + answer[(i, j)], target[(j, i)] + answer[(j, i)]);
-                let (b, c) = (answer[(i, j)], answer[(j, i)]);
+                let (a, d) = (target[(i, j)] + response[(i, j)], target[(j, i)] + response[(j, i)]);
+                let (b, c) = (response[(i, j)], response[(j, i)]);
                 let determinant = a * d - b * c;
                 if determinant == 0.0 {
                     side[(i, j)]
@@ -113,11 +115,11 @@ impl Step {
     }
 }
 
-/// Derivatives of the loss for every pair of columns.
+/// Curvatures for a rotation of every pair of columns.
 struct Pairs {
-    /// Curvatures that a step divides by, between [`LEAST`] and 1 times their bound.
+    /// Curvatures by which a step is divided: positive, and between [`LEAST`] and 1 times their bound.
     target: Matrix<f64>,
-    /// Curvatures as they are.
+    /// The curvatures themselves.
     curved: Matrix<f64>,
     /// Pairs whose curvature is not positive.
     saddles: Vec<(usize, usize)>,
@@ -146,7 +148,7 @@ impl Pairs {
     }
 }
 
-/// The part of the step that leaves the span of the columns, axis by axis.
+/// The part of the step outside of the span of the columns, with a diagonal Hessian.
 fn away(
     outside: &Matrix<f64>,
     w: &Matrix<f64>,

@@ -4,9 +4,9 @@
 //! slightly super-Gaussian. Both then get the wide `a`, for which the mixture may be a stationary point,
 //! which the curvature of the pair does not show. After a rotation by 45 degrees the two are the sources,
 //! which are far less Gaussian than their mixtures. So converged pairs whose variances cannot be
-//! distinguished are examined in rotated form, as many as are disjoint in one sweep, each pair once (and
-//! those that both have the wide `a` after a few sweeps already, because the way to such a place is long);
-//! where the squares of the `t` of larger size add up to more than chance would add, the rotation is kept.
+//! distinguished are examined in rotated form, disjoint pairs in the same sweep, each pair once (pairs that both
+//! have the wide `a` also after a few sweeps, because convergence to such a point is slow). The rotation is kept
+//! if it increases the sum of the squares of the larger `|t|` of the two significantly.
 //!
 //! A half-and-half mixture of two heavy-tailed sources (Student's t with three degrees of freedom) is another
 //! such point: a few outlying rows, which dominate the wide `a`, may be large in both codes. For the narrow
@@ -27,23 +27,23 @@ pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
     ratio.max(1.0 / ratio) < 1.0 + 2.0 * CERTAIN / n.sqrt()
 }
 
-/// Components after their pairs were tried.
+/// Result of the examination of rotated pairs.
 pub(super) struct RotatedPairs {
-    /// Full passes over the data that it took.
+    /// Number of full passes over the data.
     pub(super) sweeps: u64,
-    /// The components and their widths, where some pair is better turned.
+    /// The rotated components and their widths, if some rotation was accepted.
     pub(super) better: Option<(Matrix<f64>, Vec<f64>)>,
 }
 
-/// What an early check costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
+/// Whether an early check is worth its cost for component `j`: it has the wide `a`, or no candidate separates it significantly.
 fn could_be_mixed(separations: &[Separation], a: &[f64], j: usize) -> bool {
     a[j] == CANDIDATES[1] || !is_certain(separations, j)
 }
 
-/// Tries pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `separations` are what the candidates see of `w`. Before
-/// rest, where `early`, only those that are in danger.
-#[allow(clippy::too_many_arguments)] // Where the search is, and what it has tried.
-pub(super) fn turned<T: Real>(
+/// Examines pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `separations` are the statistics of `w` under the
+/// candidates. Before convergence (`early`), only those that may be mixed.
+#[allow(clippy::too_many_arguments)] // The state of the search.
+pub(super) fn compare_rotated<T: Real>(
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
     sigma: &[f64],
@@ -57,7 +57,7 @@ pub(super) fn turned<T: Real>(
     let mut sweeps = 0;
     loop {
         let pairs = next(k, |i, j| {
-            // Two of different kinds, both beyond doubt, are distinguished.
+            // Two components of different kinds, both significant, are separated.
             let unlike = a[i] != a[j] && is_certain(separations, i) && is_certain(separations, j);
             let needs = !early || (could_be_mixed(separations, a, i) && could_be_mixed(separations, a, j));
             !tried[i * k + j] && needs && !unlike && tied(sigma[i], sigma[j], rows.n())
@@ -68,7 +68,7 @@ pub(super) fn turned<T: Real>(
         let mut other = w.clone();
         for &(i, j) in &pairs {
             tried[i * k + j] = true;
-            eighth(&mut other, i, j);
+            rotate_by_45_degrees(&mut other, i, j);
         }
         let candidates = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
         let seen = rows.pass_means(&other, &Pass::with_separations(candidates), run)?.separations;
@@ -87,10 +87,10 @@ pub(super) fn turned<T: Real>(
         let (mut w, mut widths) = (w.clone(), a.to_vec());
         let chosen = choose(&seen, k);
         for (i, j) in better {
-            eighth(&mut w, i, j);
+            rotate_by_45_degrees(&mut w, i, j);
             for c in [i, j] {
                 widths[c] = chosen[c];
-                // What it was held against has changed.
+                // Its pairs are to be examined again.
                 (0..k).for_each(|o| tried[c.max(o) * k + c.min(o)] = false);
             }
             tried[i * k + j] = true;
@@ -99,7 +99,7 @@ pub(super) fn turned<T: Real>(
     }
 }
 
-/// Disjoint pairs `i > j` that are `wanted`.
+/// Disjoint pairs `i > j` for which `wanted` holds.
 fn next(k: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let (mut used, mut out) = (vec![false; k], Vec::new());
     for i in 0..k {
@@ -113,8 +113,8 @@ fn next(k: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> 
     out
 }
 
-/// Turns two rows by 45 degrees in their plane.
-fn eighth(w: &mut Matrix<f64>, i: usize, j: usize) {
+/// Rotates two rows by 45 degrees in their plane.
+fn rotate_by_45_degrees(w: &mut Matrix<f64>, i: usize, j: usize) {
     for c in 0..w.cols() {
         let (x, y) = (w[(i, c)], w[(j, c)]);
         (w[(i, c)], w[(j, c)]) =
