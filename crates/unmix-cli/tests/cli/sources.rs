@@ -142,7 +142,10 @@ fn excluded_components_are_named_by_number_range_or_name() {
         ("9", "exclude=9 is not possible: the model has 9 components, numbered from 0"),
         ("-10", "exclude=-10 is not possible"),
         ("0-9", "exclude=0-9 is not possible"),
-        ("2-0", "exclude=2-0 is not possible"),
+        (
+            "2-0",
+            "exclude=2-0 is not possible: the first number of the range is larger than the second; give 0-2",
+        ),
         ("ica9", "the model has no component of that name; did you mean 'ica"),
         ("pca0", "the model has no component of that name"),
     ] {

@@ -18,7 +18,7 @@ pub enum Caller {
 /// Operations that messages name: the Rust path, the command, and the name in Python.
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
-    ("unmix::partial_fit", "'unmix fit --sums'", "partial_fit"),
+    ("unmix::model::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
 ];
 

@@ -18,6 +18,7 @@ impl LinearEncoder {
         Self { mean, matrix }
     }
 
+    /// The map for rows of type `T`.
     fn map<T: Real>(&self) -> Affine<T> {
         Affine { subtract: self.mean.to::<T>().into_owned(), matrix: self.matrix.cast(), add: Vec::new() }
     }

@@ -75,7 +75,7 @@ impl Model {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
-    /// Fills the missing cells (NaN) of rows with their decoded codes; observed cells are unchanged.
+    /// Replaces the missing cells (NaN) of rows by those of their reconstruction; observed cells are unchanged.
     pub(crate) fn fill<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -143,14 +143,14 @@ impl Model {
         let k = self.n_codes();
         if let Some(c) = exclude.iter().find(|&&c| c >= k) {
             let why = format!("the model has {k} components, numbered from 0");
-            return Err(Error::setting("exclude", c, why, "choose components that it has"));
+            return Err(Error::setting("exclude", c, why, "choose components of the model"));
         }
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("reconstructing rows")?);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
-            coder.check("reconstruct", rows, &block)?;
+            coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             coder.encode(&block, &mut codes, work);
             for code in codes.chunks_exact_mut(k.max(1)) {
@@ -167,14 +167,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// As for [`encode`](Self::encode); an encoder that does not iterate has no certificates.
+    /// As for [`encode`](Self::encode); an encoder that does not iterate.
     pub fn certificates<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.check_width("certify", rows.n_features(), self.n_features, rows.origin())?;
+        self.check_width("certificates of codes", rows.n_features(), self.n_features, rows.origin())?;
         if self.code.encoder().certificate().is_none() {
             return Err(Error::Unsupported {
                 asked: format!("certificates of the codes of the {} model", self.method.key),
@@ -184,7 +184,7 @@ impl Model {
         }
         let (coder, k) = (ModelEncoder::of(self), self.n_codes());
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            coder.check("certify", rows, &block)?;
+            coder.check("computing certificates", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             coder.map.certified(block.data, &mut codes, out, work);
             Ok(())
@@ -226,11 +226,11 @@ impl Model {
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &factors {
                 None => {
-                    rows.check_finite("score", &block)?;
+                    rows.check_finite("scoring", &block)?;
                     density.log_density(block.data, out, work);
                 }
                 Some(factors) => {
-                    rows.check_infinite("score", &block)?;
+                    rows.check_infinite("scoring", &block)?;
                     density.log_density_of_seen(factors, block.data, out, work);
                 }
             }
@@ -319,7 +319,7 @@ impl<'m, T: Real> ModelEncoder<'m, T> {
         }
         match self.model.code.encoder().least_cells() {
             0 => Ok(()),
-            least => rows.check_cells(stage, block, least),
+            least => rows.check_cells(block, least),
         }
     }
 
@@ -361,15 +361,15 @@ impl<T: Real> Rows<'_, T> {
     }
 
     /// An error that names the first row with missing cells that has fewer than `least` observed cells.
-    fn check_cells(&self, what: &str, block: &Block<'_, T>, least: usize) -> Result<()> {
+    fn check_cells(&self, block: &Block<'_, T>, least: usize) -> Result<()> {
         let p = block.n_features;
         let cells = |row: &[T]| row.iter().filter(|x| !x.to_f64().is_nan()).count();
         let few = block.rows().map(cells).position(|cells| cells < least.min(p));
         few.map_or(Ok(()), |i| {
             Err(Error::Unsupported {
-                asked: format!("{what} of row {} of {}", block.first_row + i as u64, self.origin()),
+                asked: format!("the code of row {} of {}", block.first_row + i as u64, self.origin()),
                 found: format!(
-                    "it has {} cells, and scores='bartlett' needs one for each of the {least} factors",
+                    "the row has {} observed cells, and scores='bartlett' needs one for each of the {least} factors",
                     cells(&block.data[i * p..(i + 1) * p])
                 ),
                 remedy: "leave the row out, or fit with scores='regression'".into(),

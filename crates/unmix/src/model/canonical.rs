@@ -43,8 +43,8 @@ fn sign_in_units(axis: &[f64], noise: Option<&[f64]>, eps: f64) -> f64 {
     }
 }
 
-/// `k` axes with their canonical signs, as rows: the axes `found`, completed, if these are fewer, by orthogonal directions that depend only
-/// on the axes of the rows, `known`. `noise` are the divisors of the columns.
+/// `k` axes with their canonical signs, as rows: the axes `found`, and, if these are fewer, further directions orthogonal to `known`, all axes
+/// along which the rows vary; these directions depend on `known` only. `noise` are the divisors of the columns.
 ///
 /// # Errors
 ///

@@ -57,7 +57,7 @@ impl Model {
         for one in asked {
             let outside = || {
                 let why = format!("the model has {k} components, numbered from 0");
-                Error::setting(name, one, why, "give numbers or names of components that it has")
+                Error::setting(name, one, why, "give numbers or names of components of the model")
             };
             match one {
                 Chosen::Number(number) => {
@@ -66,6 +66,10 @@ impl Model {
                 }
                 Chosen::Range(first, last) if first <= last && (*last as usize) < k => {
                     found.extend(*first as usize..=*last as usize);
+                }
+                Chosen::Range(first, last) if first > last => {
+                    let why = "the first number of the range is larger than the second";
+                    return Err(Error::setting(name, one, why, format!("give {last}-{first}")));
                 }
                 Chosen::Range(..) => return Err(outside()),
                 Chosen::Name(text) => {

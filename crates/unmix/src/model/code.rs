@@ -1,6 +1,6 @@
 //! Encoders and decoders of fitted models: two open traits; linear maps are one implementation of each.
 //!
-//! An [`Encoder`] may be a matrix, a posterior mean, a gate with stored scales, an iterative solver or a short network; a
+//! An [`Encoder`] may be a matrix, a posterior mean, a matrix followed by an activation, an iterative solver or a short network; a
 //! [`Decoder`] is a matrix in most models. Both are constructed from the parameters of a model by the `code` function of its
 //! registry entry. Command line, Python, files and pages depend only on the traits.
 
@@ -23,8 +23,8 @@ pub trait RowMap<T>: Send + Sync {
     /// its certificate.
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>);
 
-    /// The same, with the convergence measure of each row in `gaps`, one number for each row: the quantity that [`Certificate::tol`]
-    /// bounds. Zero for maps that do not iterate.
+    /// The same, and writes the convergence measure of each row, the quantity that [`Certificate::tol`] bounds, to `gaps`. Zero for
+    /// maps that do not iterate.
     fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], work: &mut Workspace<T>) {
         gaps.fill(0.0);
         self.apply(rows, out, work);
@@ -99,10 +99,10 @@ pub trait Encoder: Debug + Send + Sync {
         None
     }
 
-    /// For rows of single precision.
+    /// The map for rows of single precision.
     fn in_f32(&self) -> Box<dyn RowMap<f32>>;
 
-    /// For rows of double precision.
+    /// The map for rows of double precision.
     fn in_f64(&self) -> Box<dyn RowMap<f64>>;
 
     /// `mean` and `B` if codes are `(x - mean) B`: sparse rows are then encoded from their stored entries alone.
@@ -121,7 +121,7 @@ pub trait Encoder: Debug + Send + Sync {
         None
     }
 
-    /// The mixture whose parts are the clusters of the rows: rows then have a likelihood, and a probability of each cluster.
+    /// The mixture whose components are the clusters of the rows: rows then have a likelihood, and a probability of each cluster.
     fn mixture(&self) -> Option<&Mixture> {
         None
     }
@@ -146,10 +146,10 @@ pub trait Decoder: Debug + Send + Sync {
     /// Number of codes per row.
     fn n_codes(&self) -> usize;
 
-    /// For codes of single precision.
+    /// The map for codes of single precision.
     fn in_f32(&self) -> Box<dyn RowMap<f32>>;
 
-    /// For codes of double precision.
+    /// The map for codes of double precision.
     fn in_f64(&self) -> Box<dyn RowMap<f64>>;
 
     /// The change of the row per unit of each code, at codes of zero, `n_features x n_codes`. `O(n_codes^2)` memory for a decoder

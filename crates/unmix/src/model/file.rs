@@ -40,6 +40,10 @@ struct Description {
 
 impl Model {
     /// Serialises the model to the bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// A description that cannot be written as JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut data = Vec::new();
         let mut header = Map::new();
@@ -88,6 +92,10 @@ impl Model {
     }
 
     /// Writes the file: to a temporary file in the same folder, synced, then renamed. No partly written file is left behind.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = NewFile::create(path)?;
         file.put(&self.to_bytes()?)?;
@@ -95,6 +103,10 @@ impl Model {
     }
 
     /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read; errors of [`from_bytes`](Self::from_bytes).
     pub fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
             return Err(Error::format(path, "it is a folder, not a file", "give a model file"));
@@ -104,6 +116,10 @@ impl Model {
     }
 
     /// Reads a model from the bytes of a file; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not a model or are corrupt; a format, a sign rule or a method that this version does not have.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         let not_ours = |found: String| Error::format(path, found, "give a model file that unmix has written");
         if bytes.is_empty() {
@@ -146,9 +162,11 @@ fn described(text: &str, path: &Path) -> Result<Description> {
     match raw.get("format").and_then(Value::as_u64) {
         Some(FORMAT) => {}
         found => {
-            let (found, version) =
-                (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
-            let remedy = format!("install version {version} of unmix or later");
+            let found = found.map_or("not recorded".into(), |found| found.to_string());
+            let remedy = match raw.get("version").and_then(Value::as_str) {
+                Some(version) => format!("install version {version} of unmix or later"),
+                None => "install a later version of unmix".into(),
+            };
             return Err(Error::format(
                 path,
                 format!("its format is {found}, and this version reads {FORMAT}"),

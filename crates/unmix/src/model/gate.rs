@@ -15,7 +15,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Rectified codes. `matrix` is `n_features x n_codes`; `offset` has one number for each code.
+    /// Rectified codes. `mean` has `n_features` numbers, `matrix` is `n_features x n_codes`, `offset` has `n_codes` numbers.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, offset: Vec<f64>) -> Self {
         Self { linear: LinearEncoder::new(mean, matrix), offset, logistic: false }
     }

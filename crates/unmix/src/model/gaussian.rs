@@ -8,8 +8,8 @@ use crate::num::{Matrix, Real, factor, kernel};
 /// Maximum number of columns for which a covariance is inverted directly, in `O(p^3)`.
 const DIRECT: usize = 1024;
 
-/// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
-/// `noise_scale` where there is one.
+/// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, where `V`, the axes, has orthonormal rows, and `D` is the
+/// diagonal matrix of `noise_scale`, if there is one, else the identity.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Gaussian {
@@ -31,7 +31,7 @@ impl Gaussian {
         Self { mean, noise_scale: None, axes, variance, noise }
     }
 
-    /// `log p(x)` of every row.
+    /// `log p(x)` of every row, in nats.
     ///
     /// The residual part of the quadratic form is computed from the residual itself, not as `||x||² - Σ y²`, which cancels.
     pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
@@ -65,7 +65,7 @@ impl Gaussian {
         }
     }
 
-    /// Logarithm of the determinant of the covariance.
+    /// Logarithm of the determinant of the covariance of the columns whose scale is not 0.
     pub fn log_determinant(&self) -> f64 {
         let rest = (self.axes.cols() - self.axes.rows()) as f64;
         let units: f64 = self.noise_scale.iter().flatten().filter(|s| **s > 0.0).map(|s| s.ln()).sum();

@@ -13,7 +13,7 @@ pub(crate) struct Linear<'a> {
     pub(crate) axes: &'a Matrix<f64>,
     /// Divisors of the codes along the axes, `k`; a direction of scale 0 has code 0.
     pub(crate) scale: Option<&'a [f64]>,
-    /// `V`, with orthonormal rows, `k x m`.
+    /// `V`, `k x m`, with orthonormal rows.
     pub(crate) turn: Option<&'a Matrix<f64>>,
 }
 
@@ -54,7 +54,7 @@ impl Linear<'_> {
     }
 }
 
-/// The parts of a linear model that its file holds; written in one place, so that a name means the same for every method.
+/// The parts of a linear model that its file holds, under the same names for all methods.
 #[derive(Clone, Copy)]
 pub(crate) struct Described<'a> {
     /// Encoder vectors or unit axes, `k x p`.
@@ -69,7 +69,7 @@ pub(crate) struct Described<'a> {
     pub(crate) scale: Option<&'a [f64]>,
     /// Divisors of the columns, `p`.
     pub(crate) noise_scale: Option<&'a [f64]>,
-    /// The second rotation, in the form in which it is written.
+    /// The second rotation `V`: written as `second_rotation`, in this orientation.
     pub(crate) second_rotation: Option<&'a Matrix<f64>>,
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use crate::num::random::Stream;
 
     #[test]
-    fn what_encodes_and_what_decodes_are_inverse_on_the_span() {
+    fn the_encoder_and_the_decoder_are_inverse_on_the_span() {
         let draws = Stream::new(5, 0);
         let random = |r: usize, c: usize, from: u64| {
             Matrix::from_fn(r, c, |i, j| draws.normal(from + (i * c + j) as u64))

@@ -77,7 +77,7 @@ impl Model {
         self.check_width("labels", rows.n_features(), self.n_features(), rows.origin())?;
         let coder = ModelEncoder::of(self);
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            coder.check("labels", rows, &block)?;
+            coder.check("assigning clusters", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             coder.encode(&block, &mut codes, work);
             for (label, code) in out.iter_mut().zip(codes.chunks_exact(k)) {
@@ -142,7 +142,7 @@ impl Model {
         self.check_width("score", rows.n_features(), self.n_features(), rows.origin())?;
         let k = mixture.n_parts();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            rows.check_finite("score", &block)?;
+            rows.check_finite(stage, &block)?;
             let mut joint = vec![0.0; block.n_rows() * k];
             mixture.log_joint(block.data, &mut joint, work);
             joint.chunks_exact_mut(k).zip(out.chunks_exact_mut(width)).for_each(|(j, o)| of(j, o));

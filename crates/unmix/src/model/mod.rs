@@ -98,6 +98,10 @@ impl Model {
     }
 
     /// Constructs a model and validates it: shapes agree, every number is finite.
+    ///
+    /// # Errors
+    ///
+    /// Parameters that are missing, of wrong shape, or not finite; names or a shape of the features that do not fit their number.
     pub fn new(
         method: &'static Method,
         settings: Map<String, Value>,
@@ -119,13 +123,22 @@ impl Model {
         let n_features = code.n_features();
         let named = features.names.as_ref().is_none_or(|n| n.len() == n_features);
         let shaped = features.shape.as_ref().is_none_or(|s| tensor::volume(s) == Some(n_features));
-        if !named || !shaped {
-            return Err(Error::Width {
-                what: "a model with named or shaped features".into(),
-                need: n_features,
-                got: features.names.as_ref().map_or(0, Vec::len),
-                remedy: "give one name for each column".into(),
-            });
+        let width = |what: &str, got: usize, remedy: &str| Error::Width {
+            what: what.into(),
+            need: n_features,
+            got,
+            remedy: remedy.into(),
+        };
+        if let Some(names) = features.names.as_ref().filter(|_| !named) {
+            return Err(width("a model with named features", names.len(), "give one name for each column"));
+        }
+        if let Some(shape) = features.shape.as_ref().filter(|_| !shaped) {
+            let got = tensor::volume(shape).unwrap_or(usize::MAX);
+            return Err(width(
+                &format!("a model with features of shape {shape:?}"),
+                got,
+                "give another shape",
+            ));
         }
         let dtype = report.dtype;
         Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code, sums: None })
@@ -167,7 +180,7 @@ impl Model {
         }
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit it again by unmix::partial_fit, which keeps sums";
+            let remedy = "fit it again by unmix::model::fit_by_sums, which stores sums";
             return Err(refused(format!("{which} holds no sums over its rows"), remedy));
         };
         (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
@@ -238,8 +251,8 @@ impl Model {
         self
     }
 
-    /// The same model, with the search by a function of the caller in the report: this fit started from its result and took no
-    /// further steps. `settings` replace those of the report that have the same names.
+    /// The same model, with outcome, iterations and residual of a search by a function of the caller in the report: the fit started from
+    /// the result of that search and took no steps. `settings` replace those of the report that have the same names.
     pub fn with_search(
         mut self,
         (outcome, n_iter, residual): (crate::Outcome, u64, Option<f64>),
@@ -274,7 +287,7 @@ impl Model {
     }
 }
 
-/// [`fit`] from sums over the rows, which the model stores: it can then be merged with others, and more rows can be added.
+/// [`fit`] from sums over the rows, which the model stores: it can be merged with others, and more rows can be added.
 ///
 /// # Errors
 ///

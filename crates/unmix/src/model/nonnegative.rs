@@ -6,8 +6,8 @@ use crate::data::Workspace;
 use crate::num::{Matrix, Real};
 use std::sync::Arc;
 
-/// The code `z >= 0` that minimises `½ z' (G + diag(tau)) z - r' z`, `r = (x - mean) A + pull`, where `tau_j = 1 / scale_j - G_jj`; units of
-/// scale 0 have code 0.
+/// The code `z >= 0` that minimises `½ z' (G + diag(tau)) z - r' z`, where `r = (x - mean) A + pull` and `tau_j = 1 / scale_j - G_jj`; units
+/// with scale 0 have code 0.
 #[derive(Clone, Debug)]
 pub struct NonNegative {
     of: Arc<Problem>,
@@ -28,7 +28,8 @@ struct Problem {
 const ROUNDS: usize = 500;
 
 impl NonNegative {
-    /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`; a row has converged if its violation is at most `tol`.
+    /// `a` is `n_features x n_codes`, `g` symmetric, `n_codes x n_codes`, `scale` has `n_codes` numbers; a row has converged if its
+    /// violation of the optimality conditions is at most `tol`.
     pub fn new(mean: Tensor, a: Matrix<f64>, pull: f64, g: Matrix<f64>, scale: Vec<f64>, tol: f64) -> Self {
         Self { of: Arc::new(Problem { mean: mean.f64s(), a, pull, g, scale, tol }) }
     }
@@ -80,6 +81,7 @@ fn solve_row(g: &Matrix<f64>, scale: &[f64], r: &[f64], z: &mut [f64], (tol, rou
     worst
 }
 
+/// The largest violation of the KKT conditions over the units with positive scale.
 fn violation(g: &Matrix<f64>, scale: &[f64], r: &[f64], z: &[f64], gz: &[f64]) -> f64 {
     let alive = (0..z.len()).filter(|&j| scale[j] > 0.0);
     alive.fold(0.0f64, |worst, j| {

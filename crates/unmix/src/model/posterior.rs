@@ -21,7 +21,7 @@ pub struct PosteriorMean {
     of: Arc<Conditional>,
     /// Matrix, `k x k`, that multiplies posterior means from the right, if codes are not the factors of the model.
     turn: Option<Arc<Matrix<f64>>>,
-    /// The number of factors that have loadings, if codes are weighted least-squares estimates instead of posterior means.
+    /// The number of factors with non-zero loadings, if codes are weighted least-squares estimates instead of posterior means.
     unshrunk: Option<usize>,
 }
 
@@ -42,8 +42,8 @@ impl PosteriorMean {
         Self { turn: Some(Arc::new(turn)), ..self }
     }
 
-    /// The same with weighted least-squares codes (Bartlett 1937), for a model in which `factors` factors have loadings: the shrinkage of
-    /// posterior means by the prior is undone. Rows need an observed cell for each of these factors.
+    /// The same with weighted least-squares codes (Bartlett 1937), for a model in which `factors` factors have non-zero loadings: the
+    /// shrinkage of posterior means by the prior is undone. Rows need an observed cell for each of these factors.
     pub(crate) fn unshrunk(self, factors: usize) -> Self {
         Self { unshrunk: Some(factors), ..self }
     }
@@ -218,7 +218,7 @@ impl Gaussian {
         }
     }
 
-    /// `n` random draws of rows, row-major: `n x n_features`.
+    /// `n` random draws of rows, row-major: `n x n_features`. `O(n p k)`.
     pub fn sample(&self, n: usize, seed: u64) -> Vec<f64> {
         let LinearGaussian { mean, loadings, noise } = self.factors();
         let (p, k) = (mean.len(), self.axes.rows());
@@ -245,7 +245,7 @@ impl Model {
     pub fn conditional(&self) -> Result<&Conditional> {
         self.code().encoder().gaussian().ok_or_else(|| Error::Unsupported {
             asked: format!("posteriors of the codes of the {} model", self.method().key),
-            found: "it has no distribution of codes".into(),
+            found: "its codes are not posterior means".into(),
             remedy: "encode the rows, or fit ppca".into(),
         })
     }
@@ -270,7 +270,7 @@ impl Model {
         let turn = self.code().encoder().turn();
         let width = k + k * k;
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-            rows.check_infinite("posterior", &block)?;
+            rows.check_infinite("computing posteriors", &block)?;
             let Posteriors { mut means, pattern, mut patterns, .. } = of.posteriors(block.data);
             if let Some(turn) = turn {
                 turned(turn, &mut means, &mut patterns);

@@ -1,4 +1,4 @@
-//! Fit of a model to each row: the distance of the row from the centre within the subspace of the axes, and its distance from that
+//! Quality of the fit of each row: the distance of the row from the centre within the subspace of the axes, and its distance from that
 //! subspace.
 //!
 //! With `z = (x - mean) / noise_scale`, the score `y_i` of `z` on axis `i` and the variance `v_i` along it:
@@ -21,7 +21,7 @@ use crate::num::kernel;
 use crate::num::{Block, Matrix, Real};
 use crate::run::Run;
 
-/// Which measures of each row are computed.
+/// Contributions that are computed besides the measures of each row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// `y_i² / v_i` for each component, whose sum is T², and the squared cosines `y_i² / ||z||²`.
@@ -51,8 +51,8 @@ impl Quality {
     pub fn of(model: &Model, parts: Parts) -> Result<Self> {
         let missing = || Error::Unsupported {
             asked: format!("the quality of rows (T² and Q) under the {} model", model.method().key),
-            found: "it has no variances along its components".into(),
-            remedy: "fit one that has, such as pca".into(),
+            found: "it has no variances along orthonormal axes onto which rows are projected".into(),
+            remedy: "fit pca, neural-pca or sigma-pca, or compute reconstruction errors".into(),
         };
         let tensor = |name: &str| model.tensor(name).ok_or_else(missing);
         let axes = tensor("components")?.to_matrix();
@@ -74,7 +74,7 @@ impl Quality {
         self.axes.rows()
     }
 
-    /// Numbers for each row: T², Q; with `components` the contribution of each component to T², then its squared cosine; with
+    /// Number of values for each row: T², Q; with `components` the contribution of each component to T², then its squared cosine; with
     /// `columns` the contribution of each column to Q.
     pub fn width(&self) -> usize {
         let (k, p) = (self.axes.rows(), self.axes.cols());
@@ -104,6 +104,7 @@ impl Quality {
         }
     }
 
+    /// Rows minus the mean, divided by the noise scale.
     fn centred<T: Real>(&self, rows: &[T]) -> Vec<f64> {
         let mut out = Vec::with_capacity(rows.len());
         for row in rows.chunks_exact(self.mean.len()) {
@@ -185,7 +186,7 @@ impl Measures {
         )
     }
 
-    /// Numbers for each row.
+    /// Number of values for each row.
     pub fn width(&self) -> usize {
         match self {
             Self::Axes(quality) => quality.width(),
@@ -196,7 +197,7 @@ impl Measures {
         }
     }
 
-    /// Names of these numbers, as in `t2,q,t2_pca0,cos2_pca0,q_height`.
+    /// Names of these values, as in `t2,q,t2_pca0,cos2_pca0,q_height`.
     pub fn names(&self, model: &Model) -> Vec<String> {
         let (mut names, parts) = match self {
             Self::Axes(quality) => (vec!["t2".to_string(), "q".to_string()], quality.parts),

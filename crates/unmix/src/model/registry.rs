@@ -43,8 +43,10 @@ pub trait Fit: Send + Sync {
         let _ = (before, rows, run);
         Err(Error::Unsupported {
             asked: "an incremental fit".into(),
-            found: "this method needs all rows at once".into(),
-            remedy: "fit all rows at once; dictionary, and ica with algorithm='easi', learn from rows as they come".into(),
+            found: "this method does not update a model with further rows".into(),
+            remedy: "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and pca, ppca, \
+                     linear-eigengan and factor-analysis from sums over all rows so far"
+                .into(),
         })
     }
 }
@@ -67,7 +69,7 @@ pub struct Takes {
     pub sparse: bool,
     /// A weight for each row.
     pub weights: bool,
-    /// Rows that do not fit in memory.
+    /// Rows that do not fit in memory, or that are held by remote workers.
     pub stream: bool,
     /// Missing values.
     pub missing: bool,
@@ -95,7 +97,7 @@ pub struct Method {
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
     /// the pixels of a picture.
     pub of_signals: bool,
-    /// Settings, as JSON, of a fit that is only compared with another one: quantities of its model besides the components are not
+    /// Settings, as JSON, of a fit whose components are compared with those of another one: other quantities of its model are not
     /// needed.
     pub to_compare: &'static [(&'static str, &'static str)],
     /// Equivalences between settings of this method and other methods.
@@ -154,7 +156,7 @@ impl Method {
                 let (row, column) = (at / shape[1], at % shape[1]);
                 let got = format!("{} in row {row}, column {column}", tensor.f64s()[at]);
                 let why = "must contain finite numbers only";
-                return Err(Error::setting(name.clone(), got, why, "leave out or fill such rows"));
+                return Err(Error::setting(name.clone(), got, why, "leave out or replace such rows"));
             }
         }
         let missing = self.tensors().find(|s| s.default != "null" && !given.contains_key(s.name));
@@ -254,13 +256,13 @@ impl Method {
         })
     }
 
-    /// The settings for refitting a model to compare with it; `k` is the number of components or clusters of the model: a rule might
-    /// choose another number on half of the rows.
+    /// The settings of refits that are compared with a model of `k` components or clusters. Their number is fixed, because a rule might
+    /// select another one for half of the rows.
     pub(crate) fn settings_to_compare(&self, settings: &Map<String, Value>, k: usize) -> Map<String, Value> {
         let mut settings = settings.clone();
         let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
         let number = if settings.contains_key("n_clusters") { "n_clusters" } else { "n_components" };
-        // Numbers of units of several layers are not changed.
+        // A list of the numbers of units of several layers is not changed.
         let of_layers = settings.get(number).is_some_and(Value::is_array);
         for (name, value) in fixed.chain([(number, k.into())].into_iter().filter(|_| !of_layers)) {
             if settings.contains_key(name) {

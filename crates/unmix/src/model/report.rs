@@ -4,8 +4,8 @@ use crate::num::Dtype;
 use crate::run::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// Error rate of verdicts: the maximum probability, over all components of a model together, with which components that are not
-/// identifiable are reported as distinguished (Gaussian components by independence, or components of equal variance by variance).
+/// Error rate of verdicts: an upper bound of the probability that any component of a model that is not identifiable is reported as
+/// distinguished (a Gaussian component by independence, or components of equal variance by variance).
 pub const LEVEL: f64 = 0.01;
 
 /// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
@@ -40,21 +40,21 @@ pub struct Report {
     /// Number of directions along which the rows vary, up to the accuracy of the solver.
     pub rank: Option<usize>,
     /// Number of rows, weighted: the sum of the sample weights.
-    #[serde(serialize_with = "whole_where_it_is")]
+    #[serde(serialize_with = "integer_if_whole")]
     pub n_samples: f64,
     /// Number of rows read, if they had sample weights; `None` without weights, where it is `n_samples`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_rows: Option<u64>,
-    /// Checksum of the rows, if cells were missing: it tells whether the rows to be imputed are those of the fit.
+    /// Checksum of the rows, if cells were missing, by which rows to be imputed are compared with those of the fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_checksum: Option<u32>,
     /// Number of columns.
     pub n_features: usize,
     /// Number of constant columns.
     pub n_constant: usize,
-    /// Type in which rows were computed.
+    /// Number type of the rows in the computation.
     pub dtype: Dtype,
-    /// Kind of processor and the instructions used: results have equal bits only on processors of one kind.
+    /// Kind of processor and the instruction set used: results have equal bits only on processors of one kind.
     pub processor: String,
     /// Notes for the user, in sentences.
     pub warnings: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Report {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
-    /// Wall time.
+    /// Wall time in seconds.
     pub seconds: f64,
     /// Number of threads.
     pub threads: usize,
@@ -93,7 +93,7 @@ pub struct RunRecord {
 }
 
 /// Writes a number without a fraction as an integer.
-fn whole_where_it_is<S: serde::Serializer>(n: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
+fn integer_if_whole<S: serde::Serializer>(n: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
     match n.fract() == 0.0 && *n >= 0.0 && *n < 9e15 {
         true => to.serialize_u64(*n as u64),
         false => to.serialize_f64(*n),

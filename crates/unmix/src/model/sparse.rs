@@ -26,7 +26,7 @@ pub(super) struct SparseEncoder<'m> {
 }
 
 impl<'m> SparseEncoder<'m> {
-    /// `(x - mean) encoder` for rows of type `T`, with the mean rounded to that type.
+    /// The map `(x - mean) encoder` for rows of type `T`, with the mean rounded to that type.
     pub(super) fn new<T: Real>(mean: &Tensor, encoder: &'m Matrix<f64>) -> Self {
         let mean: Vec<f64> = mean.to::<T>().iter().map(|m| m.to_f64()).collect();
         let (p, k) = (encoder.rows(), encoder.cols());

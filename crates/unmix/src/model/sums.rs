@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 pub struct Sums {
     dtype: Dtype,
     plan: Plan,
-    /// Sums of completed streams, with which merged sums begin.
+    /// Sums of the streams that were merged, to which further rows are added.
     base: Option<Scatter>,
-    /// Complete shards in the merge tree.
+    /// Complete shards, in the merge tree.
     tree: MergeStack<Scatter>,
     /// The shard that is being filled, and its number of blocks.
     open: (Scatter, usize),
@@ -36,7 +36,7 @@ pub struct Sums {
     weighted: bool,
 }
 
-/// The error for a missing cell, for a method that accepts them only without sums, which need complete rows.
+/// The error for a missing cell of a batch, for a method that accepts missing cells only when all rows are fitted at once.
 fn of_gap(method: &str, found: Error) -> Error {
     match found {
         Error::NotFinite { row, column, what: "NaN", .. } if super::takes_missing(method) => {
@@ -62,7 +62,7 @@ impl Sums {
     ///
     /// [`Error::Memory`]: the sums are square tables of `p x p` numbers.
     pub fn new(p: usize, dtype: Dtype) -> Result<Self> {
-        // Three tables: the open shard, its total, and one more while they are merged.
+        // At least four tables: the open shard, a node of the merge tree, the total, and one more while these are merged.
         check_square("sums over rows", p, 4)?;
         Ok(Self::empty(p, dtype))
     }
@@ -140,7 +140,7 @@ impl Sums {
         Ok(())
     }
 
-    /// The next rows, at most `most`, and their sample weights.
+    /// The next rows, from row `first`, at most `most`, and their sample weights.
     fn read<T: Real>(
         &self,
         method: &str,
@@ -175,6 +175,7 @@ impl Sums {
         Ok((numbers, weights))
     }
 
+    /// Adds rows and their weights: complete blocks and shards are summed, the other rows buffered.
     fn append(&mut self, (numbers, weights): (Vec<f64>, Vec<f64>), threads: usize) {
         self.waiting.extend(numbers);
         self.rows = self.rows.map(|n| n + weights.len() as u64);
@@ -208,6 +209,7 @@ impl Sums {
         self.weights.drain(..taken);
     }
 
+    /// The sums of `shards` complete shards of the buffered rows, from row `first` of the buffer.
     fn whole_shards(&self, first: usize, shards: usize, threads: usize) -> Vec<Scatter> {
         let Plan { block_rows, shard_rows } = self.plan;
         let gathered = |shard: usize| {
@@ -343,6 +345,7 @@ impl Sums {
         self.rows.map_or_else(Vec::new, |n| vec![n as f64, f64::from(u8::from(self.weighted))])
     }
 
+    /// Inverse of [`counted`](Self::counted).
     fn counting(mut self, counted: &[f64]) -> Self {
         (self.rows, self.weighted) = match counted {
             [rows, weighted] => (Some(*rows as u64), *weighted != 0.0),
@@ -424,7 +427,7 @@ impl Sums {
     }
 }
 
-/// Code of a part of the sums in a file.
+/// Kind of a part of the sums in a file: merged streams, a node of the merge tree with its height, the open shard with its number of blocks.
 const BASE: f64 = 0.0;
 const TREE: f64 = 1.0;
 const OPEN: f64 = 2.0;

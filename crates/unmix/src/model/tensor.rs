@@ -13,7 +13,11 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// From its parts; their sizes must agree.
+    /// A tensor of this shape, with the numbers in row-major order.
+    ///
+    /// # Panics
+    ///
+    /// If the number of values is not the product of the lengths of the axes.
     pub fn new(shape: Vec<usize>, values: Values) -> Self {
         assert_eq!(volume(&shape), Some(values.len()), "shape {shape:?}");
         Self { shape, values }

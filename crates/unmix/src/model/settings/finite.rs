@@ -1,4 +1,4 @@
-//! Search for numbers of a specification that are not finite, before settings are converted to JSON, which cannot represent them.
+//! Search of a specification for numbers that are not finite, before settings are converted to JSON, which cannot represent them.
 
 use serde::ser::{self, Serialize, Serializer};
 

@@ -52,9 +52,11 @@ pub enum Kind {
 /// Result of checking a value against a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum KindCheck {
+    /// The value is of this kind.
     Yes,
     /// The value has the right type but is out of range; holds the requirement, as in "must be at least 1".
     Outside(String),
+    /// The value has another type.
     No,
 }
 
@@ -238,7 +240,7 @@ impl Kind {
             Kind::Words(_) | Kind::ShareName | Kind::Callable => Vec::new(),
             Kind::List(_) => one("a list of one number for each component"),
             Kind::PerColumn(_) => one("a list of one number for each column"),
-            Kind::PerLayer(_) => one("a list of one for each layer"),
+            Kind::PerLayer(_) => one("a list of one value for each layer"),
             Kind::Table(_) => one("rows of numbers, such as [[1, 0], [0, 1]]"),
             Kind::Arguments(_) => one("numbers by name, such as {\"alpha\": 1}"),
             Kind::AnyOf(kinds) => kinds.iter().flat_map(|kind| kind.parts(example)).collect(),

@@ -277,7 +277,11 @@ pub fn without_effect(
     conditional().filter(|s| !s.has_effect(&seen)).filter_map(|s| s.without_effect(given)).collect()
 }
 
-/// Validates names and types of the given settings and adds the defaults of the others, in the order of the list.
+/// Validates names and values of the given settings and adds the defaults of the others, in the order of the list.
+///
+/// # Errors
+///
+/// An unknown name; a value that is not allowed.
 pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
     let known = || settings.iter().filter(|s| s.is_json());
     for name in given.keys() {
