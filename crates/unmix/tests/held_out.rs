@@ -245,6 +245,16 @@ fn what_cannot_be_compared_is_refused() {
     assert!(e.contains("max_components"), "{e}");
     let e = refused("ppca", json!({"tol": -1}), &SizeRule::ALL).to_string();
     assert!(e.contains("tol"), "{e}");
+    // Ten observed cells of each column are too few to hold some out.
+    let rare = made.x.as_slice().iter().enumerate();
+    let rare: Vec<f64> =
+        rare.map(|(at, x)| if (at / 6 + at % 6).is_multiple_of(4) { *x } else { f64::NAN }).collect();
+    let mut rows = AnyRows::from(Rows::from_slice(&rare, 6).unwrap());
+    let request = SizeRequest { settings: &Map::new(), rules: &SizeRule::ALL, most: None };
+    let e = compare_sizes(unmix::method::find("ppca").unwrap(), &mut rows, &request, &on_threads(1))
+        .unwrap_err()
+        .to_string();
+    assert!(e.contains("no column that varies has at least 20 observed cells"), "{e}");
     let slip = SizeRule::parse(unmix::method::find("ppca").unwrap(), &["cels"]).unwrap_err().to_string();
     assert!(slip.contains("did you mean 'cells'?"), "{slip}");
     assert_eq!(SizeRule::parse::<&str>(unmix::method::find("ppca").unwrap(), &[]).unwrap(), SizeRule::ALL);

@@ -1,14 +1,16 @@
 //! Modules: sets of rows with sets of columns, found by models of sparse non-negative codes.
 //!
-//! A unit of such a model is a module where few rows have large codes and few columns large loadings. [`of_model`] lists those of one fit.
-//! One fit misses some and has units of noise, so [`biclusters`] fits the same settings from several starts, one of them from independent
-//! components where the method has such a start, and groups the units of all fits; the fraction of fits with a unit in a group is its
-//! *stability*. The same is done on rows whose columns are permuted independently of each other: the *q-value* of a module is the number
-//! of modules of permuted rows that are at least as concentrated, a permutation, over the number of modules that are. This null keeps the
-//! distribution of every column and none of the correlations, so a dense background of correlated columns is not in it.
+//! A unit of such a model is a module if few rows have large codes and few columns large loadings. [`of_model`] lists those of one fit.
+//! A single fit misses some modules and has units of noise, so [`biclusters`] fits the same settings from several starts, one of them from
+//! independent components if the method has such a start, and groups the units of all fits; the fraction of fits with a unit in a group is
+//! its *stability*. The same is done for rows whose columns are permuted independently of each other: the *q-value* of a module is the number
+//! of modules of permuted rows that are at least as concentrated, per permutation, divided by the number of modules of the rows that are.
+//! This null distribution has the marginal distribution of every column and no correlations, so it does not account for a dense background
+//! of correlated columns.
 //!
-//! Modules are in the order of their concentration. S. Hochreiter et al. (2010), FABIA, Bioinformatics 26:1520, for the members' rule of columns;
-//! D.-A. Clevert et al. (2015), NIPS. Cost: `(starts) (1 + permutations) + 2` fits, which run concurrently, one thread each.
+//! Modules are in the order of decreasing concentration. The rule for member columns is that of S. Hochreiter et al. (2010), FABIA,
+//! Bioinformatics 26:1520; see also D.-A. Clevert et al. (2015), NIPS. Cost: `starts (1 + permutations) + 2` fits, which run concurrently,
+//! one thread each.
 
 mod null;
 mod units;
@@ -25,7 +27,7 @@ use null::{permuted, q_values};
 use serde_json::{Map, Value, json};
 use units::{Activity, Unit, groups, signed, units};
 
-/// How often the fit is repeated.
+/// Numbers of repeated fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refits {
     /// Fits of the rows from different starts.
@@ -40,23 +42,23 @@ impl Default for Refits {
     }
 }
 
-/// Rows with the columns that they have in common.
+/// A module: member rows and member columns.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Module {
-    /// Member rows, rising.
+    /// Member rows, ascending.
     pub rows: Vec<u32>,
-    /// Member columns, rising.
+    /// Member columns, ascending.
     pub columns: Vec<u32>,
-    /// For each member column, whether members have more of it (`true`) or less.
+    /// For each member column, whether its loading is positive, so that its values are larger in member rows.
     pub positive: Vec<bool>,
     /// `ln(n p / (effective rows x effective columns))`, by which modules are ordered.
     pub concentration: f64,
-    /// What the unit's code says about a row, in nats, where the model has a noise variance.
+    /// Mutual information of the unit's code and a row under the model, in nats, if the model has a noise variance.
     pub information: Option<f64>,
-    /// Share of the starts that have a unit of this module; none of a single model.
+    /// Fraction of the fits that have a unit of this module; none for a single model.
     pub stability: Option<f64>,
-    /// Estimated share of modules of permuted rows among those that are at least as concentrated; at most 1.
+    /// Estimated false discovery rate among the modules that are at least as concentrated; at most 1.
     pub q_value: Option<f64>,
     /// The smaller of the two cosines with the nearest unit of a fit to either half of the rows.
     pub halves: Option<f64>,
@@ -64,11 +66,11 @@ pub struct Module {
     pub rare: bool,
     /// At most `max(3, 5 %)` of the columns.
     pub small: bool,
-    /// The units of the module: fit and unit, the one that it is described by first.
+    /// The units of the module as (fit, unit); the first is the representative one, of the largest concentration.
     pub units: Vec<(usize, usize)>,
-    /// Code of every row, by the unit that describes the module.
+    /// Code of every row for the representative unit.
     pub codes: Vec<f32>,
-    /// Loading of every column in that unit, in the columns' standard deviations; of length 1.
+    /// Loading of every column in that unit, in standard deviations of the columns; normalised to length 1.
     pub loadings: Vec<f64>,
 }
 
@@ -76,22 +78,22 @@ pub struct Module {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Biclusters {
-    /// Rows that were looked at.
+    /// Number of rows.
     pub n_rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub n_features: usize,
-    /// Fits that units are from.
+    /// Number of fits whose units were grouped.
     pub starts: usize,
-    /// Permuted copies of the rows.
+    /// Number of permuted copies of the rows.
     pub permutations: usize,
     /// The modules.
     pub modules: Vec<Module>,
-    /// What [`Module::halves`] is on average for loadings in random order: the level of chance.
+    /// Mean of [`Module::halves`] for loadings in random order: the value by chance.
     pub chance: Option<f64>,
 }
 
 impl Biclusters {
-    /// As JSON: a list of modules, and the numbers beside it.
+    /// As JSON: the list of modules and the other numbers, without codes and loadings.
     pub fn to_json(&self) -> Value {
         let module = |m: &Module| {
             json!({
@@ -123,8 +125,8 @@ impl Biclusters {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for models whose codes may be negative or do not determine rows, and for rows with weights or on other machines;
-/// those of encoding; codes that do not fit into memory.
+/// [`Error::Unsupported`] for models whose codes may be negative or do not determine rows, and for rows that have weights or are held by
+/// remote workers; errors of encoding; codes that do not fit into memory.
 pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Biclusters> {
     check(model)?;
     crate::with_rows!(rows, rows => {
@@ -142,14 +144,14 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
     })
 }
 
-/// Modules of several models of the same rows, their units ranked and grouped together: stability is the share of the models that have a unit of the
+/// Modules of several models of the same rows, whose units are grouped together: stability is the fraction of the models that have a unit of the
 /// module. Each component of a model whose codes may be negative (PCA, ICA) is two units, one for each sign: number `j` and, for negative codes,
-/// `n_codes + j`. So such models can be compared with those of non-negative codes. No q-values or halves.
+/// `n_codes + j`, so that such models can be compared with those of non-negative codes. No q-values or halves.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for models whose codes do not determine rows, and for rows with weights or on other machines; those of encoding; codes
-/// that do not fit into memory.
+/// [`Error::Unsupported`] for models whose codes do not determine rows, and for rows that have weights or are held by remote workers; errors of
+/// encoding; codes that do not fit into memory.
 pub fn of_models(models: &[Model], rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Biclusters> {
     models.iter().try_for_each(check_decoder)?;
     crate::with_rows!(rows, rows => together(models, rows, run))
@@ -178,7 +180,7 @@ fn together<T: Real>(models: &[Model], rows: &Rows<'_, T>, run: &Run<'_>) -> Res
     })
 }
 
-/// Share of the fits that have a unit of the group.
+/// Fraction of the fits that have a unit of the group.
 fn share_of_fits(group: &[Unit], fits: usize) -> f64 {
     let mut own: Vec<usize> = group.iter().map(|u| u.at.0).collect();
     own.sort_unstable();
@@ -186,22 +188,22 @@ fn share_of_fits(group: &[Unit], fits: usize) -> f64 {
     own.len() as f64 / fits as f64
 }
 
-/// Modules of fits of the settings of `model` to `rows` from several starts, with stability, q-values and the agreement of halves. The seed of
-/// `run` decides the starts, the permutations and the halves.
+/// Modules of fits with the settings of `model` to `rows` from several starts, with stability, q-values and the agreement of halves. The seed of
+/// `run` determines the starts, the permutations and the halves.
 ///
 /// # Errors
 ///
-/// Those of [`of_model`] and of the method; no start; rows that can be read only once.
+/// Errors of [`of_model`] and of the fits; 0 starts; rows that can be read only once.
 pub fn biclusters(model: &Model, rows: &AnyRows<'_>, refits: Refits, run: &Run<'_>) -> Result<Biclusters> {
     check(model)?;
     signed_biclusters(model, rows, refits, run)
 }
 
-/// [`biclusters`] of a model whose codes may be negative, too, for comparisons: each component is then two units, as in [`of_models`].
+/// [`biclusters`] for comparisons, also of models whose codes may be negative: each component is then two units, as in [`of_models`].
 ///
 /// # Errors
 ///
-/// Those of [`of_models`] and of the method; no start; rows that can be read only once.
+/// Errors of [`of_models`] and of the fits; 0 starts; rows that can be read only once.
 pub fn signed_biclusters(
     model: &Model,
     rows: &AnyRows<'_>,
@@ -210,22 +212,22 @@ pub fn signed_biclusters(
 ) -> Result<Biclusters> {
     check_decoder(model)?;
     if refits.starts == 0 {
-        return Err(Error::setting("starts", "0", "must be at least 1", "leave it out: 8 starts"));
+        return Err(Error::setting("starts", 0, "must be at least 1", "the default is 8"));
     }
     crate::with_rows!(rows, rows => pooled(model, rows, refits, run))
 }
 
-/// The rows, row-major, each column in a random order of its own: copy number `permutation` of the null hypothesis of the q-values.
+/// The rows, row-major, with each column permuted independently: copy number `permutation` for the null hypothesis of the q-values.
 ///
 /// # Errors
 ///
-/// Rows with weights, on other machines or that can be read only once; a copy that does not fit into memory; errors of the source.
+/// Rows that have weights, are held by remote workers, or can be read only once; a copy that does not fit into memory; errors of the source.
 pub fn permuted_rows<T: Real>(rows: &Rows<'_, T>, seed: u64, permutation: usize) -> Result<Vec<T>> {
     let source = readable(rows)?;
     permuted(source, source.n_rows(), rows.n_features(), seed, permutation)
 }
 
-/// The unit that describes a module, with what one fit says of it.
+/// The module of a group, with the quantities of its representative unit.
 fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>, codes: Vec<f32>) -> Module {
     let few = |n: usize, of: usize| n as f64 <= f64::max(3.0, 0.05 * of as f64);
     let first = &group[0];
@@ -246,8 +248,8 @@ fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>, codes: Vec<f32>) -> Modul
     }
 }
 
-/// Codes of every row by the unit that describes each group; each fit that describes one encodes once more, so that codes of all fits are never
-/// held at once.
+/// Codes of every row for the representative unit of each group. Each fit with a representative unit encodes the rows again, so that codes of
+/// all fits are never in memory at the same time.
 fn described<T: Real>(
     groups: &[Vec<Unit>],
     fits: &[Model],
@@ -272,8 +274,12 @@ fn check(model: &Model) -> Result<()> {
     }
     Err(Error::Unsupported {
         asked: format!("modules of a {} model", model.method().key),
-        found: "its codes may be negative, or do not determine rows".into(),
-        remedy: "fit a rectified factor network".into(),
+        found: match model.code().decodes() {
+            true => "its codes may be negative",
+            false => "its codes do not determine rows",
+        }
+        .into(),
+        remedy: "fit a method with non-negative codes, such as rfn".into(),
     })
 }
 
@@ -292,7 +298,11 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     rows.here("modules")?;
     rows.source().random().filter(|_| rows.weights().is_none()).ok_or_else(|| Error::Unsupported {
         asked: "modules".into(),
-        found: "these rows have weights, or can be read only once, forward".into(),
+        found: match rows.weights() {
+            Some(_) => "the rows have weights",
+            None => "the rows can be read only once, in order",
+        }
+        .into(),
         remedy: "give rows without weights, from memory or a file".into(),
     })
 }
@@ -335,7 +345,8 @@ where
     })
 }
 
-/// Units of fits from several starts, and the fits: the first from independent components, where the method can begin there, the others from random numbers.
+/// Units of fits from several starts, and the fits: the first from independent components, if the method has this start, the others from random
+/// initial values.
 fn of_starts<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
@@ -349,7 +360,7 @@ where
 {
     let begun = |init: &str| begun_from(model, init);
     let independent = begun("ica");
-    let by_starts = usize::from(independent.is_some());
+    let n_independent = usize::from(independent.is_some());
     let mut fitted = Vec::new();
     let at_once = readers(source.n_rows(), model.n_codes(), size_of::<T>());
     let all = |settings: Map<String, Value>, seeds: Vec<u64>| {
@@ -360,7 +371,7 @@ where
         fitted.extend(all(settings, vec![run.seed])?);
     }
     let random = begun("random").unwrap_or_else(|| model.settings().clone());
-    let seeds = (by_starts..starts).map(|i| run.seed.wrapping_add(i as u64)).collect();
+    let seeds = (n_independent..starts).map(|i| run.seed.wrapping_add(i as u64)).collect();
     fitted.extend(all(random, seeds)?);
     let mut out = Vec::new();
     for (fit, model) in fitted.iter().enumerate() {
@@ -384,11 +395,11 @@ fn begun_from(model: &Model, init: &str) -> Option<Map<String, Value>> {
     Some(settings)
 }
 
-/// Random stream of loadings in random order, far from the others.
+/// First random stream for the order of loadings, distinct from those of other draws.
 const CHANCE: u64 = 1 << 41;
 
-/// For each group, the smaller cosine with the nearest unit of a fit to either half of the rows; and the mean of the same for loadings in random
-/// order. None where a half has too few rows.
+/// For each group, the smaller of the two cosines with the nearest unit of a fit to either half of the rows; and the mean of the same for
+/// loadings in random order. None if there are too few rows.
 fn halves<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,

@@ -1,4 +1,4 @@
-//! Rows without modules: columns permuted independently of each other, and what share of modules such rows have, too.
+//! The null hypothesis of no modules: rows whose columns are permuted independently of each other, and q-values.
 
 use crate::data::RandomAccess;
 use crate::error::Result;
@@ -6,10 +6,10 @@ use crate::machine::check_memory;
 use crate::num::Real;
 use crate::num::random::Stream;
 
-/// Random streams of permutations begin so far from others.
+/// First random stream of permutations, distinct from those of other draws.
 const PERMUTED: u64 = 1 << 40;
 
-/// The rows, each column in an order of its own.
+/// The rows, row-major, with each column permuted independently.
 pub(super) fn permuted<T: Real>(
     source: &dyn RandomAccess<T>,
     n: u64,
@@ -34,8 +34,8 @@ pub(super) fn permuted<T: Real>(
     Ok(numbers)
 }
 
-/// For each concentration of the data, falling: how many of the null are at least as large, a permutation, over how many of the data are; made
-/// monotone from the least concentrated one up, at most 1.
+/// For each concentration of the data, descending: the number of those under the null hypothesis that are at least as large, per permutation,
+/// divided by the number of those of the data that are; made monotone, starting at the smallest concentration, and at most 1.
 pub(super) fn q_values(concentrations: &[f64], null: &[f64], permutations: usize) -> Vec<f64> {
     let false_ones = |c: f64| null.iter().filter(|x| **x >= c).count() as f64 / permutations as f64;
     let mut q: Vec<f64> =

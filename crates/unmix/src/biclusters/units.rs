@@ -1,4 +1,4 @@
-//! Units of a model of non-negative codes, and which rows and columns belong to each.
+//! Units of a model with non-negative codes, and the member rows and columns of each.
 
 use crate::data::Rows;
 use crate::error::Result;
@@ -10,17 +10,17 @@ use crate::run::Run;
 
 /// A unit of one fit.
 pub(super) struct Unit {
-    /// Which fit, and which of its units.
+    /// Index of the fit, and of the unit in it.
     pub(super) at: (usize, usize),
-    /// `ln(n p / (effective rows x effective columns))`: large where few rows and few columns have all of it.
+    /// `ln(n p / (effective rows x effective columns))`: large if codes and loadings are concentrated on few rows and few columns.
     pub(super) concentration: f64,
-    /// `ln(1 + w' noise⁻¹ w) / 2` nats a row, where the model has a noise variance.
+    /// `ln(1 + q w' noise⁻¹ w) / 2` nats for each row, `q` the mean square of the codes, if the model has a noise variance.
     pub(super) information: Option<f64>,
-    /// Loadings relative to the columns' standard deviations, of length 1.
+    /// Loadings relative to the columns' standard deviations, normalised to length 1.
     pub(super) loadings: Vec<f64>,
-    /// Member rows, rising.
+    /// Member rows, ascending.
     pub(super) rows: Vec<u32>,
-    /// Member columns, rising.
+    /// Member columns, ascending.
     pub(super) columns: Vec<u32>,
     /// For each member column, whether its loading is positive.
     pub(super) positive: Vec<bool>,
@@ -32,7 +32,7 @@ impl Unit {
         self.loadings.iter().zip(&other.loadings).map(|(a, b)| a * b).sum()
     }
 
-    /// Cells that both have, as a fraction of those that either has.
+    /// Jaccard index of the member cells.
     pub(super) fn jaccard(&self, other: &Self) -> f64 {
         jaccard((&self.rows, &self.columns), (&other.rows, &other.columns))
     }
@@ -90,9 +90,9 @@ fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 /// The units of `model`, fit number `fit`, that are not 0 on all of `rows`. `deviations` are the standard deviations of the columns.
 ///
-/// With `q` the mean square of a unit's codes, its loadings count as `w sqrt(q) / deviation`. Rows whose code is above half of the level
-/// `sqrt(sum y⁴ / sum y²)` are members, and columns whose relative loading is above `2 sqrt(sum of all squared relative loadings / (p k))`
-/// (rfn.md, section 9). `O(n k + p k)` beside the codes, which are returned, too.
+/// With `q` the mean square of a unit's codes, its relative loadings are `w sqrt(q) / deviation`. Member rows are those whose code is above half
+/// of `sqrt(sum y⁴ / sum y²)`, and member columns those whose absolute relative loading is above `2 sqrt(sum of all squared relative loadings /
+/// (p k))` (Hochreiter et al. 2010). `O(n k + p k)` in addition to encoding; the codes are returned, too.
 pub(super) fn units<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
@@ -143,8 +143,8 @@ pub(super) fn units<T: Real>(
     Ok((found, activity))
 }
 
-/// Groups of like units, each begun by the one of largest concentration: a unit joins the first group whose first one has a cosine above 0.5
-/// with it, or shares more than 0.3 of the cells. Groups whose first unit has fewer than two rows or columns are left out.
+/// Groups of similar units, in the order of decreasing concentration: a unit is added to the first group with whose first unit it has a cosine
+/// above 0.5, or a Jaccard index of the cells above 0.3. Groups whose first unit has fewer than two rows or columns are left out.
 pub(super) fn groups(mut units: Vec<Unit>) -> Vec<Vec<Unit>> {
     units.sort_by(|a, b| b.concentration.total_cmp(&a.concentration).then(a.at.cmp(&b.at)));
     let mut groups: Vec<Vec<Unit>> = Vec::new();

@@ -3,9 +3,9 @@
 /// The number of components, from 0, with the largest criterion (`bic_of` below); the smallest of several.
 ///
 /// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. At most `r - 1` components for a
-/// rank of `r`: the remaining variances estimate the noise. If the rank is less than `n` samples of `p` features could have, as
-/// with columns computed from each other, the empty directions must not count as noise of variance 0, whose likelihood is
-/// unbounded: the model is then restricted to the `r` directions that vary; and if the last of those is not noise either, all `r`
+/// rank of `r`: the remaining variances estimate the noise. If the rank is less than that of `n` samples of `p` features in general
+/// position, as with columns that are linear combinations of others, the likelihood is unbounded, because the noise has variance 0 in
+/// some directions: the model is then restricted to the `r` directions that vary; and if the criterion is largest at `r - 1`, all `r`
 /// are kept.
 ///
 /// With more features than samples can span, the likelihood is unbounded: near full rank the residual variance for `p - k` features
@@ -27,7 +27,7 @@ pub(crate) fn has_no_maximum(values: &[f64], n: f64, p: usize) -> bool {
     !empty && p as f64 > n - 1.0 && criteria.len() > 2 && bic(values, n, p) == criteria.len() / 2
 }
 
-/// The criterion for `k = 0, 1, ...` below the rank; and whether the rank is less than the samples could have.
+/// The criterion for `k = 0, 1, ...` below the rank; and whether the rank is less than that of samples in general position.
 fn criteria(values: &[f64], n: f64, p: usize) -> (Vec<f64>, bool) {
     let r = values.iter().take_while(|&&v| v > 0.0).count();
     let (values, empty) = (&values[..r], (r as f64) < (p as f64).min(n - 1.0));
@@ -42,8 +42,8 @@ fn criteria(values: &[f64], n: f64, p: usize) -> (Vec<f64>, bool) {
     (each.collect(), empty)
 }
 
-/// The largest number of components to consider if the likelihood is unbounded: the start of the final increase of the criterion, at most
-/// half of all.
+/// The largest number of components to consider if the likelihood is unbounded: the last one before the final increase of the criterion, at
+/// most half of all.
 pub(crate) fn bounded(criteria: &[f64]) -> usize {
     let half = criteria.len() / 2;
     let falls = |k: &usize| criteria[*k] <= criteria[k - 1];

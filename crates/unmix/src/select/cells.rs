@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Number of folds of the cells.
 const FOLDS: u64 = 5;
 
-/// Folds that are held out, one after the other.
+/// Number of folds that are held out, one after the other.
 const HELD_OUT: u64 = 2;
 
 /// Columns with fewer observed cells than this are not held out: a fold could contain all of them.
@@ -39,8 +39,8 @@ pub(crate) const PATIENCE: usize = 3;
 /// were held out.
 const LEAST_RISE: f64 = 0.01;
 
-/// The number of components, from 0 to `most`, of the largest mean log density of held-out cells; the smallest of several. The search
-/// ends after three successive numbers without an improvement.
+/// The number of components, from 0 to `most`, with the largest mean log density of held-out cells, which `judge` returns; the smallest of
+/// several. The search ends after three successive numbers without an improvement.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// Whether it is a sufficient improvement on `before`, the value for fewer components.
+    /// Whether it improves sufficiently on `before`, the value for fewer components.
     pub(crate) fn improves_on(&self, before: &HeldOut) -> bool {
         self.mean > before.mean + LEAST_RISE * self.standard_error
     }
@@ -94,7 +94,8 @@ impl CellMask {
     ///
     /// # Errors
     ///
-    /// Rows that are sparse or remote; errors of the source; interruption.
+    /// Rows that are sparse or held by remote workers; rows of which no column that varies has enough observed cells; errors of the source;
+    /// interruption.
     pub(crate) fn new<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         rows.here("the rule 'cells'")?;
         if rows.is_sparse() {
@@ -105,8 +106,20 @@ impl CellMask {
             });
         }
         let observed = rows.sweep(run, "cells", &GatherObserved)?;
-        let spare = |(n, s): (&f64, &f64)| *n >= FEWEST.min(0.5 * observed.n) && *s > 0.0;
-        let columns = observed.count.iter().zip(&observed.squares).map(spare).collect();
+        let least = FEWEST.min(0.5 * observed.n);
+        let enough = |(n, s): (&f64, &f64)| *n >= least && *s > 0.0;
+        let columns: Vec<bool> = observed.count.iter().zip(&observed.squares).map(enough).collect();
+        // Rows without a column that varies are refused by the fit.
+        if !columns.contains(&true) && observed.squares.iter().any(|s| *s > 0.0) {
+            return Err(Error::Unsupported {
+                asked: "the rule 'cells'".into(),
+                found: format!(
+                    "no column that varies has at least {} observed cells, of which some are held out",
+                    least.ceil()
+                ),
+                remedy: "choose other rules, such as 'bic'".into(),
+            });
+        }
         Ok(Self { seed: run.seed, fold: 0, columns })
     }
 
@@ -236,7 +249,7 @@ impl Sink<f64> for Sums<'_> {
     }
 }
 
-/// Rows without their held-out cells.
+/// Rows whose held-out cells are missing.
 struct Masked<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     p: usize,

@@ -7,7 +7,7 @@ const MOST: usize = 20;
 ///
 /// `values` are descending and above rounding errors. The result is 1 for one variance, 0 for none.
 pub fn gap(values: &[f64]) -> usize {
-    // Logarithms, so that no ratio overflows.
+    // Differences of logarithms, so that no ratio overflows.
     largest(values, |a, b| a.ln() - b.ln())
 }
 
@@ -16,6 +16,7 @@ pub(crate) fn gap_difference(values: &[f64]) -> usize {
     largest(values, |a, b| a - b)
 }
 
+/// The number of components before the largest `distance` of successive variances, relative to the first.
 fn largest(values: &[f64], distance: impl Fn(f64, f64) -> f64) -> usize {
     let first = values.first().copied().unwrap_or(0.0);
     let r = values.iter().take_while(|&&v| v > f64::EPSILON * first).count();

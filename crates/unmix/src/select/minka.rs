@@ -11,7 +11,8 @@ const TIE: f64 = 1e-300;
 ///
 /// `values` are all variances, descending, of `n` samples with `p` features; with fewer samples than features, those of the
 /// directions that the samples can span. The term of two equal variances is taken as `1e-300`. T. Minka (2000), "Automatic choice
-/// of dimensionality for PCA", NIPS 13, equation 77. Each pair of variances is used once: `O(d^2)` time, `O(d)` memory.
+/// of dimensionality for PCA", NIPS 13, equation 77. Each pair of variances is used once: `O(d^2)` time, `O(d)` memory. With fewer than
+/// two variances the result is 1.
 pub fn minka(values: &[f64], n: f64, p: usize) -> usize {
     let d = if n >= p as f64 { p } else { values.len() };
     // Relative to the first variance, so that the threshold for 0 does not depend on units: the same constant is added to every
@@ -48,7 +49,7 @@ fn evidence(values: &[f64], n: f64, d: usize) -> Vec<f64> {
     out
 }
 
-/// Mean of the variances after the first `k`: summed from the smallest.
+/// Mean of the variances after the first `k`, over `d - k` directions, for every `k`: summed from the smallest.
 fn noise(values: &[f64], d: usize) -> Vec<f64> {
     let (mut tail, mut out) = (0.0, vec![TINY; values.len()]);
     for k in (1..values.len()).rev() {

@@ -1,4 +1,4 @@
-//! Rules for the number of components: rules based on the variances, two based on the rows, and a table of all of them; for methods
+//! Rules for the number of components: rules based on the variances, two based on the rows, and a table of their results; for methods
 //! with a likelihood, a table over the number of components.
 //!
 //! Variances are given in descending order, without those at the level of rounding errors; no rule depends on units. `n` is the
@@ -89,8 +89,8 @@ impl Spectrum {
     pub(crate) fn warning_of_bic(&self) -> Option<String> {
         bic::has_no_maximum(self.varying(), self.n, self.p - self.n_constant).then(|| {
             format!(
-                "the Bayesian information criterion rises up to {} components, half of what {} rows can span, and beyond: it does not \
-                 determine their number for so few rows of {} columns; choose n_components",
+                "the Bayesian information criterion increases up to {} components, half of the rank that {} rows can have, and beyond: it does \
+                 not determine their number for so few rows of {} columns; choose n_components",
                 self.bic(),
                 self.n,
                 self.p

@@ -31,6 +31,7 @@ pub fn parallel<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<
     on_pool(run.threads, || stronger_than_permuted(&columns, run))
 }
 
+/// The number of leading singular values of `columns` above the quantile of those of permuted copies.
 fn stronger_than_permuted(columns: &Matrix<f64>, run: &Run<'_>) -> Result<usize> {
     let found = singular_values(columns)?;
     let mut copies = Vec::new();

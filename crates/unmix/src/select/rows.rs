@@ -17,7 +17,7 @@ pub struct FittedRows<'a, 'b, T: Real> {
 }
 
 impl<T: Real> FittedRows<'_, '_, T> {
-    /// The columns that are not 0 throughout, as rows of the result. A row of integer weight is repeated that number of times.
+    /// The centred and scaled columns that are not 0 in every row, as rows of the result. A row is repeated by its weight, an integer.
     ///
     /// `copies` is the number of tables of this size that the rule needs at the same time.
     pub(super) fn columns(&self, run: &Run<'_>, rule: &str, copies: u64) -> Result<Matrix<f64>> {
@@ -26,7 +26,7 @@ impl<T: Real> FittedRows<'_, '_, T> {
         rows.here(&format!("n_components='{rule}'"))?;
         let n = rows.n_samples();
         check_memory(
-            &format!("the rule '{rule}', which holds all {n} x {p} numbers in memory,"),
+            &format!("the rule '{rule}', which needs all {n} x {p} numbers in memory,"),
             (n as u64).saturating_mul(p as u64).saturating_mul(8 * copies),
             "fit a random subset of the rows, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
         )?;
@@ -70,10 +70,10 @@ impl<T: Real> FittedRows<'_, '_, T> {
                 "n_components",
                 format!("'{rule}'"),
                 format!(
-                    "this rule repeats each row by its weight, which must be an integer, and row {row} has {}",
+                    "this rule repeats each row by its weight, which must be an integer, and the weight of row {row} is {}",
                     w[row]
                 ),
-                "give whole numbers as weights, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
+                "give integers as weights, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
             )),
         }
     }

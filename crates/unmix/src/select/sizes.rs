@@ -28,7 +28,7 @@ impl SizeRule {
     /// The criteria that a table over the number of components has, in its order.
     pub const ALL: [SizeRule; 3] = [SizeRule::Aic, SizeRule::Bic, SizeRule::Cells];
 
-    /// The rules that `n_components` of the method takes by name, and its table.
+    /// The rules that `n_components` of the method accepts by name, and that a table for the method can have.
     pub fn of(method: &Method) -> Vec<SizeRule> {
         let taken = method.settings.iter().find(|s| s.name == "n_components").map(Setting::choices);
         let taken = taken.unwrap_or_default();
@@ -61,7 +61,7 @@ impl SizeRule {
     /// The quantity that the number estimates, in a few words.
     pub fn estimates(self) -> &'static str {
         match self {
-            SizeRule::Aic => "least expected deviance of new rows, for large n",
+            SizeRule::Aic => "smallest expected deviance of new rows, for large n",
             SizeRule::Bic => "number of components of the model, for large n",
             SizeRule::Cells => "best prediction of cells that were held out",
             SizeRule::Parallel => "number of factors above those of permuted columns",
@@ -189,7 +189,7 @@ impl Sizes {
 }
 
 /// Fits `method` with 0 (or its minimum), 1, 2, ... components, and compares the fits. Rows may have missing cells if the method accepts
-/// them. For `cells`, every number is fitted twice more, to rows without a fifth of their cells; these fits end after 60 iterations.
+/// them. For `cells`, there are two more fits for every number, each to rows without a fifth of their cells, of at most 60 iterations.
 ///
 /// # Errors
 ///
@@ -315,7 +315,7 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
         return Err(Error::setting(
             "n_components",
             &request.settings["n_components"],
-            "the table has a line for each number of components",
+            "it must not be given, because the table has a line for each number of components",
             "leave it out, or bound the numbers by max_components",
         ));
     }
@@ -364,7 +364,7 @@ fn line<T: Real>(
 
 fn no_likelihood(method: &Method) -> Error {
     Error::Unsupported {
-        asked: format!("numbers of components of {} compared", method.key),
+        asked: format!("a table of numbers of components of {}", method.key),
         found: "its fits report no log-likelihood".into(),
         remedy: "choose a method that has one, such as ppca or factor-analysis".into(),
     }

@@ -26,22 +26,23 @@ use crate::model::Model;
 use crate::num::{Matrix, factor};
 use serde_json::{Value, json};
 
-/// Estimates in one clustering: of more, the first fits are taken, and [`Clustering::n_left_out`] is the number of the others. Two
-/// tables of as many rows and columns are 64 MiB.
+/// Maximum number of estimates in one clustering: if there are more, only the first fits are used, and [`Clustering::n_left_out`] is the
+/// number of the others. Two tables of as many rows and columns take 64 MiB.
 pub const MOST_ESTIMATES: usize = 2048;
 
 /// Clusters of the estimates of several fits, each matched to a component of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Clusters {
-    /// The model and the fits of all rows from other seeds. None without such fits, where every seed gives the same bits, and where
-    /// not even two fits are few enough estimates.
+    /// The model and the fits of all rows from other seeds. None without such fits, if every seed gives the same bits, and if two fits have
+    /// more estimates than [`MOST_ESTIMATES`].
     pub restarts: Option<Clustering>,
-    /// The fits of halves of the rows. None without cuts, and where not even two fits are few enough estimates.
+    /// The fits of halves of the rows. None without cuts, and if two fits have more estimates than [`MOST_ESTIMATES`].
     pub halves: Option<Clustering>,
-    /// All of these fits in one. None unless there are both.
+    /// All of these fits together. None unless there are both kinds.
     pub both: Option<Clustering>,
-    /// The widest of these clusterings in the plane, for a drawing: some 500 estimates at most, of the first 64 components.
+    /// Positions in a plot of the estimates of `both`, else of `halves`, else of `restarts`: at most about 500 estimates, of the first 64
+    /// components.
     pub map: Vec<MapPoint>,
 }
 
@@ -49,8 +50,8 @@ pub struct Clusters {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Clustering {
-    /// Iq: mean similarity inside the cluster less that with estimates of others. 1 for identical estimates that no others
-    /// resemble; none for clusters of fewer than two.
+    /// Iq: mean similarity inside the cluster minus that with estimates of other clusters. 1 for identical estimates that are orthogonal to
+    /// all others; none for clusters of fewer than two.
     pub quality: Vec<Option<f64>>,
     /// Number of estimates in the cluster: ideally one from each fit.
     pub size: Vec<usize>,
@@ -58,24 +59,24 @@ pub struct Clustering {
     pub fits: Vec<usize>,
     /// Similarity of its centrotype and the model's component.
     pub similarity: Vec<f64>,
-    /// `n_components x n_features`: rows of `components` of the fits that the centrotypes are from, with the sign of the model's; zeros
-    /// for a component without a cluster. None where components do not belong to codes one by one.
+    /// Rows of `components` of the fits that the centrotypes are from, with the signs of the model's, `n_components x n_features`; zeros
+    /// for a component without a cluster. None if components and codes do not correspond one to one.
     pub centrotypes: Option<Matrix<f64>>,
-    /// For each fit, the cluster that its estimate of each component of the model is in, by the assignment to the model: component `j`
-    /// itself where clusters and assignment agree, none where the fit has no estimate of it. In [`Clusters::restarts`] and
-    /// [`Clusters::both`] the first fit is the model, then come restarts, then both halves of each cut.
+    /// For each fit, and each component of the model, the cluster of the estimate that is matched to the component, given by the component
+    /// of the cluster: `j` itself if clustering and matching agree, none if the fit has no estimate of it. In [`Clusters::restarts`] and
+    /// [`Clusters::both`] the first fit is the model, followed by the restarts, then by both halves of each cut.
     pub labels: Vec<Vec<Option<usize>>>,
-    /// Fits that would have made too many estimates.
+    /// Number of fits that were left out to keep the number of estimates below its maximum.
     pub n_left_out: usize,
 }
 
-/// An estimate on a drawing on which distances are near `sqrt(1 - |r|)`.
+/// The position of an estimate in a plot in which distances approximate `sqrt(1 - |r|)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MapPoint {
-    /// From left to right.
+    /// Horizontal coordinate.
     pub x: f64,
-    /// Upwards.
+    /// Vertical coordinate.
     pub y: f64,
     /// The component whose cluster it is in.
     pub component: usize,
@@ -86,13 +87,14 @@ pub struct MapPoint {
 /// One fit, compared with the model.
 pub(super) struct Fit<'a> {
     pub(super) model: &'a Model,
-    /// Unit vectors, in the order of their partners in the model; zeros where it has none.
+    /// Unit vectors, in the order of the matched components of the model; zeros for a component without a match.
     pub(super) vectors: &'a Matrix<f64>,
     /// Matching of its components to those of the model.
     pub(super) order: &'a [Option<usize>],
 }
 
-/// Clusters of what `restarts` (the model first) and `halves` found; `seen` are the vectors of the model. Opposites are alike unless `signed`.
+/// Clusters of the components of `restarts` (the model first) and `halves`; `seen` are the vectors of the model. The similarity of a vector and
+/// its negative is 1, unless vectors are `signed`: then it is 0.
 pub(super) fn clusters(
     seen: &Matrix<f64>,
     restarts: &[Fit<'_>],
@@ -117,11 +119,11 @@ fn is_nonzero(vector: &[f64]) -> bool {
     vector.iter().any(|x| *x != 0.0)
 }
 
-/// What is clustered: fit and component of each estimate, and how similar they are.
+/// The estimates to be clustered: fit and component of each, and their similarities.
 struct Estimates {
     at: Vec<(usize, usize)>,
     similarity: Matrix<f64>,
-    /// The first fit that is one of half of the rows.
+    /// Index of the first fit of half of the rows.
     first_half: usize,
 }
 
@@ -160,7 +162,7 @@ fn clustered(
     signed: bool,
 ) -> Option<Clustered> {
     let most = MOST_ESTIMATES / k.max(1);
-    // Where there are too many of both, each gives half.
+    // If there are too many of both kinds, each gets half of the maximum.
     let n_halves = halves.len().min(most.saturating_sub(restarts.len()).max(most / 2));
     let n_restarts = restarts.len().min(most - n_halves);
     let fits: Vec<&Fit<'_>> = restarts[..n_restarts].iter().chain(&halves[..n_halves]).collect();
@@ -210,14 +212,14 @@ fn clustered(
 struct Described {
     quality: Option<f64>,
     size: usize,
-    /// Which item.
+    /// Index of the centrotype.
     centrotype: usize,
 }
 
 /// Quality, size and centrotype of the `k` clusters of items whose similarities these are.
 fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Described> {
     let n = cluster.len();
-    // Of each item with each cluster, itself left out.
+    // Sums of the similarities of each item with each cluster, without itself.
     let mut sums = Matrix::<f64>::zeros(n, k);
     for i in 0..n {
         for j in (0..n).filter(|&j| j != i) {
@@ -242,6 +244,7 @@ fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Descr
         .collect()
 }
 
+/// The centrotype of each component as a row of `components`; see [`Clustering::centrotypes`].
 fn centrotypes(
     seen: &Matrix<f64>,
     fits: &[&Fit<'_>],
@@ -269,6 +272,7 @@ fn centrotypes(
 const DRAWN_COMPONENTS: usize = 64;
 const DRAWN: usize = 512;
 
+/// Positions of whole fits and of all centrotypes.
 fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> Vec<MapPoint> {
     let fits = found.labels.len();
     let shown: Vec<usize> =
@@ -301,7 +305,7 @@ fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> 
 impl Clusters {
     /// As JSON, in the form that a report holds: without centrotypes, which are as large as the model.
     pub(super) fn to_json(&self) -> Value {
-        // What a drawing shows.
+        // Four decimals are sufficient for a plot.
         let short = |x: f64| (x * 1e4).round() / 1e4;
         let place = |p: &MapPoint| json!([short(p.x), short(p.y), p.component, u8::from(p.half)]);
         json!({

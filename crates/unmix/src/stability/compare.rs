@@ -24,12 +24,12 @@ pub(super) struct Reference<'a, T: Real> {
     pub(super) codes: Matrix<f64>,
     rows: Rows<'a, T>,
     by: VectorKind,
-    /// Codes are not negative, so that a vector and its opposite are two components that have nothing in common.
+    /// Whether codes are not negative: the similarity of a vector and its negative is then 0.
     signed: bool,
 }
 
-/// Whether components are judged by themselves, each alone, and not by their codes, which are mostly 0: atoms, and units of codes that are not
-/// negative. Such codes never are Gaussian.
+/// Whether components are compared by their own vectors, not by their codes, and each has its own verdict: atoms, whose codes are mostly 0, and
+/// units with non-negative codes. Such codes are never Gaussian.
 pub(super) fn alone(model: &Model) -> bool {
     let codes = model.code().codes();
     codes.sparse || (codes.non_negative && model.code().decodes() && !codes.distances)
@@ -42,7 +42,7 @@ pub(crate) fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<V
     Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())
 }
 
-/// Loadings of every unit in standard deviations of the columns, of length 1; 0 for a unit without any.
+/// Loadings of every unit in standard deviations of the columns, normalised to length 1; zeros for a unit without loadings.
 pub(crate) fn directions(model: &Model, deviations: &[f64]) -> Matrix<f64> {
     let Some(mixing) = model.code().mixing() else { return Matrix::zeros(0, deviations.len()) };
     let relative =
@@ -68,7 +68,7 @@ impl<'a, T: Real> Reference<'a, T> {
         Ok(Self { codes, rows, by, signed })
     }
 
-    /// The vectors of another fit, in the order of their partners.
+    /// The vectors of another fit, in the order of the matched components of the model.
     pub(super) fn place(&self, other: &Model, run: &Run<'_>) -> Result<MatchedFit> {
         let found = vectors(other, &self.rows, &self.by, run)?;
         let k = self.codes.rows();
@@ -80,7 +80,7 @@ impl<'a, T: Real> Reference<'a, T> {
         Ok(MatchedFit { vectors, order })
     }
 
-    /// Similarity of every component of the model with every one of another fit in the order of partners.
+    /// Similarity of every component of the model with every one of another fit, in the order of [`place`](Self::place).
     pub(super) fn similar(&self, placed: &Matrix<f64>) -> Matrix<f64> {
         self.likeness(&factor::multiply_transposed(&self.codes, placed))
     }
@@ -105,7 +105,7 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 }
 
-/// The size of a cosine, at most 1; 0 of a negative one where opposites are `signed`.
+/// Similarity by a cosine: its absolute value, or, if vectors are `signed`, the cosine if it is positive, else 0; at most 1.
 pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
     // Where codes are constant the correlation is not a number: no similarity.
     match (cosine.is_nan(), signed) {
@@ -118,17 +118,17 @@ pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
 /// The components of another fit, matched to those of the model.
 pub(super) struct MatchedFit {
     pub(super) vectors: Matrix<f64>,
-    /// Which of its components is whose partner.
+    /// For each component of the model, the index of the matched component.
     pub(super) order: Vec<Option<usize>>,
 }
 
-/// How well two halves agree about the space of component `j` and of `others`, for each cut: the least cosine of the principal angles.
-/// The mean of the cosines is not suitable: any two subspaces of 31 out of 32 dimensions have 30 directions
-/// in common.
+/// Agreement of the two halves of each cut on the subspace of component `j` and `others`: the least cosine of the principal angles.
+/// The mean of the cosines is not suitable: any two subspaces of dimension 31 in 32 dimensions have an intersection of
+/// dimension 30.
 pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<Vec<f64>> {
     let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
     let of = |m: &Matrix<f64>| Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
-    // A half that has nothing in place of a member does not find the space.
+    // If a half has no match for a member, its agreement is 0.
     let whole = |m: &Matrix<f64>| (0..m.rows()).all(|i| m.row(i).iter().any(|x| *x != 0.0));
     let of_cut = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
         let (a, b) = (of(a), of(b));
@@ -143,16 +143,18 @@ pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[us
     pairs.iter().map(of_cut).collect()
 }
 
+/// Codes of rows in double precision, row-major.
 pub(super) fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(model.encode_to_vec(rows, run)?.iter().map(|v| v.to_f64()).collect())
 }
 
+/// Whether rows are orthonormal up to 0.1 in each entry of their Gram matrix.
 fn orthonormal(rows: &Matrix<f64>) -> bool {
     let gram = factor::multiply_transposed(rows, rows);
     (0..gram.rows()).all(|i| (0..=i).all(|j| (gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 0.1))
 }
 
-/// Unit vectors that stand for the components: axes, relative loadings, or centred codes of `rows`.
+/// Unit vectors that represent the components: axes, relative loadings, or centred codes of `rows`.
 fn vectors<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,

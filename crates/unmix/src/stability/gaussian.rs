@@ -2,11 +2,11 @@
 //! rows.
 //!
 //! It uses two moments that are robust to outliers: `m = mean G(z)` with `G = log cosh`, which measures
-//! tails, and `s = mean z exp(-z²/2)`, which measures skewness. `z` are codes less their mean over their
-//! standard deviation. Of Gaussian codes, `sqrt(n) (m - E G)` and `sqrt(n) s` are normal and independent in
-//! the limit, with the variances `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the
-//! sample takes away (Stein's identity gives the covariances). The sum of their squares in units of these is
-//! chi-square with two degrees of freedom, whose tail is an exponential.
+//! tails, and `s = mean O(z)` with `O = z exp(-z²/2)`, which measures skewness. `z` are the standardised codes. For
+//! Gaussian codes, `sqrt(n) (m - E G)` and `sqrt(n) s` are asymptotically normal and independent, with the variances
+//! `Var G - (E z G')² / 2` and `E O² - (E O')²`, where the second terms are due to standardisation by the sample
+//! (the covariances follow from Stein's identity). The sum of their squares divided by these variances is
+//! chi-square with two degrees of freedom, whose survival function is `exp(-x / 2)`.
 
 use crate::data::cuts::{FEWEST, block_variance_ratios};
 
@@ -18,8 +18,8 @@ const ODD: f64 = 0.067_450_089_729_857_25;
 /// Slopes of the two at a Gaussian: `E z G'(z)`, and `E O'(z)`.
 const SLOPES: (f64, f64) = (0.605_705_509_602_159_1, 0.353_553_390_593_273_8);
 
-/// p-values of a test of Gaussianity, for each column of row-major codes; `follow`: whether
-/// rows follow one another, so that neighbours are alike.
+/// p-values of a test of Gaussianity, for each column of row-major codes; `follow`: whether rows are consecutive and may be
+/// autocorrelated.
 pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
     let n = (codes.len() / k.max(1)) as f64;
     (0..k)
@@ -31,7 +31,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
             if !(deviation > 0.0 && n >= 8.0) {
                 return 1.0;
             }
-            // What each row adds to the two moments, less what standardising takes away again: the latter has no sum.
+            // The contribution of each row to the two moments, minus its part that standardisation removes, whose sum is 0.
             let of_row = |y: &f64| {
                 let z = (y - mean) / deviation;
                 let even = z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2 - EVEN.0;
@@ -52,11 +52,11 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
         .collect()
 }
 
-/// The square of the mean over its variance: `alone` over the number of rows, times their autocorrelation time for consecutive
+/// The square of the mean of `terms` divided by its variance, which is `alone / n`, times the autocorrelation time for consecutive
 /// rows.
 fn standardised_square(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
     let (n, sum) = (terms.len() as f64, terms.iter().sum::<f64>());
-    // Its own variance may be anything where a column is not Gaussian; how much longer blocks have is what counts.
+    // The variance itself depends on the distribution of the column; only the ratio of the variances of blocks to it is used.
     let autocorrelation = if follow {
         block_variance_ratios(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio))
     } else {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn gaussian_codes_are_called_otherwise_at_the_stated_rate() {
+    fn gaussian_codes_are_rejected_at_the_stated_rate() {
         for (n, level) in [(200, 0.05), (200, 0.01), (2000, 0.01)] {
             let k = 2000;
             let p = p_values(&codes(Distribution::Gaussian, n, k, 1), k, false);
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Gaussian columns, each `r` times its last value and something new, as if it had gone on for ever.
+    /// Stationary Gaussian autoregressive columns of order 1 with coefficient `r`.
     fn autoregressive(n: usize, k: usize, r: f64) -> Vec<f64> {
         let new: Vec<f64> = codes(Distribution::Gaussian, n, k, 5).iter().map(|y| y - 3.0).collect();
         let mut out = new.clone();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_follow_one_another_do_not_count_as_many() {
+    fn autocorrelated_rows_count_by_their_effective_sample_size() {
         let (n, k) = (4000, 500);
         let codes = autoregressive(n, k, 0.97);
         let rate = |follow: bool, level: f64| {

@@ -5,12 +5,12 @@
 //! cuts, which is estimated by their spread and decreases with their number; and the sampling error of the
 //! data set, which does neither, because all cuts use the same rows.
 //!
-//! The interval lies on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most about
-//! `agreement² / 2` in all simulations: a pair of components is distinguished by one gap (of variances, or of
-//! how far two sources are from Gaussian), and an angle goes with the inverse of the gap. Gap and angle have
-//! errors of the same order, so that the standard deviation of the angle is a fraction of itself that hardly
-//! depends on the number of rows. The factor is from simulations (`docs/decisions/0010-stability.md`), not
-//! from a theorem.
+//! The interval is computed on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most
+//! about `agreement² / 2` in all simulations: a pair of components is distinguished by a gap (between variances, or
+//! between deviations from a Gaussian), and the angle between their estimates from two samples is inversely
+//! proportional to it. The relative errors of gap and angle are of the same order, so that the relative standard
+//! deviation of the angle hardly depends on the number of rows. The factor is from simulations
+//! (`docs/decisions/0010-stability.md`), not from a theorem.
 //!
 //! Rejected alternatives: a bootstrap over rows, because repeated rows double the squared angles between
 //! halves; a jackknife over groups of rows, because ten groups need eleven times the fits.
@@ -20,11 +20,11 @@ use crate::stats::quantiles::student_975 as t;
 
 /// Standard deviation of `artanh(agreement)` over data sets, for an agreement of 1.
 const OVER_DATA: f64 = 0.5;
-/// 97.5 % of normal numbers lie below.
+/// The 97.5 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// 95 % interval for the expected agreement, from agreements in `[0, 1]` at as many cuts. One cut has no estimate of the spread:
-/// `(0, 1)`.
+/// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each cut; `(0, 1)` for fewer than two cuts, from which the
+/// variation between cuts cannot be estimated.
 pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
     let m = agreements.len() as f64;
     if m < 2.0 {
@@ -40,7 +40,7 @@ pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
 }
 
-/// Position of an interval relative to the threshold.
+/// Positions of an interval relative to a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Above,
@@ -48,7 +48,7 @@ pub(super) enum Side {
     Below,
 }
 
-/// On which side of [`STABLE`].
+/// Position of an interval relative to [`STABLE`].
 pub(super) fn side((low, high): (f64, f64)) -> Side {
     match (low >= STABLE, high < STABLE) {
         (true, _) => Side::Above,
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_cuts_narrow_it_down_to_what_other_rows_would_change() {
+    fn with_more_cuts_the_interval_narrows_to_that_of_the_sampling_error() {
         let of = |m: usize| -> (f64, f64) {
             let agreements: Vec<f64> = (0..m).map(|i| if i % 2 == 0 { 0.9 } else { 0.96 }).collect();
             interval(&agreements)

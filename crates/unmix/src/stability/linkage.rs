@@ -1,9 +1,9 @@
 //! Agglomerative clustering with average linkage (UPGMA).
 //!
-//! The two clusters with the least mean dissimilarity of their members are joined, until `k` are left. The nearest-neighbour chain
-//! (Benzécri 1982; Murtagh 1983) finds the same tree as the search for the closest pair in every step, in `O(n²)` rather than `O(n³)`:
-//! with average linkage a cluster that was joined is never nearer to others than both of its parts were (Bruynooghe 1977). Among
-//! equal dissimilarities the first in the order of the items wins.
+//! The two clusters with the least mean dissimilarity of their members are merged, until `k` are left. The nearest-neighbour chain
+//! (Benzécri 1982; Murtagh 1983) finds the same tree as the search for the closest pair in every step, in `O(n²)` rather than `O(n³)`,
+//! because average linkage is reducible: a merged cluster is never nearer to others than both of its parts were (Bruynooghe 1977).
+//! Of equal dissimilarities the first in the order of the items is used.
 
 use crate::num::Matrix;
 
@@ -54,7 +54,7 @@ fn chain(distance: &mut Matrix<f64>) -> Vec<(f64, usize, usize)> {
         }
         let top = path[path.len() - 1];
         let before = path.len().checked_sub(2).map(|i| path[i]);
-        // The one before wins a tie: else the path could go in circles.
+        // In case of ties the previous item is used: otherwise the chain could be a cycle.
         let (mut nearest, mut least) = before.map_or((top, f64::INFINITY), |b| (b, distance[(top, b)]));
         for &other in active.iter().filter(|&&other| other != top) {
             if distance[(top, other)] < least {
@@ -92,7 +92,7 @@ mod tests {
         Matrix::from_fn(n, n, |i, j| if i == j { 0.0 } else { of(i, j) })
     }
 
-    /// The definition: join the closest pair, with means over the members taken anew from the matrix each time.
+    /// The definition: merges the closest pair, with means over the members computed from the matrix each time.
     fn naive(distance: &Matrix<f64>, k: usize) -> Vec<usize> {
         let mut clusters: Vec<Vec<usize>> = (0..distance.rows()).map(|i| vec![i]).collect();
         while clusters.len() > k {

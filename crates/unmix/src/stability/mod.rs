@@ -18,16 +18,16 @@
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
-//! share their passes over the rows (`together.rs`); results have the same bits as those of sequential fits.
+//! share their passes over the rows (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
 mod clusters;
 mod compare;
 mod gaussian;
 mod interval;
 mod linkage;
+mod refits;
 mod scaling;
-mod together;
-mod tried;
+mod shared_scan;
 mod verdict;
 
 pub use crate::model::LEVEL;
@@ -45,9 +45,9 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use clusters::Fit;
 use compare::{Reference, codes};
+use refits::{HalvesResult, RestartsResult};
 use serde_json::{Map, Value};
-use together::{Reader, SharedScan, side_by_side};
-use tried::{HalvesResult, RestartsResult};
+use shared_scan::{Reader, SharedScan, run_concurrently};
 
 /// Numbers of cuts and restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Default for Trials {
     }
 }
 
-/// Number of cuts with which intervals are less than a tenth wider than in the limit of many cuts.
+/// Number of cuts for which intervals are less than a tenth wider than in the limit of many cuts.
 pub const ENOUGH: usize = 20;
 
 /// Results, for each component of the model, in its order.
@@ -86,10 +86,11 @@ pub struct Stability {
     pub space_interval: Vec<(f64, f64)>,
     /// Number of cuts.
     pub cuts: usize,
-    /// Similarity to the components from other seeds, mean over the restarts; none if every restart gave the
-    /// same bits, as with a deterministic solver.
+    /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
+    /// restart gave the same bits, as with a deterministic solver.
     pub restarts: Option<Vec<f64>>,
-    /// Mean similarity to its matches minus that to all other components, over all fits, each matched to the model: 1 for a component that is always found and unlike all others. [`clusters`](Self::clusters) has the index of ICASSO.
+    /// Mean similarity to its matches minus that to all other components, over all fits, each matched to the model: 1 for a component that
+    /// is found in every fit and orthogonal to all others. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
     /// Components of all fits, clustered as in ICASSO, without using the model: quality index, size and centrotype of the cluster
     /// of each component.
@@ -99,7 +100,7 @@ pub struct Stability {
     /// effective sample size is used. Empty where codes are mostly 0 or never negative.
     pub gaussian: Vec<f64>,
     /// Mean cosine between two sets of random directions of the same number and dimension, matched in the
-    /// same way: the value for unrelated atoms. For atoms and units; small if there are no more of them than
+    /// same way: the value for unrelated atoms. For atoms and units only; it is large if there are more of them than
     /// columns.
     pub chance: Option<f64>,
     /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
@@ -152,12 +153,12 @@ impl Model {
 ///
 /// # Errors
 ///
-/// Those of the method: half of the rows may be too few. Rows that cannot be read in any order, sparse rows, weights.
+/// Errors of the fits: half of the rows may be too few. Rows that cannot be read in any order, are sparse, or have weights.
 pub fn stability(model: &Model, rows: &AnyRows<'_>, trials: Trials, run: &Run<'_>) -> Result<Stability> {
-    crate::with_rows!(rows, rows => tried(model, rows, trials, run))
+    crate::with_rows!(rows, rows => of_rows(model, rows, trials, run))
 }
 
-fn tried<T: Real>(model: &Model, rows: &Rows<'_, T>, trials: Trials, run: &Run<'_>) -> Result<Stability>
+fn of_rows<T: Real>(model: &Model, rows: &Rows<'_, T>, trials: Trials, run: &Run<'_>) -> Result<Stability>
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
@@ -227,7 +228,7 @@ where
     })
 }
 
-/// Draws of random directions that [`chance_agreement`] takes the mean over.
+/// Number of draws of random directions over which [`chance_agreement`] is averaged.
 pub const DRAWS: u64 = 3;
 
 /// Whether the components of a model are identified by their directions, and not by their codes, which are mostly 0: atoms of sparse codes, and
@@ -259,13 +260,18 @@ pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u
     (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
 }
 
-/// Rows that can be split into halves.
+/// Random access to the rows, by which they are split into halves.
 fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
     rows.here("stability of a decomposition")?;
     let source = rows.source().random().filter(|_| !rows.is_sparse() && rows.weights().is_none());
     source.ok_or_else(|| Error::Unsupported {
         asked: "stability of a decomposition".into(),
-        found: "these rows are sparse, have weights, or can be read only once, forward".into(),
+        found: match (rows.is_sparse(), rows.weights()) {
+            (true, _) => "the rows are sparse",
+            (_, Some(_)) => "the rows have weights",
+            (_, None) => "the rows can be read only once, in order",
+        }
+        .into(),
         remedy: "give dense rows without weights, from memory or a file".into(),
     })
 }
@@ -303,7 +309,7 @@ where
         while jobs.peek().is_some() {
             let some: Vec<_> = jobs.by_ref().take(readers).collect();
             let scan = SharedScan::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
-            out.extend(side_by_side(&scan, some, |reader, (chosen, seed)| {
+            out.extend(run_concurrently(&scan, some, |reader, (chosen, seed)| {
                 self.one(Reader::new(&scan, reader, chosen), seed)
             })?);
         }
@@ -318,13 +324,13 @@ where
     }
 }
 
-/// Fits that run concurrently, where each may hold `k` coordinates of every row.
+/// Number of fits that run concurrently, each of which may hold `k` coordinates of every row in memory.
 pub(crate) fn readers(n: u64, k: usize, size: usize) -> usize {
     const MEMORY: u64 = 2 << 30;
     (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
 }
 
-/// Rows of at most so many bytes are copied to memory once, instead of being read in every pass of every fit.
+/// Rows of at most this number of bytes are copied to memory once, instead of being read in every pass of every fit.
 const HELD: u64 = 1 << 30;
 
 /// Offset of the seeds of the halves from those of the restarts.
@@ -342,6 +348,7 @@ fn variances(model: &Model) -> Option<Vec<f64>> {
         .or_else(|| model.tensor("scale").map(|t| t.f64s().iter().map(|s| s * s).collect()))
 }
 
+/// Mean over the trials, for each component.
 fn mean(trials: &[Vec<f64>], k: usize) -> Vec<f64> {
     (0..k).map(|j| trials.iter().map(|t| t[j]).sum::<f64>() / trials.len().max(1) as f64).collect()
 }

@@ -7,11 +7,11 @@
 
 use crate::num::Matrix;
 
-/// Steps of the centrotypes, which are few, and of all estimates.
+/// Numbers of iterations for the centrotypes, which are few, and for all estimates.
 const FIRST: usize = 300;
 const THEN: usize = 60;
 
-/// A place for each item. `similarity` is that of the items, `cluster` has the cluster of each, `centre` the item at the centre of
+/// The position of each item. `similarity` is that of the items, `cluster` has the cluster of each, `centre` the item at the centre of
 /// each cluster.
 pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usize]) -> Vec<(f64, f64)> {
     let distance = |i: usize, j: usize| (1.0 - similarity[(i, j)]).max(0.0).sqrt();
@@ -33,13 +33,13 @@ pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usiz
     places
 }
 
-/// At a given distance from the origin, at a multiple of the golden angle.
+/// Initial position `i`: at this distance from the origin, at a multiple of the golden angle.
 fn seed(i: usize, radius: f64) -> (f64, f64) {
     let (sine, cosine) = (2.399_963_229_728_653 * i as f64).sin_cos();
     (radius * cosine, radius * sine)
 }
 
-/// Steps of the Guttman transform: none makes the sum of squared errors of the distances larger.
+/// Iterations of the Guttman transform, none of which increases the stress, the sum of squared errors of the distances.
 fn majorise(places: &mut Vec<(f64, f64)>, distance: impl Fn(usize, usize) -> f64, steps: usize) {
     let n = places.len();
     let wanted = Matrix::from_fn(n, n, &distance);
@@ -58,7 +58,7 @@ fn majorise(places: &mut Vec<(f64, f64)>, distance: impl Fn(usize, usize) -> f64
     }
 }
 
-/// Centred, and rotated so that the horizontal axis has the largest variance.
+/// Centres the positions, and rotates them so that the horizontal axis has the largest variance.
 fn upright(places: &mut [(f64, f64)]) {
     let n = places.len().max(1) as f64;
     let (x, y) = places.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0 / n, s.1 + p.1 / n));
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_a_drawing_is_drawn_to_scale() {
+    fn distances_in_a_plane_are_recovered() {
         // Two clusters of two and one alone, from places in the plane.
         let at = [(0.0, 0.0), (0.1, 0.0), (0.9, 0.0), (0.9, 0.1), (0.3, 0.7)];
         let apart = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_without_anything_in_common_have_places_of_their_own() {
+    fn unrelated_clusters_have_distinct_positions() {
         for k in [1, 2, 3, 10, 40] {
             let n = 3 * k;
             let similarity = Matrix::from_fn(n, n, |i, j| if i % k == j % k { 1.0 } else { 0.0 });

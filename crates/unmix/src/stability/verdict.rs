@@ -1,14 +1,14 @@
 //! Verdicts about each component: resolved alone, as part of a group, or not.
 //!
 //! Two directions are distinguished by their variances, if the method uses variances and the difference is
-//! significant. Of two directions whose variances are the same, the squared difference of the two that are
-//! found is, in units of its variance, chi-square with two degrees of freedom (of Gaussian rows; one for the
-//! variances along any two axes, one for their covariance, which the directions found turn into more of the
-//! same), whose tail is an exponential. Its variance comes from the fourth moments of the codes, at least
-//! what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions are
-//! distinguished by independence, if the method uses it and at least one of the two is not Gaussian: a
-//! rotation of two Gaussian sources of equal variance changes no density at all. Pairs that neither separates
-//! make groups.
+//! significant. For Gaussian rows with equal variances in a plane, the squared difference of the two sample
+//! eigenvalues, divided by the variance of a difference, is chi-square with two degrees of freedom (one for the
+//! difference of the variances along two fixed axes, one for their covariance, because the eigenvectors diagonalise
+//! it), whose survival function is an exponential. The variance is computed from the fourth moments of the codes,
+//! and is at least that of Gaussian rows (Anderson 1963); the number of rows is the effective one. Or directions are
+//! distinguished by independence, if the method uses it and at least one of the two is not Gaussian: the density of
+//! two Gaussian sources of equal variance is invariant under rotations. Pairs that are distinguished by neither form
+//! groups.
 //!
 //! The verdict depends on the interval for the agreement of halves (`interval.rs`), of the component or of
 //! the subspace of its group: resolved if all of it is at least `STABLE`, not resolvable if all of it is
@@ -51,11 +51,11 @@ impl Verdict {
 
 /// Input of the verdicts.
 pub(super) struct Evidence<'a> {
-    /// Whether the method examines variances: their values, where it does.
+    /// Variances along the components, if the method uses them.
     pub(super) variances: Option<&'a [f64]>,
-    /// Covariances of the squares of codes of unit variance; none where they are not known, and those of Gaussian codes count.
+    /// Covariances of the squares of standardised codes; without them those of Gaussian codes are used.
     pub(super) squares: Option<&'a Matrix<f64>>,
-    /// Whether the method examines independence: for each component the probability of such codes if it were Gaussian.
+    /// p-value of the test of Gaussianity of each component, if the method uses independence.
     pub(super) gaussian: Option<&'a [f64]>,
     /// Number of rows.
     pub(super) n: f64,
@@ -63,9 +63,9 @@ pub(super) struct Evidence<'a> {
     pub(super) times: &'a [f64],
 }
 
-/// For each component the others that it cannot be distinguished from, itself left out. Each counts as not Gaussian below the
-/// probability
-/// [`LEVEL`] over their number, and two neighbouring variances as different below it over the number of neighbours (Bonferroni).
+/// For each component the others of its group, from which it cannot be distinguished. A component counts as not Gaussian if its p-value is
+/// below [`LEVEL`] divided by the number of components, and two variances as different below `LEVEL` divided by the number of neighbouring
+/// pairs (Bonferroni).
 pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     let apart = |i: usize, j: usize| {
         let by_variance = seen.variances.is_some_and(|v| {
@@ -93,9 +93,9 @@ pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     (0..k).map(|i| (0..k).filter(|&j| j != i && label[j] == label[i]).collect()).collect()
 }
 
-/// Covariances of the squares of row-major codes, `k` a row, each column brought to mean 0 and variance 1.
+/// Covariances of the squares of standardised row-major codes, `k` in each row.
 pub(super) fn squares(codes: &[f64], k: usize) -> Matrix<f64> {
-    // Fourth moments of that many rows are known to a few per cent.
+    // From this number of rows fourth moments are estimated to a few per cent.
     const MOST: usize = 1 << 14;
     let n = (codes.len() / k.max(1)).min(MOST);
     let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_neither_variance_nor_independence_separates_is_a_group() {
+    fn components_that_neither_variance_nor_independence_distinguishes_form_a_group() {
         let (v, p) = ([9.0, 4.0, 4.01, 1.0], [0.5, 0.5, 0.5, 0.5]);
         let by = |variances: bool, gaussian: bool, p: &[f64; 4]| {
             groups(

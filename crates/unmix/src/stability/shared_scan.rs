@@ -146,7 +146,7 @@ impl<'a, T: Real> SharedScan<'a, T> {
 }
 
 /// Runs all jobs concurrently, each with its own reader; results in the order of the jobs.
-pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
+pub(super) fn run_concurrently<T: Real, J: Send, R: Send>(
     scan: &SharedScan<'_, T>,
     jobs: Vec<J>,
     work: impl Fn(usize, J) -> Result<R> + Sync,
@@ -304,7 +304,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let source = counted(&data, p, u64::MAX);
             let scan = SharedScan::new(&source, p, passes.len(), threads);
-            let found = side_by_side(&scan, passes.to_vec(), |reader, passes| {
+            let found = run_concurrently(&scan, passes.to_vec(), |reader, passes| {
                 // Half of them see every third row only.
                 let some = (reader % 2 == 1).then(|| (0..n).filter(|i| i % 3 == 0).collect());
                 read_repeatedly(&Reader::new(&scan, reader, some), passes, 100 + 700 * reader as u64)
@@ -325,7 +325,7 @@ mod tests {
         let data = vec![1.0; 100_000 * 4];
         let source = counted(&data, 4, 70_000);
         let scan = SharedScan::new(&source, 4, 3, 2);
-        let failed = side_by_side(&scan, vec![1, 9, 4], |reader, passes| {
+        let failed = run_concurrently(&scan, vec![1, 9, 4], |reader, passes| {
             read_repeatedly(&Reader::new(&scan, reader, None), passes, 1000)
         });
         assert!(failed.unwrap_err().to_string().contains("cut short here"));

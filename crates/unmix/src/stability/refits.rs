@@ -45,8 +45,8 @@ impl HalvesResult {
         self.agreement.iter().map(|cut| cut[j]).collect()
     }
 
-    /// For each component, the larger p-value of two tests of its codes for Gaussianity: those that each half of the first cut gives the
-    /// `held_out` rows of the other.
+    /// For each component, the larger p-value of two tests of Gaussianity: of the codes of the `held_out` rows of either half of the first
+    /// cut, by the fit of the other half.
     pub(super) fn gaussian<'a, T: Real>(
         &self,
         k: usize,
@@ -77,7 +77,7 @@ impl HalvesResult {
         groups.iter().enumerate().map(of_group).collect()
     }
 
-    /// What is clustered.
+    /// The components of all fits, which are clustered.
     pub(super) fn estimates<'a>(&'a self, fitted: &'a [Model]) -> Vec<Fit<'a>> {
         let all = self.pairs.iter().flat_map(|(a, b)| [a, b]).zip(&self.orders).zip(fitted);
         all.map(|((vectors, order), model)| Fit { model, vectors, order }).collect()
@@ -92,7 +92,7 @@ pub(super) struct RestartsResult {
     pub(super) placed: Vec<MatchedFit>,
     /// For each fit, its similarity to the model.
     pub(super) to_model: Vec<Matrix<f64>>,
-    /// Whether all of them have the bits of the model.
+    /// Whether the components of all fits have the bits of those of the model.
     pub(super) same: bool,
 }
 
