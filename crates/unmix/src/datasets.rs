@@ -39,8 +39,12 @@ pub struct LowRank {
 }
 
 /// `n` images of `side x side` pixels: linear combinations of `k` smooth patterns with decreasing variances,
-/// plus noise of standard deviation `noise`. There are three groups of rows, which differ in the coefficients
+/// plus noise of standard deviation `noise`. There are three groups of rows, which differ in the mean coefficients
 /// of the first two patterns.
+///
+/// # Panics
+///
+/// If `k` is greater than the number of pixels.
 pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRank {
     let p = side * side;
     let axes =
@@ -60,13 +64,13 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
     LowRank { x, axes, scores, labels }
 }
 
-/// `n` rows of `k` random orthonormal directions among `p`, uniformly distributed, in white noise of unit
-/// variance: the standard deviation along them decreases in equal steps from `2 signal` to `signal`. Rules
-/// for the number of components are compared on these designs.
+/// `n` rows of a Gaussian signal in a uniformly distributed `k`-dimensional subspace of `p` dimensions, plus white noise
+/// of unit variance: the standard deviations of the signal along `k` orthonormal directions decrease in equal steps from
+/// `2 signal` to `signal`. Rules for the number of components are compared on these designs.
 ///
 /// # Panics
 ///
-/// When `k` is greater than `p`.
+/// If `k` is greater than `p`.
 pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64) -> LowRank {
     let [turn, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
     let random = Matrix::from_fn(k, p, |i, j| turn.normal((i * p + j) as u64));

@@ -1,4 +1,4 @@
-//! Similarity of two results, independent of order and signs.
+//! Similarity of two results, whatever their order and signs.
 
 mod biclusters;
 mod clusters;
@@ -15,11 +15,11 @@ use crate::num::{Matrix, factor};
 /// Angles in radians between the subspaces spanned by the rows of `a` and of `b`, largest first.
 ///
 /// Small angles come from sines, not from cosines: the arc cosine of a number near 1 has half the digits (Björck & Golub
-/// 1973). `O(k² p)`.
+/// 1973). `O(k² p)`. Rows must be linearly independent: of a dependent row, an arbitrary direction orthogonal to the others is used.
 ///
 /// # Errors
 ///
-/// More rows than columns, which are not linearly independent; numbers that are not finite.
+/// More rows than columns, which cannot be linearly independent; numbers that are not finite.
 pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
     let SubspaceAngles { along, across, .. } = apart(a, b)?;
     let k = along.rows();
@@ -34,7 +34,7 @@ pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
 }
 
 /// `||P_a - P_b||_F`, the distance between the orthogonal projectors onto the spans of the rows of `a` and of `b`: 0 for the same
-/// subspace, `sqrt(2 Σ sin² θ)` over the angles between subspaces of one dimension, `sqrt(k_a + k_b)` for orthogonal ones.
+/// subspace, `sqrt(2 Σ sin² θ)` over the angles between subspaces of equal dimension, `sqrt(k_a + k_b)` for orthogonal ones.
 ///
 /// Computed from orthogonal components, so that small distances are accurate. `O(k² p)`.
 ///
@@ -47,11 +47,11 @@ pub fn projection_distance(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<f64> {
     Ok((more as f64 + 2.0 * squares).sqrt())
 }
 
-/// Orthonormal rows that span the smaller of two subspaces, decomposed with respect to the larger.
+/// An orthonormal basis of the smaller of two subspaces, decomposed with respect to the larger one.
 struct SubspaceAngles {
-    /// Cosines with each direction of the larger.
+    /// Cosines between the vectors of the basis and those of the larger subspace.
     along: Matrix<f64>,
-    /// The component of each that is orthogonal to it.
+    /// The component of each vector of the basis that is orthogonal to the larger subspace.
     across: Matrix<f64>,
     /// Difference of the dimensions.
     more: usize,
@@ -81,6 +81,7 @@ fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
     Ok(SubspaceAngles { along, across, more: qa.rows() - qb.rows() })
 }
 
+/// The matrix, with rows of zeros so that it has at least as many rows as columns.
 fn tall(a: &Matrix<f64>) -> Matrix<f64> {
     let rows = a.rows().max(a.cols());
     Matrix::from_fn(rows, a.cols(), |i, j| if i < a.rows() { a[(i, j)] } else { 0.0 })
@@ -98,8 +99,12 @@ pub struct Match {
     pub cosine: Vec<f64>,
 }
 
-/// Pairs the rows of `a` with rows of `b` (at least as many) so that the sum of absolute cosines is largest, by the
-/// Hungarian method. `O(k³)`.
+/// Pairs the rows of `a` with rows of `b` (at least as many, of the same length) so that the sum of absolute cosines is largest. `O(k³)`,
+/// and `O(k² p)` for the cosines.
+///
+/// # Panics
+///
+/// If `b` has fewer rows than `a`.
 pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     let (ka, kb) = (a.rows(), b.rows());
     assert!(ka <= kb, "{ka} rows cannot be matched one to one with {kb}");
@@ -122,7 +127,8 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
 /// Optimal pairs of rows and columns of a matrix of similarities, as many as the smaller number of these, in
 /// the order of the rows: they maximise the sum of absolute values. NaN counts as no similarity. `O(k³)`.
 ///
-/// All matching of components uses this: rows by their cosines in [`match_rows`], fits of halves in [`stability`](mod@crate::stability), and two models compared on a page.
+/// Components are always matched by this function: rows by their cosines in [`match_rows`], fits of halves in
+/// [`stability`](mod@crate::stability), and two models that are compared on a page.
 pub fn pairs(alike: &Matrix<f64>) -> Vec<(usize, usize)> {
     let cost = |i: usize, j: usize| if alike[(i, j)].is_finite() { 1.0 - alike[(i, j)].abs() } else { 1.0 };
     let (rows, columns) = (alike.rows(), alike.cols());
@@ -143,12 +149,16 @@ pub fn matched_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     if cosine.is_empty() { 1.0 } else { cosine.iter().sum::<f64>() / cosine.len() as f64 }
 }
 
-/// The cheapest assignment of rows to distinct columns (at least as many), by shortest augmenting paths with potentials
-/// (Jonker & Volgenant 1987). Costs are finite.
+/// The assignment of rows to distinct columns (at least as many) with the smallest sum of costs, by shortest augmenting paths with
+/// potentials (Jonker & Volgenant 1987): the column of each row. `O(n² m)` for `n` rows and `m` columns.
+///
+/// # Panics
+///
+/// If there are more rows than columns, or costs that are not finite.
 pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
     let (n, m) = (cost.rows(), cost.cols());
     assert!(n <= m, "{n} rows cannot be matched one to one with {m} columns");
-    assert!(cost.as_slice().iter().all(|c| c.is_finite()), "costs must not be NaN");
+    assert!(cost.as_slice().iter().all(|c| c.is_finite()), "costs must be finite");
     let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
     // owner[j]: the row, from 1, that column j, from 1, is assigned to.
     let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);
@@ -235,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_basis_is_refused() {
+    fn rows_that_are_no_basis_are_refused() {
         let square = Matrix::from_fn(2, 2, |i, j| f64::from(u8::from(i == j)));
         let long = Matrix::from_fn(3, 2, |i, j| (i + 2 * j) as f64);
         let said = |a: &Matrix<f64>| subspace_angles(a, &square).unwrap_err().to_string();

@@ -21,21 +21,21 @@ pub const BICLUSTERS: [(&str, (f64, usize, usize)); 9] = [
 /// Rows and columns of these data.
 const SIDE: usize = 100;
 
-/// Rows with planted biclusters, and which they are.
+/// Rows with planted biclusters, and the members of these.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlantedBiclusters {
     /// `n x p`, columns of mean 0.
     pub x: Matrix<f64>,
-    /// For each bicluster whether each row is in it.
+    /// For each bicluster, whether each row is a member.
     pub rows: Vec<Vec<bool>>,
-    /// For each bicluster whether each column is in it.
+    /// For each bicluster, whether each column is a member.
     pub columns: Vec<Vec<bool>>,
 }
 
-/// The benchmark of Clevert et al. (2015, S12): 100 rows of 100 columns, a sum of 20 biclusters `z w'` and normal noise. Large ones have 20 to
-/// 30 rows and as many columns, small ones 3 to 8. Inside, `z` and `w` are normal of mean 1 and standard deviation 1, outside of mean 0 and
-/// standard deviation 0.01 (`set` 1) or 0.5 (`set` 2).
+/// The benchmark of Clevert et al. (2015, S12): 100 rows of 100 columns, a sum of 20 biclusters `z w'` and normal noise. Large biclusters have
+/// 20 to 30 rows and 20 to 30 columns, small ones 3 to 8 of each. `z` and `w` are normal: for members with mean 1 and standard deviation 1,
+/// for others with mean 0 and standard deviation 0.01 (`set` 1) or 0.5 (`set` 2). Columns are centred.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ pub fn biclusters(name: &str, set: u64, seed: u64) -> Result<PlantedBiclusters> 
         2 => 0.5,
         _ => return Err(Error::setting("set", set, "must be 1 or 2", "")),
     };
-    // Every data set and set has draws of its own.
+    // Every data set and every set has its own random streams.
     let own = |part: u64| Stream::new(seed, 1000 * part + 10 * number as u64 + set);
     let (sizes, places, inside, around) = (own(1), own(2), own(3), own(4));
     let (mut x, mut rows, mut columns) = (Matrix::zeros(SIDE, SIDE), Vec::new(), Vec::new());

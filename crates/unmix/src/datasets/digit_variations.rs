@@ -1,4 +1,4 @@
-//! Pictures of digits on backgrounds, of rectangles, and of convex shapes.
+//! Images of digits on backgrounds, of rectangles, and of convex shapes.
 
 use crate::error::{Error, Result};
 use crate::num::Matrix;
@@ -12,48 +12,48 @@ const SIDE: usize = 28;
 const PIXELS: usize = SIDE * SIDE;
 const WHITE: f64 = 255.0;
 
-/// Random numbers that a picture may use.
+/// Maximum number of random numbers of an image.
 const DRAWS: u64 = 1 << 24;
 
-/// Least standard deviation of a patch that is used as a background: flatter ones (sky, walls) are rejected.
+/// Minimum standard deviation of a patch that is used as a background: more uniform ones (sky, walls) are rejected.
 const LEAST_DEVIATION: f64 = 10.0;
 
-/// Patches drawn for a background before the photographs are refused.
+/// Number of patches drawn for a background before the photographs are refused.
 const TRIES: usize = 1000;
 
-/// Pictures, and which digits or classes they show.
+/// Images, with the digits or the classes that they show.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DigitVariations {
     /// `n x 784`, rows of 28 x 28 pixels from 0 to 255.
     pub x: Matrix<f64>,
-    /// The row of each digit in the rows given; empty for shapes.
+    /// Index of the digit of each image in `digits`; empty for shapes.
     pub rows: Vec<usize>,
     /// The class of each shape, 1 for rectangles that are taller than wide and for convex shapes, otherwise 0; empty for digits.
     pub labels: Vec<usize>,
 }
 
-/// Variations of digits and shapes of Larochelle et al. (2007), generated from a seed: recipes by description, not the published files.
-/// As many pictures as `digits` has rows (28 x 28 pixels from 0 to 255); shapes use only their number.
+/// Variations of digits and shapes of Larochelle et al. (2007), generated from a seed by the published descriptions; these are not the
+/// published files. As many images as `digits` has rows (28 x 28 pixels from 0 to 255); shapes use only their number.
 ///
 /// - `basic`: the digits in random order.
 /// - `bg-rand`: the larger of the digit and uniform noise from 0 to 255, pixel by pixel.
 /// - `bg-img`: the larger of the digit and a patch of `photos` (grey values from 0 to 255).
 /// - `rect`: outlines of width 1; sides uniform from 1 to 28 that differ by at least 3.
 /// - `rect-img`: a rectangle of one patch on another; sides from 10 that differ by at least 5.
-/// - `convex`: each class half of the time. Convex shapes are intersections of half-planes at random points of the picture, in a number of a
-///   geometric distribution of parameter 0.195, with at least 19 pixels (without any half-plane the whole picture); the others unions of two to
-///   four such sets, of parameter 0.07 and at least 10 pixels, that are not convex. So the classes have the same mean area.
+/// - `convex`: both classes with probability 1/2. Convex shapes are intersections of half-planes through random points of the image; their
+///   number has a geometric distribution with parameter 0.195 (0 gives the whole image), and a shape has at least 19 pixels. The other shapes
+///   are unions of two to four such sets, with parameter 0.07 and at least 10 pixels, that are not convex. The classes have the same mean area.
 ///
-/// The recipe of `convex` is the published one (OpenML, data set 40765), but for the points of the half-planes, which it leaves open; the others
-/// follow short descriptions.
+/// `convex` follows the published description (OpenML, data set 40765), which does not specify the points of the half-planes; the descriptions
+/// of the other variations are short.
 ///
-/// Picture `i` does not depend on how many there are, except for the order of digits.
+/// Image `i` does not depend on the number of images, except for the order of digits.
 ///
 /// # Errors
 ///
-/// An unknown name; no rows, rows of other than 784 pixels, pixels outside 0 to 255; for `bg-img` and `rect-img` no photographs, one smaller
-/// than 28 x 28 pixels, or none with patches of a standard deviation above 10.
+/// An unknown name; no rows; for digits, rows of other than 784 pixels, or pixels outside 0 to 255; for `bg-img` and `rect-img`, no photographs,
+/// photographs smaller than 28 x 28 pixels, or without patches of a standard deviation of at least 10.
 pub fn digit_variations(
     name: &str,
     digits: &Matrix<f64>,
@@ -64,7 +64,7 @@ pub fn digit_variations(
         return Err(Error::unknown("variation of digits", name, DIGIT_VARIATIONS));
     };
     let of_digits = number < 3;
-    check(name, digits, of_digits)?;
+    check(digits, of_digits)?;
     if name.ends_with("img") {
         check_photos(name, photos)?;
     }
@@ -96,15 +96,17 @@ pub fn digit_variations(
     Ok(DigitVariations { x, rows, labels })
 }
 
-fn check(name: &str, digits: &Matrix<f64>, of_digits: bool) -> Result<()> {
+fn check(digits: &Matrix<f64>, of_digits: bool) -> Result<()> {
     let (n, p) = (digits.rows(), digits.cols());
     if n == 0 || (of_digits && p != PIXELS) {
         let why = "must be rows of 784 pixels, at least one";
-        return Err(Error::setting("digits", format!("{n} x {p}"), why, "give pictures of 28 x 28 pixels"));
+        return Err(Error::setting("digits", format!("{n} x {p}"), why, "give images of 28 x 28 pixels"));
     }
-    match digits.as_slice().iter().find(|v| of_digits && !(0.0..=WHITE).contains(*v)) {
-        Some(v) => {
-            Err(Error::setting("digits", v, format!("{name}: pixels must be from 0 to 255"), "scale them"))
+    let outside = |v: &f64| of_digits && !(0.0..=WHITE).contains(v);
+    match digits.as_slice().iter().position(outside) {
+        Some(at) => {
+            let got = format!("{} in row {}, column {}", digits.as_slice()[at], at / p, at % p);
+            Err(Error::setting("digits", got, "must have pixels from 0 to 255", "rescale the pixels"))
         }
         None => Ok(()),
     }
@@ -116,22 +118,22 @@ fn check_photos(name: &str, photos: &[Matrix<f64>]) -> Result<()> {
             "photos",
             "none",
             format!("'{name}' needs photographs"),
-            "give grey pictures",
+            "give grey images",
         ));
     }
     let small = |photo: &&Matrix<f64>| photo.rows() < SIDE || photo.cols() < SIDE;
     if let Some(photo) = photos.iter().find(small) {
         let got = format!("{} x {}", photo.rows(), photo.cols());
-        return Err(Error::setting("photos", got, "must have at least 28 x 28 pixels", "leave it out"));
+        return Err(Error::setting("photos", got, "must have at least 28 x 28 pixels", "leave this one out"));
     }
     let outside = |v: &&f64| !(0.0..=WHITE).contains(*v);
     match photos.iter().find_map(|photo| photo.as_slice().iter().find(outside)) {
-        Some(v) => Err(Error::setting("photos", v, "pixels must be from 0 to 255", "give grey values")),
+        Some(v) => Err(Error::setting("photos", v, "must have pixels from 0 to 255", "rescale the pixels")),
         None => Ok(()),
     }
 }
 
-/// Random numbers of one picture.
+/// Random numbers of one image.
 struct Draw<'a> {
     draws: &'a Stream,
     next: u64,
@@ -143,7 +145,7 @@ impl Draw<'_> {
         self.draws.uniform(self.next - 1)
     }
 
-    /// From `least` to `most`.
+    /// A uniformly distributed integer from `least` to `most`.
     fn whole(&mut self, least: usize, most: usize) -> usize {
         let count = most + 1 - least;
         least + ((self.uniform() * count as f64) as usize).min(count - 1)
@@ -153,7 +155,7 @@ impl Draw<'_> {
         (0..PIXELS).map(|_| self.whole(0, 255) as f64).collect()
     }
 
-    /// A patch of a photograph that is not flat.
+    /// A patch of a photograph with at least the minimum standard deviation.
     fn patch(&mut self, photos: &[Matrix<f64>]) -> Result<Vec<f64>> {
         for _ in 0..TRIES {
             let photo = &photos[self.whole(0, photos.len() - 1)];
@@ -206,7 +208,7 @@ impl Draw<'_> {
         Ok(usize::from(height > width))
     }
 
-    /// A number of a geometric distribution, from 0.
+    /// A number of a geometric distribution on 0, 1, 2, ...
     fn geometric(&mut self, parameter: f64) -> usize {
         ((1.0 - self.uniform()).ln() / (1.0 - parameter).ln()) as usize
     }
@@ -255,7 +257,7 @@ impl Draw<'_> {
 fn is_convex(shape: &[bool]) -> bool {
     let own: Vec<(f64, f64)> =
         (0..PIXELS).filter(|&at| shape[at]).map(|at| ((at / SIDE) as f64, (at % SIDE) as f64)).collect();
-    // The middle of two members is enough: a set that has all middles of its members is convex.
+    // Midpoints are sufficient: a set that contains all midpoints of pairs of its members is convex.
     let whole = own.len() == PIXELS;
     whole
         || own.iter().enumerate().all(|(i, a)| {

@@ -1,5 +1,5 @@
-//! The distributions that sources follow in the literature on independent components: those of benchmarks such as that of Bach & Jordan
-//! (2002), J. Mach. Learn. Res. 3:1: heavy-tailed and light-tailed, unimodal and multimodal, symmetric and skewed.
+//! Distributions of sources in benchmarks of independent component analysis, such as that of Bach & Jordan (2002), J. Mach. Learn. Res. 3:1:
+//! heavy-tailed and light-tailed, unimodal and multimodal, symmetric and skewed.
 
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
@@ -23,13 +23,13 @@ pub enum Distribution {
     Bimodal,
     /// Standard normal: not identifiable by independence alone.
     Gaussian,
-    /// Student's t with the given degrees of freedom `d >= 3`: super-Gaussian; excess kurtosis infinite for `d <= 4`, else `6 / (d - 4)`.
+    /// Student's t with these degrees of freedom `d`, at least 3: super-Gaussian; excess kurtosis infinite for `d <= 4`, else `6 / (d - 4)`.
     Student(u8),
     /// 0 with probability 0.7, else normal: excess kurtosis 7. A model of sparse codes.
     BernoulliGaussian,
-    /// Mixture of two Laplace distributions.
+    /// Mixture of two Laplace distributions with means -1 and 1 and standard deviation 0.4, standardised.
     LaplacePair,
-    /// Mixture of Gaussians, by its index in `MIXTURES`.
+    /// Mixture of Gaussians, by its index from 0 to 11, in the order of [`DISTRIBUTIONS`].
     GaussianMixture(u8),
 }
 

@@ -1,28 +1,29 @@
-//! Pictures of fallen leaves: discs that hide each other, the simplest model of what natural images have in common.
+//! Images of the dead leaves model: discs that occlude each other, a simple model of the statistics of natural images.
 
 use crate::num::random::Stream;
 
-/// Pictures of equal size, numbers from 0 to 1.
+/// Images of equal size, with values from 0 to 1.
 #[derive(Clone, Debug)]
 pub struct Pictures {
-    /// Number of pictures.
+    /// Number of images.
     pub n: usize,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub height: usize,
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub width: usize,
-    /// Numbers in a pixel: 1 for grey, 3 for red, green and blue.
+    /// Values of a pixel: 1 for grey, 3 for red, green and blue.
     pub channels: usize,
-    /// Picture by picture, line by line, pixel by pixel.
+    /// The values, `n x height x width x channels`, row-major.
     pub values: Vec<f64>,
 }
 
-/// Leaves in one picture; so many cover nearly every pixel.
+/// Number of discs in one image, which cover nearly every pixel.
 const LEAVES: usize = 400;
 
-/// `n` colour pictures of `side x side` pixels by the dead leaves model (Lee, Mumford & Huang 2001): discs whose radii follow a
-/// power law with exponent -3 fall one on another, so that the same shapes occur at every size. As in natural images, edges have
-/// every place, direction and size, and variances fall with frequency. `O(n side^2)` a leaf.
+/// `n` colour images of `side x side` pixels by the dead leaves model (Lee, Mumford & Huang 2001): each disc occludes the previous
+/// ones, and radii follow a power law with exponent -3, so that the statistics are scale-invariant. As in natural images, there are
+/// edges at all positions, orientations and scales, and the power spectrum decreases with frequency. `O(n side²)` for each of 400
+/// discs.
 pub fn leaves(n: usize, side: usize, seed: u64) -> Pictures {
     let channels = 3;
     let mut values = vec![0.5; n * side * side * channels];
@@ -35,7 +36,7 @@ pub fn leaves(n: usize, side: usize, seed: u64) -> Pictures {
             // The inverse of the distribution function of a density r^-3 between the two ends.
             let (a, b) = (1.0f64 / (least * least), 1.0 / (most * most));
             let radius = (a - draw(2) * (a - b)).sqrt().recip();
-            // Bright or dark most of all, coloured a little: the channels of natural images correlate.
+            // Discs differ more in brightness than in colour: the channels of natural images are correlated.
             let grey = draw(3);
             let colour = [4, 5, 6].map(|i| (grey + 0.3 * (draw(i) - 0.5)).clamp(0.0, 1.0));
             let span = |c: f64| {

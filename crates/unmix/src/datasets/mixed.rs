@@ -1,5 +1,4 @@
-//! Mixtures of independent sources whose truth is known: the sources of the literature, and the published time signals and
-//! points.
+//! Mixtures of known independent sources: the distributions of the literature, and published time signals and points.
 
 use super::{DISTRIBUTIONS, Distribution};
 use crate::error::{Error, Result};
@@ -29,11 +28,11 @@ impl Mixed {
 /// `n` rows of independent sources along random orthonormal directions: source `j` follows `distributions[j]` and has exactly the variance
 /// `variances[j]` in these rows, and mean 0. Equal variances make ties that variance alone cannot resolve.
 ///
-/// With `square` mixing `p = k`; the columns of `mixing` are orthonormal. `O(n k^2)`.
+/// Mixing is square, `p = k`, with orthonormal columns. `O(n k²)`.
 ///
 /// # Errors
 ///
-/// No distribution, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows.
+/// No distributions, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows.
 pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
     let k = distributions.len();
     if k == 0 || variances.len() != k {
@@ -47,7 +46,7 @@ pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], 
         ));
     }
     if let Some(v) = variances.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
-        return Err(Error::setting("variances", v, "must be finite and positive", "give one, such as 1"));
+        return Err(Error::setting("variances", v, "must be finite and positive", "give a number such as 1"));
     }
     if n < 2 {
         return Err(Error::setting("n_samples", n, "must be at least 2", ""));
@@ -61,11 +60,11 @@ pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], 
     Ok(Mixed::new(sources, factor::orthonormal_rows_signed(&random).transposed()))
 }
 
-/// Streams of random numbers, far from those of the other sets.
+/// Streams of random numbers, distinct from those of the other data sets.
 const TURN: u64 = 20;
 const FIRST_SOURCE: u64 = 1 << 20;
 
-/// Mean 0 and standard deviation `deviations[j]` for column `j`, divisor n.
+/// Shifts and scales column `j` to mean 0 and standard deviation `deviations[j]`, divisor `n`.
 fn standardise(x: &mut Matrix<f64>, deviations: &[f64]) {
     let (n, k) = (x.rows(), x.cols());
     for (j, wanted) in deviations.iter().enumerate().take(k) {
@@ -76,13 +75,13 @@ fn standardise(x: &mut Matrix<f64>, deviations: &[f64]) {
     }
 }
 
-/// How [`signals`] are scaled and mixed.
+/// Scaling and mixing of [`signals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignalDesign {
     /// Variances 17.1, 9.0 and 0.37; orthogonal mixing.
     Distinct,
-    /// Square wave and sawtooth of variance 1, the sine as it is; orthogonal mixing.
+    /// Square wave and sawtooth of variance 1, the sine of variance 17.1; orthogonal mixing.
     TwoEqual,
     /// All of variance 1; orthogonal mixing.
     AllEqual,
@@ -197,7 +196,7 @@ fn turned() -> Matrix<f64> {
     factor::multiply(&first, &second)
 }
 
-/// The published mixing that is not orthogonal: each of the three features is a combination of the sources of length 1.
+/// The published mixing that is not orthogonal: the loadings of each of the three features have unit length.
 fn oblique() -> Matrix<f64> {
     let drawn = [
         [0.5488135039273248, 0.7151893663724195, 0.6027633760716439],
@@ -205,7 +204,7 @@ fn oblique() -> Matrix<f64> {
         [0.4375872112626925, 0.8917730007820798, 0.9636627605010293],
     ];
     let length = |j: usize| drawn.iter().map(|row| row[j] * row[j]).sum::<f64>().sqrt();
-    // There a row of the table belongs to a source, here a column does.
+    // The published matrix has a row for each source, `mixing` a column.
     Matrix::from_fn(3, 3, |i, j| drawn[j][i] / length(i))
 }
 

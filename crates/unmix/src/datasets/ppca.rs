@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 
-/// Rows of a Gaussian whose covariance has a few chosen variances along its axes and one across them, and the truth.
+/// Rows of a Gaussian with given variances along orthonormal axes and the noise variance in all other directions, and the parameters.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PpcaSample {
@@ -20,29 +20,34 @@ pub struct PpcaSample {
 
 /// `n` rows of `x = mean + W z + e` (Tipping & Bishop 1999, eq. 2) in `p` dimensions: `z` and `e` Gaussian, `e` of variance
 /// `noise_variance`, and the columns of `W` the axes times `sqrt(variance - noise_variance)`, so that the covariance has the
-/// eigenvalues `variances` and otherwise `noise_variance`. Equal variances make ties; with no noise the rows lie in a plane.
+/// eigenvalues `variances` and otherwise `noise_variance`. Equal variances make ties; without noise the rows lie in a subspace.
 ///
 /// Axes are uniformly distributed, the mean is standard normal. `O(n p k)`.
 ///
 /// # Errors
 ///
-/// More variances than dimensions; a variance below the noise, or one that is not a finite number from 0.
+/// More variances than dimensions; a variance below that of the noise, or one that is not finite and non-negative.
 pub fn ppca(n: usize, p: usize, variances: &[f64], noise_variance: f64, seed: u64) -> Result<PpcaSample> {
     let k = variances.len();
     if k > p {
         let why = format!("there are {p} dimensions");
-        return Err(Error::setting("variances", format!("{k} of them"), why, "give at most one for each"));
+        return Err(Error::setting("variances", format!("{k} of them"), why, format!("give at most {p}")));
     }
     if !(noise_variance >= 0.0 && noise_variance.is_finite()) {
         let why = "must be finite and non-negative";
-        return Err(Error::setting("noise_variance", noise_variance, why, "give one, such as 0.25"));
+        return Err(Error::setting("noise_variance", noise_variance, why, "give a number such as 0.25"));
     }
     if let Some(v) = variances.iter().find(|v| !(**v >= noise_variance && v.is_finite())) {
-        let why = format!("along an axis there is at least the variance of the noise, {noise_variance}");
-        return Err(Error::setting("variances", v, why, "give larger ones, or less noise"));
+        let why = format!("must be finite and at least noise_variance, {noise_variance}");
+        return Err(Error::setting(
+            "variances",
+            v,
+            why,
+            "give larger variances, or a smaller noise_variance",
+        ));
     }
     let [directions, means, codes, errors] = [0, 1, 2, 3].map(|part| Stream::new(seed, part));
-    // With the signs of the triangle taken out, the orthonormal factor of normal numbers is uniformly distributed.
+    // The QR factor Q of a matrix of normal numbers is uniformly distributed if the diagonal of R is positive.
     let axes =
         factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| directions.normal((i * p + j) as u64)));
     let mean: Vec<f64> = (0..p).map(|j| means.normal(j as u64)).collect();
@@ -60,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_covariance_is_the_one_promised() {
+    fn the_sample_covariance_has_the_stated_eigenvalues() {
         let (n, p, variances, noise) = (40_000, 6, [9.0, 4.0, 4.0], 0.5);
         let made = ppca(n, p, &variances, noise, 1).unwrap();
         let mut centred = made.x.clone();
@@ -86,7 +91,10 @@ mod tests {
     fn what_cannot_be_a_covariance_is_refused() {
         let said = |p, variances: &[f64], noise| ppca(5, p, variances, noise, 0).unwrap_err().to_string();
         assert!(said(2, &[3.0, 2.0, 1.0], 0.1).contains("there are 2 dimensions"));
-        assert!(said(4, &[3.0, 0.05], 0.1).contains("variances=0.05 is not possible"));
+        assert!(
+            said(4, &[3.0, 0.05], 0.1)
+                .contains("variances must be finite and at least noise_variance, 0.1, got 0.05")
+        );
         assert!(said(4, &[f64::NAN], 0.1).contains("NaN"));
         assert!(said(4, &[3.0], -1.0).contains("noise_variance must be finite and non-negative, got -1"));
         assert_eq!(ppca(3, 4, &[], 0.0, 0).unwrap().x.row(2), ppca(3, 4, &[], 0.0, 0).unwrap().mean);

@@ -1,4 +1,4 @@
-//! Rows with rare modules: few rows that have less of few columns, in front of a background of correlated columns.
+//! Rows with rare modules: few rows with smaller values in few columns, on a background of correlated columns.
 
 use super::PlantedBiclusters;
 use crate::error::{Error, Result};
@@ -8,17 +8,17 @@ use crate::num::random::Stream;
 /// Shape and strength of rare modules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RareModules {
-    /// Rows.
+    /// Number of rows.
     pub n_samples: usize,
-    /// Columns.
+    /// Number of columns.
     pub n_features: usize,
-    /// Modules.
+    /// Number of modules.
     pub n_modules: usize,
-    /// Rows and columns of a module.
+    /// Numbers of rows and of columns of a module.
     pub module_shape: (usize, usize),
-    /// By how much cells of a module are lower, on average, in standard deviations of the noise.
+    /// Mean amount by which cells of a module are lower, in standard deviations of the noise.
     pub shift: f64,
-    /// Factors of the background.
+    /// Number of factors of the background.
     pub n_factors: usize,
 }
 
@@ -40,11 +40,14 @@ impl Default for RareModules {
 ///
 /// # Errors
 ///
-/// A module with more rows or columns than there are, fewer than two rows, a shift that is not finite.
+/// Modules with more rows or columns than the data, fewer than two rows, a shift that is not finite.
 pub fn rare_modules(of: &RareModules, seed: u64) -> Result<PlantedBiclusters> {
     let (n, p, (a, b)) = (of.n_samples, of.n_features, of.module_shape);
-    if n < 2 || a > n || b > p {
-        let why = format!("must be at most {n} rows and {p} columns, of at least 2 rows");
+    if n < 2 {
+        return Err(Error::setting("n_samples", n, "must be at least 2", ""));
+    }
+    if a > n || b > p {
+        let why = format!("must be at most ({n}, {p}), the numbers of rows and columns");
         return Err(Error::setting("module_shape", format!("({a}, {b})"), why, "give smaller modules"));
     }
     if !of.shift.is_finite() {

@@ -10,7 +10,7 @@ use crate::num::{Matrix, factor};
 pub struct SparseCombinations {
     /// `n x p`.
     pub x: Matrix<f64>,
-    /// The atoms `A`, `k x p`, rows of length 1.
+    /// The atoms `A`, `k x p`, rows of unit length.
     pub atoms: Matrix<f64>,
     /// The codes `z`, `n x k`.
     pub codes: Matrix<f64>,
@@ -18,7 +18,7 @@ pub struct SparseCombinations {
 
 /// The Bernoulli-Gaussian model: `n` rows `z A + e` of `k` atoms in `p` columns. A code is 0 with probability `1 - share` and else normal with
 /// variance `1 / share`, so that its variance is 1 and its excess kurtosis `3 (1 - share) / share`; `e` is normal with standard deviation
-/// `noise` in every column. Atoms are orthonormal and uniformly distributed where `orthogonal`, else independent directions. `O(n p k)`.
+/// `noise` in every column. Atoms are uniformly distributed: orthonormal if `orthogonal`, else independent directions. `O(n p k)`.
 ///
 /// # Errors
 ///
@@ -32,15 +32,15 @@ pub fn bernoulli_gaussian(
 ) -> Result<SparseCombinations> {
     if !(share > 0.0 && share <= 1.0) {
         let why = "must be above 0 and at most 1";
-        return Err(Error::setting("share", share, why, "give one, such as 0.2"));
+        return Err(Error::setting("share", share, why, "give a number such as 0.2"));
     }
     if !(noise >= 0.0 && noise.is_finite()) {
         let why = "must be finite and non-negative";
-        return Err(Error::setting("noise", noise, why, "give one, such as 0.1"));
+        return Err(Error::setting("noise", noise, why, "give a number such as 0.1"));
     }
     if orthogonal && k > p {
-        let why = format!("there are {p} columns, and at most as many orthogonal atoms");
-        return Err(Error::setting("n_components", k, why, "give a smaller number, or orthogonal=False"));
+        let why = format!("must be at most {p}, the number of columns, for orthogonal atoms");
+        return Err(Error::setting("n_components", k, why, "choose a smaller number, or orthogonal=false"));
     }
     let [directions, active, sizes, errors] = [30, 31, 32, 33].map(|stream| Stream::new(seed, stream));
     let mut atoms = Matrix::from_fn(k, p, |i, j| directions.normal((i * p + j) as u64));
@@ -64,8 +64,8 @@ pub fn bernoulli_gaussian(
     Ok(SparseCombinations { x, atoms, codes })
 }
 
-/// [`bernoulli_gaussian`] of atoms that are independent directions, with codes of variance 1 where they are not 0: rows whose codes are known, for
-/// networks that are to give them. Fewer rows are the first of more.
+/// [`bernoulli_gaussian`] with atoms that are independent directions, and non-zero codes of variance 1: rows with known codes, as targets of
+/// networks. With the same seed, fewer rows are the first of more.
 ///
 /// # Errors
 ///

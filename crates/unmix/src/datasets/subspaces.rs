@@ -32,15 +32,15 @@ pub fn union_of_subspaces(
     if sizes.len() != dimensions.len() {
         let why = format!("there are {} dimensions", dimensions.len());
         let found = format!("{} of them", sizes.len());
-        return Err(Error::setting("sizes", found, why, "give one number for each subspace"));
+        return Err(Error::setting("sizes", found, why, "give one size and one dimension for each subspace"));
     }
     if let Some(d) = dimensions.iter().find(|d| **d > p) {
         let why = format!("there are {p} columns");
-        return Err(Error::setting("dimensions", d, why, "give numbers from 0 to that"));
+        return Err(Error::setting("dimensions", d, why, format!("give numbers from 0 to {p}")));
     }
     if !(noise >= 0.0 && noise.is_finite()) {
         let why = "must be finite and non-negative";
-        return Err(Error::setting("noise", noise, why, "give one, such as 0.1"));
+        return Err(Error::setting("noise", noise, why, "give a number such as 0.1"));
     }
     let [turns, codes, errors, places] = [12, 13, 14, 15].map(|stream| Stream::new(seed, stream));
     let (mut at, mut code) = (0, 0);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_union_is_refused() {
+    fn bad_arguments_are_refused() {
         let said = |sizes: &[usize], dimensions: &[usize], noise| {
             union_of_subspaces(sizes, 3, dimensions, noise, 0).unwrap_err().to_string()
         };

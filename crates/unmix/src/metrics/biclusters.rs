@@ -3,12 +3,12 @@
 use super::assignment;
 use crate::num::Matrix;
 
-/// Rows and columns of a bicluster, each rising.
+/// Rows and columns of a bicluster, each in ascending order.
 pub type Bicluster<'a> = (&'a [u32], &'a [u32]);
 
-/// The consensus score of two sets of biclusters (Hochreiter et al. 2010, FABIA, Bioinformatics 26:1520): Jaccard indices of their cells under the
-/// best pairing, summed and divided by the number of biclusters of the larger set. 1 for the same biclusters in any order, 0 where none share
-/// a cell; 1 for two empty sets. `O(k² (rows + columns) + k³)`.
+/// The consensus score of two sets of biclusters (Hochreiter et al. 2010, FABIA, Bioinformatics 26:1520): the sum of the Jaccard indices of the
+/// cells under the optimal assignment, divided by the number of biclusters of the larger set. 1 for the same biclusters in any order, 0 if none
+/// share a cell; 1 for two empty sets. `O(k² (rows + columns) + k³)`, up to logarithms.
 pub fn consensus_score(a: &[Bicluster<'_>], b: &[Bicluster<'_>]) -> f64 {
     let k = a.len().max(b.len());
     if k == 0 {
@@ -19,14 +19,14 @@ pub fn consensus_score(a: &[Bicluster<'_>], b: &[Bicluster<'_>]) -> f64 {
     pairs.into_iter().enumerate().map(|(i, j)| jaccard(i, j)).sum::<f64>() / k as f64
 }
 
-/// Cells that both have as a fraction of those that either has; 0 where neither has any.
+/// Jaccard index of the cells: the number of cells in both divided by that in either; 0 for two empty sets.
 pub(crate) fn jaccard(a: Bicluster<'_>, b: Bicluster<'_>) -> f64 {
     let both = (common(a.0, b.0) * common(a.1, b.1)) as f64;
     let either = (a.0.len() * a.1.len() + b.0.len() * b.1.len()) as f64 - both;
     if either > 0.0 { both / either } else { 0.0 }
 }
 
-/// How many numbers two rising lists share.
+/// Number of common elements of two ascending lists.
 fn common(a: &[u32], b: &[u32]) -> usize {
     a.iter().filter(|x| b.binary_search(x).is_ok()).count()
 }

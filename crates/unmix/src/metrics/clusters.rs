@@ -4,7 +4,7 @@ use super::assignment;
 use crate::num::Matrix;
 use std::collections::BTreeMap;
 
-/// How often each label of one clustering goes with each of the other, labels in rising order.
+/// Contingency table of two clusterings, labels in ascending order.
 fn table(a: &[usize], b: &[usize]) -> Matrix<f64> {
     assert_eq!(a.len(), b.len(), "labels of different rows");
     let places = |labels: &[usize]| -> BTreeMap<usize, usize> {
@@ -18,8 +18,8 @@ fn table(a: &[usize], b: &[usize]) -> Matrix<f64> {
     counts
 }
 
-/// The fraction of rows whose labels agree, under the best pairing of the labels of `b` with those of `a` (the Hungarian method): 1 for the same
-/// clusters whatever they are called. Labels without a partner agree with none. 1 for no rows. `O(n log k + k³)`.
+/// The fraction of rows whose labels agree, under the optimal assignment of the labels of `b` to those of `a`: 1 for the same clusters whatever
+/// their labels. Labels without a match agree with none. 1 for no rows. `O(n log k + k³)`.
 ///
 /// # Panics
 ///
@@ -36,8 +36,8 @@ pub fn clustering_accuracy(a: &[usize], b: &[usize]) -> f64 {
     pairs.into_iter().enumerate().map(|(i, j)| count(i, j)).sum::<f64>() / a.len() as f64
 }
 
-/// Normalized mutual information of two clusterings, `2 I(a; b) / (H(a) + H(b))`: 1 for the same clusters whatever they are called, 0 for
-/// independent ones. 1 where both have a single cluster. `O(n log k)`.
+/// Normalised mutual information of two clusterings, `2 I(a; b) / (H(a) + H(b))`: 1 for the same clusters whatever their labels, 0 for
+/// independent ones. 1 if both have at most one cluster. `O(n log k)`.
 ///
 /// # Panics
 ///
@@ -66,9 +66,9 @@ pub fn nmi(a: &[usize], b: &[usize]) -> f64 {
     (2.0 * shared / both).clamp(0.0, 1.0)
 }
 
-/// Adjusted Rand index of two clusterings (Hubert & Arabie 1985): the share of pairs of rows on which they agree, 1 for the same clusters whatever
-/// they are called, and 0 on average for clusters drawn at random with the same sizes. 1 for fewer than two rows, and where both have a single
-/// cluster. `O(n log k)`.
+/// Adjusted Rand index of two clusterings (Hubert & Arabie 1985): the fraction of pairs of rows on which they agree, corrected for chance: 1 for
+/// the same clusters whatever their labels, and 0 in expectation for random clusters of the same sizes. 1 for fewer than two rows, and if both
+/// have a single cluster. `O(n log k)`.
 ///
 /// # Panics
 ///

@@ -1,10 +1,10 @@
-//! How well sources were separated, with or without the truth.
+//! Quality of the separation of sources, with or without the true mixing.
 
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// Amari's distance of a gain, `components mixing` (Amari, Cichocki & Yang 1996): 0 when every estimated source is one true source
-/// up to its scale, 1 when every one contains all of them equally. `O(k²)`.
+/// Amari's distance of a gain matrix, `components mixing` (Amari, Cichocki & Yang 1996): 0 if every estimated source is one true source
+/// up to its scale, 1 if every one is a mixture of all with equal weights. `O(k²)`.
 ///
 /// # Errors
 ///
@@ -35,14 +35,14 @@ pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
     Ok(total / (2 * k * (k - 1)) as f64)
 }
 
-/// Signal-to-interference ratio of every source, in decibels: the largest entry of its row of the gain against all the others.
-/// Infinite for a row with one entry.
+/// Signal-to-interference ratio of every source, in decibels: the square of the largest entry of its row of the gain matrix, divided by
+/// the sum of the squares of the others. Infinite for a row with one non-zero entry, NaN for a row of zeros.
 pub fn interference(gain: &Matrix<f64>) -> Vec<f64> {
     (0..gain.rows())
         .map(|i| {
             let squares = gain.row(i).iter().map(|x| x * x);
             let (sum, most) = squares.fold((0.0, 0.0f64), |(s, m), x| (s + x, m.max(x)));
-            // The others by themselves: a difference from the sum would lose them.
+            // Summed without the largest: a difference from the sum of all would cancel.
             let mut others = 0.0;
             let mut seen = false;
             for x in gain.row(i).iter().map(|x| x * x) {
@@ -57,11 +57,12 @@ pub fn interference(gain: &Matrix<f64>) -> Vec<f64> {
         .collect()
 }
 
-/// Correlation of every column of `a` with every column of `b`, which have as many rows; 0 where a column does not vary.
+/// Correlations of the columns of `a` with those of `b`, which have the same number of rows: one row for each column of `a`, 0 for a column
+/// that does not vary.
 ///
 /// # Errors
 ///
-/// Another number of rows.
+/// Different numbers of rows.
 pub fn correlations(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() != b.rows() {
         return Err(Error::Unsupported {
@@ -91,11 +92,11 @@ fn standardised(m: &Matrix<f64>) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Mutual information in nats between each pair of columns, `k x k` with zeros on the diagonal: 0 for independent ones, up to its
+/// Mutual information in nats between each pair of columns, `k x k` with zeros on the diagonal: for independent columns 0, up to a
 /// standard error of about `bins / n`.
 ///
-/// Ranks are cut into as many equal parts as leave five rows to a cell, at most 32; the bias of the plug-in estimate (Miller 1955),
-/// `(bins - 1)² / 2n`, is taken off, so small numbers may be negative. `O(k² n)`.
+/// The plug-in estimate from ranks in `bins` equal bins, at most 32, so that a cell has five rows on average; its bias (Miller 1955),
+/// `(bins - 1)² / 2n`, is subtracted, so small values may be negative. `O(k² n)`.
 pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
     let (n, k) = (x.rows(), x.cols());
     let bins = ((n as f64 / 5.0).sqrt() as usize).clamp(2, 32);
@@ -125,7 +126,7 @@ pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
     out
 }
 
-/// For every row the part of column `j`'s ranks that it is in; equal numbers are in one part.
+/// The bin of every row by the rank of its number in column `j`; equal numbers are in the same bin.
 fn parts(x: &Matrix<f64>, j: usize, bins: usize) -> Vec<usize> {
     let n = x.rows();
     let mut order: Vec<usize> = (0..n).collect();

@@ -11,16 +11,16 @@ use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
 
-/// Kind of candidate, in the order in which they are tried.
+/// Kinds of candidates, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Candidate {
     /// The plain Newton step.
     Newton,
-    /// A damped step towards it.
+    /// A damped step towards it, with smaller `gamma`.
     Gamma,
-    /// The projection of a point between the codes and the posterior mean.
+    /// The projection of a point between the codes and the posterior mean, with smaller `lambda`.
     Lambda,
-    /// Both.
+    /// With smaller `gamma` and `lambda`.
     Both,
     /// Newton's step on inactive units only.
     Reduced,

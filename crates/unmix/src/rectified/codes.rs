@@ -19,7 +19,7 @@ pub struct CodeSums {
     pub n: f64,
     /// `sum h_j²` before dropout, if that is not the diagonal of `moments`; else empty.
     pub squares: Vec<f64>,
-    /// `sum h_j`, after dropout, if requested; else empty.
+    /// `sum h_j` after dropout, if requested; else empty.
     pub sums: Vec<f64>,
     /// `sum (x - center) h'`, `m x l`.
     pub cross: Matrix<f64>,
@@ -177,7 +177,8 @@ impl<T: Real> GatherCodes<T> {
     }
 }
 
-/// Size of `B` from which the library's products are faster than those of this crate, which are for narrow tables.
+/// Number of entries of `B` from which the products of the linear-algebra library are faster than those of this crate, which are for narrow
+/// tables.
 const WIDE: usize = 1 << 16;
 
 /// `out = a b` for `a` of `n x m` and `b` of `m x l`: `[n, m, l]`.
@@ -248,12 +249,12 @@ impl<T: Real> Gather<T> for GatherCodes<T> {
     }
 }
 
-/// Sparse rows whose codes are computed at once.
+/// Number of sparse rows whose codes are computed at a time.
 const TOGETHER: usize = 2048;
 
 impl<T: Real> AddStored<T, CodeSums> for GatherCodes<T> {
-    /// Codes from the stored entries, with `center B` in the bias, and the correction `center` times the sums of the codes subtracted from
-    /// the cross products: the center is never subtracted from an entry. In double precision.
+    /// Codes from the stored entries, in double precision: `center B` is subtracted from the bias, and `center` times the sums of the codes
+    /// from the cross products, so that entries that are not stored remain zeros.
     fn add_stored(&self, part: &mut CodeSums, shard: &Stored<'_, T>) -> Result<()> {
         let (m, l) = (self.b.rows(), self.n_units());
         let b: Matrix<f64> = self.b.cast();

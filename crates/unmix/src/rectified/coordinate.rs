@@ -156,21 +156,27 @@ impl<T: Real> Rounds<'_, T> {
                     size[i] = size[i].max(r.abs());
                     if alive {
                         let slope = gmu[j * n + i] + tau * x - r;
-                        worst[i] = worst[i].max((-slope).max((slope * x).abs()).max(-x));
+                        let own = larger(larger(-slope, (slope * x).abs()), -x);
+                        worst[i] = larger(worst[i], own);
                         gaps[i] += slope * x;
                     }
                 }
             }
-            let worst = worst.iter().zip(&size).map(|(w, s)| w / s).fold(0.0f64, f64::max);
-            (worst, gaps.iter().fold(0.0f64, |m, g| m.max(g.abs())))
+            let worst = worst.iter().zip(&size).map(|(w, s)| w / s).fold(0.0, larger);
+            (worst, gaps.iter().map(|g: &f64| g.abs()).fold(0.0, larger))
         });
-        let worst = each.iter().fold(0.0f64, |m, e| m.max(e.0));
-        Violation { worst, gap: each.iter().fold(0.0f64, |m, e| m.max(e.1)) }
+        let worst = each.iter().map(|e| e.0).fold(0.0, larger);
+        Violation { worst, gap: each.iter().map(|e| e.1).fold(0.0, larger) }
     }
 }
 
-/// Scales for which `G + diag(1 / scale - G_jj)` is positive definite, its smallest eigenvalue over units that are not dead, and whether
-/// any scale was changed. `least` is a lower bound on the eigenvalues of `G`.
+/// The larger of two numbers; NaN if one of them is.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+/// Scales for which `G + diag(1 / scale - G_jj)` is positive definite: the given ones, or reduced ones. Also the smallest eigenvalue of this
+/// matrix over units that are not dead, and whether any scale was changed. `least` is a lower bound on the eigenvalues of `G`.
 pub fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, bool) {
     let alive: Vec<usize> = (0..scale.len()).filter(|&j| scale[j] > 0.0).collect();
     let problem = |scale: &[f64]| {
@@ -195,4 +201,23 @@ pub fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, boo
     }
     let value = smallest(&clipped);
     (clipped, value, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_is_not_a_number_violates_the_conditions() {
+        let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
+        let (mut r, mut mu) = (Held::<f64>::zeros(3, 2), Held::zeros(3, 2));
+        r.set(1, 0, 1.0);
+        let rounds =
+            Rounds { r: &r, g: &g, n: 3.0, how: Normalisation::None, weights: None, dead: &[false; 2] };
+        // The gradient at the code 0 is -1.
+        assert_eq!(rounds.violation(&mu, &[0.5, 0.5]), Violation { worst: 1.0, gap: 0.0 });
+        mu.set(2, 1, f64::NAN);
+        let found = rounds.violation(&mu, &[0.5, 0.5]);
+        assert!(found.worst.is_nan() && found.gap.is_nan(), "{found:?}");
+    }
 }

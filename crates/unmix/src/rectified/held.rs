@@ -22,7 +22,7 @@ const FEW: usize = 1 << 16;
 pub struct Held<T> {
     l: usize,
     n: usize,
-    /// Chunks of `l` numbers for each of their rows.
+    /// Chunks of rows, each an `l x n` table of its `n` rows.
     chunks: Vec<Vec<T>>,
 }
 
@@ -128,11 +128,14 @@ impl<T: Real> Held<T> {
     }
 }
 
-/// Statistics of a unit for its projection: sum of squares of positive numbers, the largest number with its row, the smallest.
+/// Statistics of a unit for its projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
+    /// Sum of squares of the positive numbers.
     pub(super) squares: f64,
+    /// The largest number and its row.
     pub(super) largest: (f64, usize),
+    /// The smallest number.
     least: f64,
 }
 
@@ -169,7 +172,8 @@ impl Extent {
         self
     }
 
-    /// The row of the single non-zero code: none if a number is positive, or if all are 0, as without loadings.
+    /// The row of the single non-zero code of a unit without positive numbers; none if a number is positive, or if all are 0, as without
+    /// loadings.
     pub(super) fn place(&self) -> Option<usize> {
         let none = self.squares > 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
         (!none && self.least < f64::INFINITY).then_some(self.largest.1)
@@ -258,7 +262,7 @@ impl<T: Real> Gather<T> for GatherHeld<'_, T> {
     fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
         Err(Error::Unsupported {
             asked: "the sum 'held codes' over shards".into(),
-            found: "codes are held by the process that fits".into(),
+            found: "the codes of all rows are in the memory of the process that fits".into(),
             remedy: "choose e_step='plain'".into(),
         })
     }

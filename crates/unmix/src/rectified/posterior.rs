@@ -32,7 +32,7 @@ pub struct Prior {
     pub variance: f64,
 }
 
-/// `p(h | x) = N((x - center) B + bias, Sigma)`.
+/// The posterior of the units without rectification, `p(h | x) = N((x - center) B + bias, Sigma)`.
 #[derive(Clone, Debug)]
 pub struct Posterior {
     /// `A = Psi^-1 W`, `m x l`.

@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::num::factor::{self, Cholesky};
 
-/// Update of the parameters.
+/// Directions of the update of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MStep {
-    /// Newton's direction for both.
+    /// Newton's direction for loadings and noise.
     Newton,
-    /// The same, with Newton's direction for the inverse noise covariance if that cannot increase the error.
+    /// The same, with Newton's direction for the inverse noise variance if that cannot increase the error.
     InversePsi,
     /// The gradient for the loadings, in units of the largest step that guarantees a decrease.
     Gradient,
