@@ -3,6 +3,7 @@
 use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
 use crate::machine::check_square;
+use crate::model::constant_columns;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use crate::spectrum::{self, Bounds, Components, Coordinates, PrincipalAxes, WhiteningOptions};
@@ -53,13 +54,7 @@ impl Preparation {
             let single = (T::DTYPE == Dtype::F32 && n > p as u64).then(|| found.floor.sqrt());
             warnings.push(rank_deficient(k, wanted, n, p, single));
         }
-        if found.n_constant > 0 {
-            let (c, not_varying) = match found.n_constant {
-                1 => (1, "does not vary; its"),
-                c => (c, "do not vary; their"),
-            };
-            warnings.push(format!("{c} of {p} columns {not_varying} mixing coefficients are 0"));
-        }
+        warnings.extend(constant_columns(found.n_constant, p, "mixing coefficients"));
         Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
 

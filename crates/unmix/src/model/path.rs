@@ -9,29 +9,30 @@ use crate::run::Run;
 /// The smallest alpha, as a fraction of the largest.
 const DOWN: f64 = 1e-3;
 
-/// Measures of a row for each alpha: objective, duality gap, number of nonzero entries of the code, squared error.
+/// Measures of the code of a row for each alpha: objective, duality gap, number of non-zero entries, squared reconstruction error.
 pub const ALONG_ALPHA: [&str; 4] = ["objective", "gap", "n_nonzero", "squared_error"];
 
 /// An encoder with an l1 penalty, for any weight of the penalty. Rows are in double precision; NaN is a missing cell.
 pub trait AlongAlpha: Send + Sync {
-    /// The weight with which rows are encoded.
+    /// The weight with which the model encodes rows.
     fn alpha(&self) -> f64;
 
     /// Writes the smallest weight for which the code of each row is 0; NaN for a row without observed cells.
     fn largest(&self, rows: &[f64], out: &mut [f64]);
 
-    /// Writes the measures [`ALONG_ALPHA`] of each row for each weight, `4 alphas.len()` numbers a row; each code is started from the one before it.
+    /// Writes the measures [`ALONG_ALPHA`] of each row for each weight, `4 alphas.len()` numbers for each row. The initial value of a code is
+    /// that for the weight before.
     fn measured(&self, rows: &[f64], alphas: &[f64], out: &mut [f64]);
 }
 
 impl Model {
-    /// Measures the codes of `rows` for `n_alphas` alphas, evenly spaced in their logarithm, from the largest useful one down to a thousandth
-    /// of it, each started from the codes before it. `sink` receives the four numbers of [`ALONG_ALPHA`] for every row and alpha, alpha after
-    /// alpha. Returns the alphas. Two passes over the rows.
+    /// Measures of the codes of `rows` for `n_alphas` alphas on a logarithmic grid, from the smallest one for which all codes are 0 down to a
+    /// thousandth of it. The initial value of a code is that for the alpha before. `sink` receives the four numbers of [`ALONG_ALPHA`] for every
+    /// alpha, one alpha after the other, for one row after the other. Returns the alphas. Two passes over the rows.
     ///
     /// # Errors
     ///
-    /// A model without penalised sparse codes; rows of another width, or orthogonal to all atoms; errors of the source.
+    /// A model without penalised sparse codes; rows of another width; rows that are all orthogonal to all atoms; errors of the source.
     pub fn path<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -46,14 +47,14 @@ impl Model {
         };
         let solver = self.code().encoder().along_alpha().ok_or_else(|| {
             refused(
-                "the codes of this model have no penalty of adjustable weight alpha",
+                "the codes of this model have no l1 penalty with a weight alpha",
                 "fit sparse-coder with algorithm='cd'",
             )
         })?;
-        self.check_width("path", rows.n_features(), self.n_features(), rows.origin())?;
+        self.check_width("the path of codes", rows.n_features(), self.n_features(), rows.origin())?;
         let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-            rows.check_infinite("path", &block)?;
+            rows.check_infinite("the path of codes", &block)?;
             solver.largest(&wide(&block), out);
             Ok(())
         };
@@ -65,7 +66,7 @@ impl Model {
         let at = |i: usize| DOWN.powf(i as f64 / (n_alphas.max(2) - 1) as f64);
         let alphas: Vec<f64> = (0..n_alphas).map(|i| largest.0 * at(i)).collect();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-            rows.check_infinite("path", &block)?;
+            rows.check_infinite("the path of codes", &block)?;
             solver.measured(&wide(&block), &alphas, out);
             Ok(())
         };
@@ -74,7 +75,7 @@ impl Model {
     }
 }
 
-/// The largest of all numbers; NaN is passed over.
+/// The largest of all numbers; NaN is ignored.
 struct Largest(f64);
 
 impl Sink<f64> for Largest {

@@ -107,7 +107,7 @@ impl<'a, T: Real> Reference<'a, T> {
 
 /// Similarity by a cosine: its absolute value, or, if vectors are `signed`, the cosine if it is positive, else 0; at most 1.
 pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
-    // Where codes are constant the correlation is not a number: no similarity.
+    // The correlation of constant codes is NaN: no similarity.
     match (cosine.is_nan(), signed) {
         (true, _) => 0.0,
         (false, true) => cosine.clamp(0.0, 1.0),

@@ -231,20 +231,20 @@ where
 /// Number of draws of random directions over which [`chance_agreement`] is averaged.
 pub const DRAWS: u64 = 3;
 
-/// Whether the components of a model are identified by their directions, and not by their codes, which are mostly 0: atoms of sparse codes, and
-/// units of codes that are not negative.
+/// Whether the components of a model are compared by their own vectors, not by their codes: atoms, whose codes are mostly 0, and units with
+/// non-negative codes.
 pub fn by_directions(model: &Model) -> bool {
     compare::alone(model)
 }
 
-/// Similarity of two directions, from their cosine: at least 0 and at most 1, whatever their signs, or 0 for opposite ones where codes are not
-/// negative, so that the opposite of an atom is another atom.
+/// Similarity of two directions, from 0 to 1, by their cosine: its absolute value, or, if codes are `non_negative`, the cosine if it is positive,
+/// else 0, because the negative of an atom is then another atom. 0 for NaN.
 pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
     compare::alike(cosine, non_negative)
 }
 
-/// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions of `p` columns with `k.1` others, paired so that its sum is
-/// largest; over [`DRAWS`] draws. `O(k³)`.
+/// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions in `p` dimensions with `k.1` others, under the assignment
+/// with the largest sum, over [`DRAWS`] draws. `O(k³)`.
 pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u64) -> f64 {
     let drawn = |number: u64, k: usize| {
         let draws = Draws::new(seed, 0x6368_616e ^ number);
