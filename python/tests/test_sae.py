@@ -131,7 +131,7 @@ def test_the_strongest_rows_are_those_of_a_sort():
         assert [i for i in top.rows[j] if i >= 0] == order
         np.testing.assert_array_equal(top.codes[j, : len(order)], codes[order, j])
     assert model.top_rows(X[:3]).rows.shape == (48, 3)
-    with pytest.raises(ValueError, match="n=0 is not possible"):
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
         model.top_rows(X, n=0)
 
 
@@ -178,9 +178,9 @@ def test_saelens_reads_these_folders(tmp_path, activation):
 def test_what_is_no_folder_of_saelens_is_refused(tmp_path):
     X, _ = made(100)
     model = sae(max_epochs=1).fit(X)
-    with pytest.raises(TypeError, match="writes a SparseAutoencoder, but a PCA"):
+    with pytest.raises(TypeError, match="writes a SparseAutoencoder, got a PCA"):
         unmix.compat.to_saelens(unmix.PCA(2).fit(X), tmp_path)
-    with pytest.raises(ValueError, match="dtype='float8' is not possible"):
+    with pytest.raises(ValueError, match="dtype must be one of .*got 'float8'"):
         unmix.compat.to_saelens(model, tmp_path, dtype="float8")
     unmix.compat.to_saelens(model, tmp_path, dtype="float16")
     with pytest.raises(ValueError, match="already exists"):
@@ -209,9 +209,9 @@ def test_probes_find_the_unit_that_a_label_was_made_of():
     for given, said in [
         (dict(k=(0,)), "from 1 to 20"),
         (dict(k=(21,)), "from 1 to 20"),
-        (dict(X=codes[:5]), "a row for each label"),
-        (dict(labels=labels[:5]), "a row of codes for each label"),
-        (dict(labels=np.arange(600)), "no two classes"),
+        (dict(X=codes[:5]), "X must have one row for each label"),
+        (dict(labels=labels[:5]), "codes must have one row for each label"),
+        (dict(labels=np.arange(600)), "must have two classes"),
     ]:
         with pytest.raises(ValueError, match=said):
             unmix.metrics.sparse_probing(codes, **{"labels": labels, **given})

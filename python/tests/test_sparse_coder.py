@@ -78,9 +78,9 @@ def test_gaps_are_bounds(data):
     c = A @ r
     s = np.clip(x @ r / (r @ r), -0.1 / abs(c).max(), 0.1 / abs(c).max())
     assert gaps[0] == pytest.approx(each[0] - 0.5 * (x @ x - (x - s * r) @ (x - s * r)), rel=1e-9)
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="X must be n x p"):
         lasso_gap(X, Z[:, :3], A, 0.1)
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="alpha must be positive"):
         lasso_gap(X, Z, A, 0.0)
 
 

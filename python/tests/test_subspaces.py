@@ -87,7 +87,7 @@ def test_metrics_take_any_labels():
     assert clustering_accuracy(a, 3 - a) == 1 and nmi(a, 3 - a) == pytest.approx(1)
     assert nmi(a, b) == pytest.approx(normalized_mutual_info_score(a, b))
     assert clustering_accuracy(list("aab"), ["x", "x", "x"]) == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="two lists of one length"):
+    with pytest.raises(ValueError, match="two lists of the same length"):
         nmi([1, 2], [1, 2, 3])
 
 

@@ -29,7 +29,7 @@ def test_angles_agree_with_scipy():
     rng = np.random.RandomState(0)
     a, b = rng.randn(3, 10), rng.randn(5, 10)
     assert_allclose(metrics.subspace_angles(a, b), reference_angles(a.T, b.T), atol=1e-12)
-    with pytest.raises(ValueError, match="comparing components of 10 and 9 features is not possible"):
+    with pytest.raises(ValueError, match="components must be of the same features, got 10 and 9 features"):
         metrics.subspace_angles(a, b[:, :9])
 
 
@@ -215,6 +215,7 @@ def test_mixtures_have_the_variances_that_are_said():
         (lambda: datasets.independent(10, ["laplace"], [1, 2]), "variances=2 of them is not possible"),
         (lambda: datasets.signals("equal"), "two-equal"),
         (lambda: datasets.points("gaussian"), "give 'uniform' or 'laplace'"),
+        (lambda: datasets.points(n_samples=500), "n_samples must be 1000 without a seed"),
         (lambda: datasets.signals(seed=-1), "seed must be an integer of at least 0, got -1"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -245,7 +246,7 @@ def test_a_map_of_the_head_goes_through_its_sensors():
     assert drawn.zmax > 0.99 and drawn.zmin < -0.99
     head = ax.get_lines()[-1].get_ydata()
     assert head.max() > 1.1, "the nose is up"
-    with pytest.raises(ValueError, match="give one value and two coordinates"):
+    with pytest.raises(ValueError, match="positions two coordinates for each of at least 3 sensors"):
         plot.topography([1, 2, 3], places)
 
 

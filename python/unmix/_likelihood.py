@@ -9,10 +9,10 @@ from ._types import Array, Rows
 
 
 class Likelihood:
-    """Estimators whose models have a likelihood."""
+    """Estimators whose models are Gaussian densities of the rows."""
 
     def _as_theirs(self):
-        """Whether the Gaussian is the one that scikit-learn uses for a whitened model."""
+        """Whether the density is the one that scikit-learn uses for a whitened model, which is not that of the rows."""
         return False
 
     def get_covariance(self) -> Array:
@@ -44,7 +44,7 @@ class Likelihood:
         Returns
         -------
         ndarray of shape (n_features, n_features)
-            In the type of the fit. Columns that do not vary are left out: their rows and columns are 0.
+            In the type of the fit. Constant columns are left out: their rows and columns of the matrix are 0.
 
         See Also
         --------

@@ -13,7 +13,7 @@ from ._types import Seed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-#: #: Minimum number of rows of a label in each half.
+#: Minimum number of rows of a label in each half.
 _LEAST = 2
 
 
@@ -25,11 +25,11 @@ def sparse_probing(
     X: ArrayLike | None = None,
     random_state: Seed = 0,
 ) -> Any:
-    """Return how well the best few units of a code tell each label from all the others, on rows that they were not chosen on.
+    """Return the balanced accuracy with which the best few units of a code classify each label against all others, on held-out rows.
 
-    Rows are cut into two halves with equal shares of each label. On the first the ``k`` units are chosen whose means differ most
-    between the rows of the label and the others, relative to the standard deviation within them, and a logistic regression on these
-    with balanced classes is fitted; it is scored on the second. The same with raw columns says what units add.
+    Rows are split into two halves with equal fractions of each label. On the first half, the ``k`` units are selected whose class means
+    differ most, relative to the within-class standard deviation, and a logistic regression on these with balanced class weights is
+    fitted; its accuracy is measured on the second half. Raw columns, selected in the same way, are the baseline.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def sparse_probing(
     labels : array-like of shape (n_samples,)
         Label of each row: numbers or text. Labels of fewer than 4 rows are left out.
     k : sequence of int, default=(1, 2, 5)
-        Numbers of units.
+        Numbers of units to select.
     X : array-like of shape (n_samples, n_features), optional
-        The rows themselves, for ``columns`` and ``all_columns``.
+        The rows themselves, for the baselines ``columns`` and ``all_columns``.
     random_state : int, RandomState or None, default=0
-        Seed of the cut into halves.
+        Seed of the split into halves.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def sparse_probing(
 
     Notes
     -----
-    Columns are divided by their standard deviations on the first half, and the weights of the logistic regression have a ridge of 1
-    (scikit-learn's default). Units are chosen one by one, so that two that say the same may both be chosen.
+    Columns are divided by their standard deviations on the first half, and the weights of the logistic regression have an L2 penalty
+    with ``C=1`` (scikit-learn's default). Units are ranked individually, so redundant units may be selected together.
 
     References
     ----------
@@ -79,18 +79,18 @@ def sparse_probing(
     codes = scipy.sparse.csr_array(codes) if scipy.sparse.issparse(codes) else np.asarray(codes, dtype=np.float64)
     labels = np.asarray(labels)
     if codes.ndim != 2 or labels.ndim != 1 or codes.shape[0] != len(labels):
-        raise ValueError(f"codes have shape {codes.shape} and labels {labels.shape}; give a row of codes for each label")
+        raise ValueError(f"codes must have one row for each label, but have shape {codes.shape} for labels of shape {labels.shape}")
     numbers = [int(number) for number in np.atleast_1d(k)]
     if not numbers or min(numbers) < 1 or max(numbers) > codes.shape[1]:
-        raise ValueError(f"k={tuple(numbers)} is not possible: numbers of units must be from 1 to {codes.shape[1]}")
+        raise ValueError(f"k must be numbers of units from 1 to {codes.shape[1]}, got {tuple(numbers)}")
     raw = None if X is None else np.asarray(X, dtype=np.float64)
     if raw is not None and (raw.ndim != 2 or len(raw) != len(labels)):
-        raise ValueError(f"X has shape {raw.shape} and labels {labels.shape}; give a row for each label")
+        raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {labels.shape}")
     names, of = np.unique(labels, return_inverse=True)
     counts = np.bincount(of)
     kept = [j for j in range(len(names)) if counts[j] >= 2 * _LEAST and len(labels) - counts[j] >= 2 * _LEAST]
     if not kept:
-        raise ValueError(f"labels have no two classes of at least {2 * _LEAST} rows; give labels that more rows share")
+        raise ValueError(f"labels must have two classes of at least {2 * _LEAST} rows; give more rows or fewer classes")
     first = _half(of, check_random_state(random_state))
     tables = {"codes": codes} if raw is None else {"codes": codes, "columns": raw}
     scores = {name: np.empty((len(kept), len(numbers))) for name in tables}
@@ -156,5 +156,5 @@ class _Halves:
         scale = self.scale[columns]
         part = (part - self.mean[columns]) / np.where(scale > 0, scale, 1.0)
         probe = LogisticRegression(class_weight="balanced", max_iter=1000).fit(part[self.first], positive[self.first])
-        said, true = probe.predict(part[~self.first]), positive[~self.first]
-        return 0.5 * (said[true].mean() + (~said[~true]).mean())
+        predicted, true = probe.predict(part[~self.first]), positive[~self.first]
+        return 0.5 * (predicted[true].mean() + (~predicted[~true]).mean())

@@ -14,20 +14,20 @@ class Report:
     Parameters
     ----------
     text : str
-        The facts, as JSON.
+        The report, as JSON.
 
     Attributes
     ----------
     outcome : str
-        ``"converged"``; ``"completed"`` (a closed form, or a fixed budget that was spent); ``"max_iter"``, ``"time"``,
-        ``"stalled"``, ``"collapsed"`` (every feature is near 0) or ``"interrupted"`` (by a callback, or inside
-        :func:`unmix.keep_interrupted`), which warn.
+        ``"converged"``; ``"completed"`` (a closed form, or a fixed number of epochs); or, with a warning, ``"max_iter"``, ``"time"``
+        (``max_seconds``), ``"stalled"`` (no further progress above the tolerance), ``"collapsed"`` (every feature is near 0) or
+        ``"interrupted"`` (by a callback, or inside :func:`unmix.keep_interrupted`).
     n_iter : int
         Iterations; 1 for closed forms.
     sweeps : int
         Full passes over the data.
     objective : list of float
-        The objective after each iteration, where there is one.
+        The objective after each iteration; empty if there is none.
     residual, tol : float or None
         The quantity that the stopping rule compares with the tolerance, and the tolerance.
     seconds : float
@@ -37,22 +37,22 @@ class Report:
     seed, threads : int
         Random seed, and number of threads, which does not change the result.
     rank : int or None
-        Directions along which the rows vary, up to the accuracy of the solver; None when it computed only the first components.
+        Number of directions along which the rows vary, up to the accuracy of the solver; None if it was not determined.
     n_samples, n_features, n_constant : int
-        Rows (the sum of the sample weights, where there were any), columns, and columns that do not vary.
+        Numbers of rows (the sum of the sample weights, if there were any), columns, and constant columns.
     n_rows : int or None
-        Rows that were read, where they had sample weights; None where each counted once.
+        Number of rows that were read, if they had sample weights; None without weights.
     dtype : str
-        Type in which rows were computed.
+        Floating-point type of the computations.
     processor : str
-        Kind of processor: equal bits are promised for one kind.
+        Kind of processor: results have equal bits only on processors of one kind.
     warnings : list of str
         Warnings, in sentences.
     halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, final_objective, decreases,
     one_hot, certificate, rungs : object or None
-        Results of methods that compute them; else None.
+        Results of some methods, described with the attribute ``report_`` of their classes; else None.
     invocation : str or None
-        The command line or call that made the model (arrays by name only). None in older files.
+        The command line or the call in Python that made the model (arrays by name only). None in older files.
     settings : dict
         Settings as resolved, such as the solver that ``"auto"`` chose.
 
@@ -108,12 +108,12 @@ class Report:
         vars(self).update(json.loads(text))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain Python values, under the names that ``unmix show --json`` prints.
+        """Return the report as plain Python values, under the names that ``unmix show --json`` prints.
 
         Returns
         -------
         dict
-            Facts by name.
+            The attributes by name.
 
         See Also
         --------
@@ -134,7 +134,7 @@ class Report:
     def _repr_html_(self) -> str:
         facts = [(name, value) for name, value in vars(self).items() if value is not None and name not in ("objective", "settings", "warnings")]
         settings = [(f"settings: {name}", value) for name, value in self.settings.items()]
-        return table(("fact", "value"), facts + settings, "Report of the fit", self.warnings)
+        return table(("name", "value"), facts + settings, "Report of the fit", self.warnings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Report) and vars(self) == vars(other)

@@ -14,8 +14,8 @@ _chosen = False
 def set_num_threads(n: int | None) -> None:
     """Set the number of threads that this process uses; ``None`` goes back to the default.
 
-    The default is ``UNMIX_NUM_THREADS``, else all that the process may use (affinity and control groups counted), and one
-    inside a joblib worker. The number never changes a result.
+    The default is the environment variable ``UNMIX_NUM_THREADS``; without it, one thread inside a joblib worker, else all processors
+    that the process may use (CPU affinity and the limits of its control group are respected). The number never changes a result.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def get_num_threads() -> int:
 
 
 def threads_here() -> int:
-    """1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
+    """Return 1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
         return 0

@@ -1,4 +1,4 @@
-"""Sparse autoencoders: few active units for each row."""
+"""Sparse autoencoders: codes with few active units per row."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     """Sparse autoencoder: rows as the mean plus few atoms with positive codes, computed by a single-layer encoder.
 
-    Minimises ``1/2 * ||x - decode(z)||**2 + alpha * penalty(z)``, the mean over rows, over atoms of norm 1 and the encoder, by Adam on
-    mini-batches. Rows come from memory or from files that are larger.
+    Minimises the mean over rows of ``1/2 * ||x - decode(z)||**2 + alpha * penalty(z)``, with respect to atoms of norm 1 and the encoder,
+    by Adam on mini-batches. Rows are read from memory, or from files that may be larger than memory.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Atoms, of norm 1, in descending order of use (the sum of codes).
+        Atoms, of norm 1, in order of decreasing use (the sum of codes).
     encoder_weight_ : ndarray of shape (n_components, n_features)
         Weights of the encoder: pre-activations are ``(x - mean_) @ encoder_weight_.T + encoder_bias_``.
     encoder_bias_ : ndarray of shape (n_components,)
@@ -100,9 +100,10 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     magnitude_bias_ : ndarray of shape (n_components,)
         With ``activation="gated"``: biases of the codes of active units.
     magnitude_log_scale_ : ndarray of shape (n_components,)
-        With ``activation="gated"``: their code is ``exp(magnitude_log_scale_)`` times the product with the weights, plus ``magnitude_bias_``, or 0.
+        With ``activation="gated"``: the code of an active unit is ``exp(magnitude_log_scale_)`` times the product with its weights, plus
+        ``magnitude_bias_``, rectified at 0.
     density_ : ndarray of shape (n_components,)
-        Fraction of the rows that activate each unit, among all rows or at most 32768 of them.
+        Fraction of the rows that activate each unit, estimated from at most 32768 rows.
     stream_ : ndarray
         After ``partial_fit``: the state from which training continues, as bytes encoded in numbers.
     mixing_ : ndarray of shape (n_features, n_components)
@@ -112,22 +113,24 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where they have any.
+        Names of the columns, if they have any.
     n_samples_ : int
         Number of rows.
     n_iter_ : int
         Number of steps.
     report_ : Report
         Report of the fit: ``l0``, the mean number of active units per row; ``fvu``, the fraction of variance unexplained;
-        ``dead_units``, units that no row activates; ``resampled``; ``alpha``, the weight of the penalty if it was adjusted to ``l0``; and ``epochs``.
+        ``dead_units``, the number of units that no row activates; ``resampled``, the number of units that were reinitialised; ``alpha``,
+        the weight of the penalty if it was adjusted to ``l0``; and ``epochs``.
 
     See Also
     --------
-    DictionaryLearning : Codes that solve the lasso for each row, and atoms for these.
+    DictionaryLearning : Atoms for codes that solve the lasso for each row.
 
     Notes
     -----
-    After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are identified.
+    After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are
+    reproducible.
 
     References
     ----------
@@ -157,7 +160,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, of a file that may be larger than memory.
+            Rows; a file may be larger than memory.
         y : None
             Ignored.
 
@@ -214,11 +217,12 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Train incrementally on a batch of rows.
 
-        The result has the same bits however a stream is divided into calls: rows are cut into batches of ``batch_size`` in their order,
-        one step for each, and those that do not fill one are kept for the next call. The mean and the scale that rows are trained
-        with are those of the first rows, 1024 or a batch. The learning rate increases over the first 100 steps and is then constant; the weight
-        of a penalty is adjusted continually. ``density_``, the order of the units, ``report_.l0`` and ``report_.fvu`` are those of the last 1024 rows. After ``fit`` training continues from its parameters. A saved or pickled model can be continued, too, also by
-        ``unmix fit sae more.npy --init MODEL``.
+        The result has the same bits however a stream is divided into calls: rows are divided into batches of ``batch_size`` in their
+        order, with one step for each, and rows that do not fill a batch are kept for the next call. Rows are centred and scaled by the
+        mean and the scale of the first 1024 rows, or of the first batch if that is larger. The learning rate increases over the first
+        100 steps and is then constant; the weight of a penalty is adjusted continually. ``density_``, the order of the units,
+        ``report_.l0`` and ``report_.fvu`` are those of the last 1024 rows. After ``fit``, training continues from its parameters. A saved
+        or pickled model can be continued, too, also by ``unmix fit sae more.npy --init MODEL``.
 
         Parameters
         ----------
@@ -230,8 +234,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Returns
         -------
         object
-            With the parameters found so far; ``stream_`` is the state from which training continues. After an error the model is
-            unchanged.
+            The estimator, with the current parameters; ``stream_`` is the state from which training continues. After an error the
+            model is unchanged.
 
         See Also
         --------
@@ -264,7 +268,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
         See Also
         --------
-        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+        encode : The same, also into a file; compressed sparse rows if it ends in ``.npz``.
 
         Examples
         --------
@@ -281,8 +285,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     def evaluate(self, X: Rows) -> Any:
         """Evaluate the reconstruction of rows and the use of the units, compared with PCA and matching pursuit.
 
-        FVU is the fraction of variance unexplained: the squared error of the reconstruction over the squared distance from the mean of
-        the rows. Use held-out rows.
+        FVU is the fraction of variance unexplained: the squared error of the reconstruction divided by the squared distance from the
+        mean of the rows. Use held-out rows.
 
         Parameters
         ----------
@@ -294,16 +298,17 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Bunch
             ``n_samples``; ``fvu``; ``l0``, mean number of active units per row; ``dead``, fraction of the units that no row activates;
             ``density`` of shape (n_components,), fraction of the rows that activate each unit; ``shrinkage``, the optimal factor of
-            the reconstructions about ``mean_`` (1: codes are not shrunk); ``near_duplicates``, fraction of the atoms with a cosine of at least 0.9 to another one. ``fvu_pca``, FVU of a PCA of these rows with ``n_components_pca``
-            components, the number of active units. ``fvu_omp``, FVU of codes of the same atoms by orthogonal matching pursuit, with
-            the same number of atoms per row, on ``n_samples_omp`` rows (at most 2048), and ``fvu_same_rows``, that of the encoder's
-            codes of these rows: the difference is the loss due to the encoder.
+            the reconstructions about ``mean_`` (1: codes are not shrunk); ``near_duplicates``, fraction of the atoms with a cosine of at
+            least 0.9 to another one. ``fvu_pca``, FVU of a PCA of these rows with ``n_components_pca`` components, the number of active
+            units. ``fvu_omp``, FVU of codes of the same atoms by orthogonal matching pursuit, with the same number of atoms per row, on
+            ``n_samples_omp`` rows (at most 2048), and ``fvu_same_rows``, that of the encoder's codes of these rows: the difference is the
+            loss due to the encoder.
 
         See Also
         --------
-        top_rows : The strongest rows of each unit.
-        unmix.stability : How many atoms other seeds find again.
-        unmix.metrics.sparse_probing : What single units say about labels.
+        top_rows : The rows with the largest codes of each unit.
+        unmix.stability : Reproducibility of the atoms.
+        unmix.metrics.sparse_probing : Classification of labels by single units.
 
         Examples
         --------
@@ -317,7 +322,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         """
         check_is_fitted(self)
         facts = json.loads(_unmix.evaluate(self._model, self._rows(X), self._facts()))
-        # None is a fraction of a variance of zero.
+        # None is a fraction of a variance that is 0.
         found = {name: float("nan") if value is None else value for name, value in facts.items()}
         return Bunch(**{**found, "density": np.array(facts["density"])})
 
@@ -327,15 +332,15 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows with the columns that the model was fitted on; from a file, no more than a few are in memory.
+            Rows with the columns that the model was fitted on; those of a file are streamed.
         n : int, default=8
             Number of rows for each unit, at most ``n_samples``.
 
         Returns
         -------
         Bunch
-            ``rows``, int64 of shape (n_components, n), their indices in descending order of the code, ties in the order of the rows;
-            ``codes``, float64 of the same shape, their codes. -1 and 0 if fewer rows activate the unit.
+            ``rows``, int64 of shape (n_components, n), their indices in order of decreasing code, ties in the order of the rows;
+            ``codes``, float64 of the same shape, their codes. Padded with -1 and 0 if fewer rows activate the unit.
 
         See Also
         --------
@@ -351,6 +356,6 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         """
         check_is_fitted(self)
         if n < 1:
-            raise ValueError(f"n={n} is not possible: it must be at least 1")
+            raise ValueError(f"n must be at least 1, got {n}")
         rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._facts())
         return Bunch(rows=rows, codes=codes)

@@ -1,4 +1,4 @@
-"""Restricted Boltzmann machines: probabilities of binary units that are learnt by contrastive divergence."""
+"""Restricted Boltzmann machines: probabilities of binary hidden units, trained by contrastive divergence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class GaussianRBM(GaussianRBMParameters, Estimator):
     """Restricted Boltzmann machine with normal visible and binary hidden units, trained by contrastive divergence.
 
-    The energy of a standardised row ``x`` and of units ``h``, each 0 or 1, is ``||x - c||**2 / 2 - b.T h - h.T W x``. The code of a row is the
-    probability that each unit is 1. Rows come from memory or from files that are larger.
+    The energy of a standardised row ``x`` and of units ``h``, each 0 or 1, is ``||x - c||**2 / 2 - b.T h - h.T W x``. The code of a row is
+    the conditional probability of 1 for each unit. Rows are read from memory, or from files that may be larger than memory.
 
     Parameters
     ----------
@@ -54,34 +54,34 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        What a code of 1 adds to the columns. By falling use of the units: the sum of the codes times the length of the row, in standard
-        deviations of the columns. Columns that do not vary have entry 0.
+        Decoder rows: what a code of 1 adds to the columns, in order of decreasing use of the units, the sum of the codes times the length
+        of the row in standard deviations of the columns. Constant columns have entry 0.
     encoder_weight_ : ndarray of shape (n_components, n_features)
         Weights: ``transform(x) = 1 / (1 + exp(-((x - mean_) @ encoder_weight_.T + encoder_bias_)))``.
     encoder_bias_ : ndarray of shape (n_components,)
         Biases of the hidden units.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted before the encoder and added after the decoder: the mean of the rows and the bias of the visible units.
+        Offset, subtracted before the encoder and added after the decoder: the mean of the rows plus the bias of the visible units.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Steps, and numbers of units, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went: ``objective`` is the mean squared error of the first step of the chains in each epoch, of standardised rows, which
-        contrastive divergence does not minimise; ``fvu``, the share of the variance that ``inverse_transform(transform(X))`` leaves.
+        Report of the fit: ``objective`` is the mean squared error of the first Gibbs step from standardised rows in each epoch, which contrastive
+        divergence does not minimise; ``fvu``, the fraction of variance unexplained by ``inverse_transform(transform(X))``.
 
     See Also
     --------
-    DenoisingAutoencoder : A layer that is trained to reconstruct.
+    DenoisingAutoencoder : A layer trained to reconstruct corrupted rows.
     RFN : Non-negative codes with a prior, and noise in every column.
 
     Notes
     -----
-    The likelihood is not known: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are ``W`` in the
-    units of the columns; codes do not depend on these units. The model's noise has the variance of the column, so it fits columns
-    badly whose noise is small.
+    The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are
+    ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance of the column, so
+    columns with little noise are fitted badly.
 
     References
     ----------
@@ -108,7 +108,7 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, of a file that may be larger than memory.
+            Rows; a file may be larger than memory.
         y : None
             Ignored.
 

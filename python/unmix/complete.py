@@ -7,8 +7,9 @@ from ._parameters import CompleteDictionaryParameters
 class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     """Complete dictionary learning: as many atoms as dimensions, in which rows have sparse codes.
 
-    Rows are sparse combinations of linearly independent atoms, ``x = mean + z @ A``; each code is 0 in many rows. All atoms are estimated at once, by maximising the sum of fourth powers of the codes in whitened coordinates. Without noise,
-    the refined atoms are exact up to rounding errors.
+    Rows are sparse combinations of linearly independent atoms, ``x = mean + z @ A``; each code is 0 in many rows. By default all atoms are
+    estimated at once, by maximising the sum of fourth powers of the codes in whitened coordinates. Without noise, the refined atoms are
+    exact up to rounding errors.
 
     Parameters
     ----------
@@ -65,37 +66,37 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The atoms, rows of length 1, by falling ``usage_``; the entry of largest magnitude of each is positive.
+        The atoms, rows of length 1, in order of decreasing ``usage_``; the entry of largest magnitude of each is positive.
     usage_ : ndarray of shape (n_components,)
         Mean absolute value of the codes of each atom.
     kurtosis_ : ndarray of shape (n_components,)
-        Excess kurtosis of the codes about 0: 0 for Gaussian ones, ``3 * (1 - share) / share`` where a share of them is normal and the others
-        are 0.
+        Excess kurtosis of the codes about 0: 0 for Gaussian codes, ``3 * (1 - share) / share`` if a fraction ``share`` of them is normal
+        and the others are 0.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
         The decoder: ``components_.T``.
     rotation_, scale_, second_rotation_ : ndarray
-        ``transform(x) = (x - mean_) @ rotation_ @ diag(1 / scale_) @ second_rotation_``; with ``precondition=False`` only the last of
-        them.
+        ``transform(x) = (x - mean_) @ rotation_ @ diag(1 / scale_) @ second_rotation_``; with ``precondition=False`` only
+        ``second_rotation_``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of atoms, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``objective`` is the sum over atoms of the mean of ``abs(y)**power / power``, ``y`` the codes of variance 1, after
-        each step of the search; ``fit`` how many atoms were refined, and how many kept as the polish left them.
+        Report of the fit; ``objective`` is the sum over atoms of the mean of ``abs(y)**power / power``, for codes ``y`` of variance 1, after
+        each step of the search; ``fit`` has the number of atoms that were refined, and of those kept as found by the polish.
 
     See Also
     --------
-    ICA : Independent sources, of flat tails too.
-    RICA : Sparse features, which may be more than columns.
+    ICA : Independent sources, also sub-Gaussian ones.
+    RICA : Sparse features, possibly more than columns.
 
     Notes
     -----
-    The search repeats ``W = polar(E[y**3 x'])`` with ``y = W x`` in white coordinates, and near the end the fixed point of FastICA. The
-    polish minimises the sum of ``log(cosh(y))`` from there. The refinement minimises the mean absolute value of the codes of each atom by
-    itself; without noise its minimum is the atom, with noise it is biased, and then not kept.
+    The search iterates ``W = polar(E[y**3 x'])`` with ``y = W x`` for whitened rows ``x``, and near convergence the fixed-point step of
+    FastICA. The polish minimises the sum of ``log(cosh(y))`` from there. The refinement minimises the mean absolute value of the codes of
+    each atom separately; without noise its minimum is the atom, with noise it is biased, and then not kept.
 
     References
     ----------

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
-    """Matrix completion: factors of rows and columns, offsets and noise from the observed cells, with standard errors for all others.
+    """Matrix completion: a low-rank model with offsets and noise, fitted to the observed cells, with standard errors for all others.
 
-    NaN is a missing cell. Of sparse rows the stored entries are the observed cells, zeros included, and no dense copy is made.
+    NaN is a missing cell. In sparse rows the stored entries are the observed cells, zeros included, and no dense copy is made.
 
     Parameters
     ----------
@@ -74,48 +74,52 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         Loadings of the columns on each factor, the entry of largest magnitude of each positive. Sorted by
         ``component_variance_``. Arrays of a fitted model are read-only.
     component_variance_ : ndarray of shape (n_components,)
-        Sum of the squared loadings of each factor: the variance that it adds over all columns.
+        Sum of the squared loadings of each factor: its variance, summed over columns.
     row_codes_ : ndarray of shape (n_samples, n_components)
-        Factors of the rows of the fit: what ``transform`` gives for them. A row without a cell has 0.
+        Factors of the rows of the fit, as ``transform`` returns them; 0 for a row without observed cells.
     row_offsets_ : ndarray of shape (n_samples,)
-        Offsets of the rows of the fit, 0 with ``offsets=False``.
+        Offsets of the rows of the fit; 0 with ``offsets=False``.
     row_offset_scale_ : float
         Standard deviation of the offsets of rows.
     mean_ : ndarray of shape (n_features,)
-        Mean of all cells and offset of each column together; 0 with ``offsets=False``.
+        Mean of all cells plus the offset of each column; 0 with ``offsets=False``.
     noise_variance_ : float
         Variance of the noise of a cell.
     row_errors_ : ndarray of shape (n_samples, n_errors)
-        Posterior covariances of the factors of each row and its offset: lower triangles, row by row.
+        Posterior covariance matrix of the factors and the offset of each row: its lower triangle, row by row.
     column_errors_ : ndarray of shape (n_features, n_errors)
-        The same of the loadings and the offset of each column; not where these are treated as known: with a number for ``alpha``, and with
+        The same for the loadings and the offset of each column; absent if these are treated as known, with a number for ``alpha`` and with
         ``algorithm="ppca-em"``.
     row_prior_ : ndarray of shape (n_components + 1, 2) or (n_components, 2)
-        Where column parameters are treated as known, the precision of the prior of each factor of a row and of its offset: a constant, and an amount per cell.
+        If column parameters are treated as known, the precision of the prior of each factor of a row and of its offset: a constant, and
+        an amount per observed cell.
     path_ : ndarray of shape (n_values, 3)
         With ``algorithm="soft-impute"`` and ``alpha="auto"``, for each value of the penalty: the value, in the units of the cells, the number
-        of factors, and the root of the mean squared error of the cells that were held out.
+        of factors, and the root mean squared error of the held-out cells.
     mixing_ : ndarray of shape (n_features, n_components)
-        ``components_.T``: ``inverse_transform(z) = z @ mixing_.T + mean_`` is the row of these factors without an offset of its own.
+        ``components_.T``: ``inverse_transform(z) = z @ mixing_.T + mean_`` is the row with these factors and a row offset of 0.
     completed_ : ndarray of shape (n_samples, n_features)
-        All cells of the rows of the fit, as predicted by the model: ``row_codes_ @ components_ + mean_ + row_offsets_[:, None]``. Made at
-        each access; refused with its size where it does not fit into memory. ``impute`` leaves cells that are known as they are.
+        All cells of the rows of the fit, as predicted by the model: ``row_codes_ @ components_ + mean_ + row_offsets_[:, None]``. Computed
+        on each access; a MemoryError if it does not fit into memory. ``impute`` leaves observed cells unchanged.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of factors, iterations, rows, and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``objective`` is the evidence lower bound per cell, in nats, which is monotone.
+        Report of the fit; ``objective`` is the evidence lower bound per cell, in nats, which is monotone.
 
     See Also
     --------
-    PPCA : A Gaussian of complete rows, for many rows of few columns.
+    PPCA : A Gaussian model of rows, for many rows of few columns.
 
     Notes
     -----
-    Cell ``ij`` is modelled as ``m + b_i + c_j + a_i v_j`` and noise of one variance; factors, loadings and offsets have normal priors whose variances
-    come from the cells. Posteriors of rows and of columns are independent normal ones, found in turns. A factor that the observed cells do not support gets loadings of size 0 and is dropped, so n_components may be too large. The standard error of a cell includes the errors of its row and of its column, and the noise. Where column parameters are treated as known, ``impute`` of the rows of
-    the fit takes their errors from refits to resampled rows.
+    Cell ``ij`` is modelled as ``m + b_i + c_j + a_i v_j`` plus noise of the same variance in all cells; factors, loadings and offsets have
+    normal priors whose variances are estimated. The posteriors of rows and of columns are approximated by independent normal
+    distributions, which are updated alternately. The variance of a factor that the observed cells do not support becomes 0 and the factor
+    is dropped, so ``n_components`` may be too large. The standard error of a cell includes the errors of its row and of its column, and
+    the noise. If column parameters are treated as known, ``impute`` of the rows of the fit estimates their errors by refits to resampled
+    rows.
 
     References
     ----------
@@ -144,12 +148,12 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
-        """Fit the model to the cells of rows.
+        """Fit the model to the observed cells of rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows; NaN is a missing cell. Of sparse rows of scipy's the stored entries are the cells.
+            Rows; NaN is a missing cell. The stored entries of a scipy sparse matrix are its observed cells.
         y : None
             Ignored.
 
@@ -174,7 +178,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
-        """Fit the model to the cells of rows and return their factors: ``fit(X).transform(X)``, to the bit.
+        """Fit the model to the observed cells of rows and return their factors: ``fit(X).transform(X)``, to the bit.
 
         Parameters
         ----------
@@ -205,11 +209,11 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     @property
     def completed_(self) -> Array:
         if not self.__sklearn_is_fitted__():
-            raise AttributeError("this MatrixCompletion is not fitted yet, and has no completed_")
+            raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
         return _unmix.completed(self._model, self._facts())
 
     def predict_cells(self, cells: ArrayLike, return_std: bool = False) -> Any:
-        """Return the values of single cells of the rows of the fit.
+        """Return predicted values of single cells of the rows of the fit.
 
         Parameters
         ----------
@@ -221,13 +225,13 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         Returns
         -------
         values : ndarray of shape (n_cells,)
-            In float64.
+            Predicted values, in float64.
         std : ndarray of shape (n_cells,), with ``return_std=True``
-            In float64.
+            Standard errors, in float64.
 
         See Also
         --------
-        impute : Fill the missing cells of rows, also of others than those of the fit.
+        impute : Fill the missing cells of rows, those of the fit or others.
 
         Examples
         --------
@@ -243,7 +247,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         if asked.size == 0:
             asked = asked.reshape(0, 2)
         if asked.ndim != 2 or asked.shape[1] != 2:
-            raise ValueError(f"cells of shape {asked.shape} are not possible: give an array of shape (n_cells, 2), row and column of each")
+            raise ValueError(f"cells must be an array of shape (n_cells, 2), row and column of each, got shape {asked.shape}")
         whole = asked.astype(np.int64, copy=False) if asked.dtype.kind in "biuf" else None
         if whole is None or not np.array_equal(whole, asked):
             raise ValueError("cells must be rows and columns as integers, counted from 0")

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _check(**numbers):
-    """Refuse values that are not integers, or smaller than the second of the pair."""
+    """Raise an error unless the first of each pair is an integer of at least the second."""
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -57,9 +57,9 @@ def bernoulli_gaussian(
     orthogonal: bool = True,
     seed: int = 0,
 ) -> Any:
-    """Sparse combinations of atoms, ``codes @ components`` and noise: the Bernoulli-Gaussian model of dictionary learning.
+    """Return sparse combinations of atoms, ``codes @ components`` plus noise: the Bernoulli-Gaussian model of dictionary learning.
 
-    A code is 0 with probability ``1 - share``, and else normal with variance ``1 / share``: its variance is 1, its excess kurtosis
+    A code is 0 with probability ``1 - share``, else normal with variance ``1 / share``: its variance is 1, its excess kurtosis
     ``3 * (1 - share) / share``.
 
     Parameters
@@ -73,7 +73,7 @@ def bernoulli_gaussian(
     noise : float
         Standard deviation of normal noise in every column.
     orthogonal : bool
-        Orthonormal atoms, uniformly distributed; else independent directions, which may be more than columns.
+        Whether atoms are orthonormal, uniformly distributed; else they are independent directions, possibly more than columns.
     seed : int
         Random seed; the same seed gives the same bits.
 
@@ -113,16 +113,17 @@ def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool
         Noise of standard deviation 1, 5 or 10 (D1 to D3, D4 to D6, D7 to D9), with 10 large biclusters of 20 (D1 to D3), 15 (D4 to D6) or
         5 (D7 to D9).
     set : {1, 2}
-        Standard deviation of the two factors outside of a bicluster: 0.01 or 0.5.
+        1 or 2, for a standard deviation of 0.01 or 0.5 of the two factors outside of a bicluster.
     seed : int
         Random seed; the same seed gives the same bits.
     return_truth : bool
-        Return which rows and columns are in each bicluster, too.
+        Whether to return the rows and columns of each bicluster, too.
 
     Returns
     -------
     ndarray of shape (100, 100), or tuple
-        Rows, columns of mean 0. With ``return_truth``, ``(X, rows, columns)``: the others boolean, a row for each bicluster.
+        Rows; columns have mean 0. With ``return_truth``, ``(X, rows, columns)``, where ``rows`` and ``columns`` are boolean, with a row for
+        each bicluster.
 
     See Also
     --------
@@ -155,13 +156,14 @@ def _grey(photo):
 
 
 def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None = None, seed: int = 0) -> Any:
-    """Return variations of digits, and pictures of shapes, after Larochelle et al. (2007), generated anew from a seed.
+    """Return variations of digits, and pictures of shapes, as described by Larochelle et al. (2007).
 
-    The sets are not the published files, but are made by their descriptions. Pictures have 28 x 28 pixels from 0 to 255.
+    The sets are not the published files: they are generated from a seed by the published descriptions. Pictures have 28 x 28 pixels from
+    0 to 255.
 
     - ``"basic"``: the digits in random order.
-    - ``"bg-rand"``: the larger of the digit and uniform noise from 0 to 255, pixel by pixel.
-    - ``"bg-img"``: the larger of the digit and a patch of ``photos``.
+    - ``"bg-rand"``: the maximum of the digit and uniform noise from 0 to 255, pixel by pixel.
+    - ``"bg-img"``: the maximum of the digit and a patch of ``photos``.
     - ``"rect"``: outlines of rectangles of width 1, sides uniform from 1 to 28 that differ by at least 3.
     - ``"rect-img"``: a rectangle of one patch on another, sides from 10 that differ by at least 5.
     - ``"convex"``: convex shapes, and others, of the same mean area: intersections of half-planes, and unions of two to four of these.
@@ -171,22 +173,23 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
     name : {"basic", "bg-rand", "bg-img", "rect", "rect-img", "convex"}
         The variation.
     digits : array-like of shape (n_samples, 784) or (n_samples, 28, 28), path, or int
-        Digits, from 0 to 255, as those of MNIST. For shapes only their number matters, and may be given instead.
+        Pictures of digits with pixels from 0 to 255, such as MNIST. For shapes only the number of pictures is used, and can be given
+        instead.
     photos : sequence of arrays, optional
-        Photographs of at least 28 x 28 pixels from 0 to 255, grey or with colours as last axis, for ``"bg-img"`` and ``"rect-img"``. Patches of
-        a standard deviation below 10 are not used.
+        Photographs of at least 28 x 28 pixels from 0 to 255, grey or with colours as last axis, for ``"bg-img"`` and ``"rect-img"``.
+        Patches with a standard deviation below 10 are not used.
     seed : int
         Random seed; the same seed gives the same bits. The order of the digits is the same for all three of their variations.
 
     Returns
     -------
     Bunch
-        ``X`` of shape (n_samples, 784). For digits ``rows`` of shape (n_samples,): the row of each in ``digits``, so that ``y[rows]`` are the
-        labels of ``X``. For shapes ``labels`` of shape (n_samples,): 1 for rectangles taller than wide and for convex shapes, else 0.
+        ``X`` of shape (n_samples, 784). For digits ``rows`` of shape (n_samples,): the index of each in ``digits``, so that ``y[rows]`` are
+        the labels of ``X``. For shapes ``labels`` of shape (n_samples,): 1 for rectangles taller than wide and for convex shapes, else 0.
 
     See Also
     --------
-    leaves : Pictures with the statistics of natural ones, which can serve as ``photos``.
+    leaves : Pictures with the statistics of natural images, which can be used as ``photos``.
 
     References
     ----------
@@ -203,7 +206,7 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
     _check(seed=(seed, 0))
     if isinstance(digits, Integral):
         if name in ("basic", "bg-rand", "bg-img"):
-            raise ValueError(f"{name!r} needs pictures of digits, got the number {digits}")
+            raise ValueError(f"{name!r} needs pictures of digits, got the integer {digits}")
         _check(digits=(digits, 1))
         digits = np.zeros((digits, 1))
     digits = np.asarray(read(digits), dtype=np.float64)
@@ -221,19 +224,20 @@ def independent(
     *,
     seed: int = 0,
 ) -> Any:
-    """Independent sources along random orthonormal directions: the model of nonlinear PCA and ICA.
+    """Return independent sources along random orthonormal directions: the model of nonlinear PCA, and of ICA of white rows.
 
     Parameters
     ----------
     n_samples : int
         Number of rows, at least 2.
     distributions : sequence of str
-        The distribution of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
-        ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal; super-Gaussian), ``"uniform"``, ``"arcsine"``, ``"bimodal"``,
-        ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or a mixture of two or four Gaussians: ``"two-humps-apart"`` with equal or
-        ``"two-uneven-humps-apart"`` with unequal weights, whose modes are separated (``apart``), overlapping (``near``) or ``merged``. There are as many features as sources.
+        The distribution of each source; there are as many features as sources. Super-Gaussian: ``"laplace"``, ``"logistic"``,
+        ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``, ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal).
+        Sub-Gaussian: ``"uniform"``, ``"arcsine"``, ``"bimodal"``, ``"laplace-pair"``. ``"gaussian"``. Mixtures of two or four Gaussians:
+        ``"two-humps-apart"`` or ``"four-humps-apart"`` with equal, ``"two-uneven-humps-apart"`` or ``"four-uneven-humps-apart"`` with unequal
+        weights, and ``near`` (overlapping modes) or ``merged`` (a single mode) in place of ``apart`` (separated modes).
     variances : sequence of float, default=None
-        The variance of each source, which these rows have exactly; None for 1 each. Sources of equal variance cannot be separated by
+        The variance of each source, which the sample has exactly; None for 1 each. Sources of equal variance cannot be separated by
         variance alone.
     seed : int
         Random seed; the same seed gives the same bits.
@@ -246,7 +250,7 @@ def independent(
 
     See Also
     --------
-    signals : Time signals.
+    signals : Three mixed time signals.
     points : Two sources in the plane.
 
     Examples
@@ -293,14 +297,14 @@ def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
 def low_rank_plus_noise(
     n_samples: int = 1000, n_features: int = 50, n_components: int = 5, *, signal: float = 1.5, seed: int = 0
 ) -> Any:
-    """Random orthonormal directions in white noise of unit variance: a design for comparing rules for the number of components.
+    """Return rows with a few random orthonormal directions in white noise of unit variance, to compare rules for the number of components.
 
     Parameters
     ----------
     n_samples, n_features, n_components : int
         Numbers of rows, of columns, and of directions, which are uniformly distributed.
     signal : float
-        Standard deviation along the weakest direction; along the strongest it is twice that, evenly spaced in between.
+        Standard deviation of the signal along the weakest direction; along the strongest it is twice that, evenly spaced in between.
     seed : int
         Random seed; the same seed gives the same bits.
 
@@ -308,11 +312,11 @@ def low_rank_plus_noise(
     -------
     Bunch
         ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), orthonormal rows, the strongest
-        first; ``scores`` (n_samples, n_components).
+        first; ``scores`` (n_samples, n_components), their codes.
 
     See Also
     --------
-    ppca : Rows of probabilistic PCA.
+    ppca : Rows of the model of probabilistic PCA.
 
     Examples
     --------
@@ -330,7 +334,7 @@ def low_rank_plus_noise(
 def patterns(
     n_samples: int = 500, side: int = 16, n_patterns: int = 5, *, noise: float = 0.1, seed: int = 0
 ) -> Any:
-    """Return pictures made of a few smooth patterns, mixed with decreasing strength and with noise added: the rows of ``unmix demo``.
+    """Return pictures that are sums of a few smooth patterns of decreasing variance, plus noise: the rows of ``unmix demo``.
 
     Parameters
     ----------
@@ -345,7 +349,7 @@ def patterns(
     -------
     Bunch
         ``X`` of shape (n_samples, side * side); ``components`` (n_patterns, side * side), orthonormal rows, the strongest first;
-        ``scores`` (n_samples, n_patterns); ``labels`` (n_samples,), the group from 0 to 2 that each picture belongs to.
+        ``scores`` (n_samples, n_patterns), their codes; ``labels`` (n_samples,), the group of each picture, from 0 to 2.
 
     See Also
     --------
@@ -370,9 +374,9 @@ def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | 
     Parameters
     ----------
     distribution : {"uniform", "laplace"}
-        Of both sources. Their variance is 2/3 (uniform) or 1 (Laplace).
+        Distribution of both sources. Their variance is 2/3 (uniform) or 1 (Laplace).
     n_samples : int
-        Number of points; without a seed there are 1000.
+        Number of points, with a seed; the published points are 1000.
     seed : int, default=None
         Random seed. None: the points of the published experiment (arXiv 2311.13580, appendix G.6).
 
@@ -392,6 +396,8 @@ def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | 
     (1000, 2)
     """
     _check(n_samples=(n_samples, 2))
+    if seed is None and n_samples != 1000:
+        raise ValueError(f"n_samples must be 1000 without a seed, which gives the published points, got {n_samples}; give a seed")
     return _mixed(_unmix.points(str(distribution), int(n_samples), _seed(seed)))
 
 
@@ -403,7 +409,7 @@ def ppca(
     noise_variance: float = 0.25,
     seed: int = 0,
 ) -> Any:
-    """Return rows of the Gaussian that probabilistic PCA assumes: ``x = mean + W z + e`` (Tipping & Bishop 1999).
+    """Return rows from the model of probabilistic PCA, ``x = mean + W z + e`` (Tipping & Bishop 1999).
 
     The covariance has the eigenvalues ``variances`` along random axes and ``noise_variance`` orthogonal to them. Axes of equal
     variance are identified only up to rotation.
@@ -423,7 +429,7 @@ def ppca(
     -------
     Bunch
         ``X`` of shape (n_samples, n_features); ``components`` (n_variances, n_features), orthonormal rows in the order of
-        ``variances``; ``latent`` (n_samples, n_variances), the numbers z, of variance 1; ``mean`` (n_features,).
+        ``variances``; ``latent`` (n_samples, n_variances), the latent variables z, of variance 1; ``mean`` (n_features,).
 
     See Also
     --------
@@ -460,21 +466,22 @@ def rare_modules(
     n_modules : int
         Number of modules.
     module_shape : tuple of int
-        Rows and columns of a module.
+        Numbers of rows and columns of a module.
     shift : float
-        Mean decrease of the cells of a module (times a uniform number between 0.7 and 1.3), in standard deviations of the noise.
+        Mean decrease of the cells of a module, in standard deviations of the noise; each is multiplied by a uniform number between 0.7 and
+        1.3.
     n_factors : int
-        Factors of the background, with normal loadings of standard deviation 0.5.
+        Number of factors of the background, whose loadings are normal with standard deviation 0.5.
     seed : int
         Random seed; the same seed gives the same bits.
     return_truth : bool
-        Return which rows and columns are in each module, too.
+        Whether to return the rows and columns of each module, too.
 
     Returns
     -------
     ndarray of shape (n_samples, n_features), or tuple
-        Rows; columns have mean 0 and standard deviation 1. With ``return_truth``, ``(X, rows, columns)``: the others boolean, a row for each
-        module.
+        Rows; columns have mean 0 and standard deviation 1. With ``return_truth``, ``(X, rows, columns)``, where ``rows`` and ``columns`` are
+        boolean, with a row for each module.
 
     See Also
     --------
@@ -498,13 +505,13 @@ def rare_modules(
 def signals(
     setting: Literal["distinct", "two-equal", "all-equal", "non-orthogonal"] = "distinct", *, seed: int | None = None
 ) -> Any:
-    """Three time signals, mixed: a sine, a square wave and a sawtooth of 2000 samples on [0, 8], in a little noise.
+    """Return three mixed time signals, a sine, a square wave and a sawtooth: 2000 samples on [0, 8], with a little noise.
 
     Parameters
     ----------
     setting : {"distinct", "two-equal", "all-equal", "non-orthogonal"}
-        Variances as they are (17.1, 9.0 and 0.37), two of them 1, all of them 1, each with an orthogonal mixing; or as they are
-        with a mixing that is not orthogonal, which no orthogonal method can invert.
+        Variances of the sources: 17.1, 9.0 and 0.37 (``"distinct"``), two or all of them 1, each with an orthogonal mixing; or the first
+        variances with a mixing that is not orthogonal, which no orthogonal method can invert.
     seed : int, default=None
         Random seed of the noise. None: the noise of the published experiment (arXiv 2311.13580, section 4.1).
 
@@ -535,18 +542,18 @@ def sparse_codes(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Any:
-    """Sparse combinations of atoms, ``codes @ components``, with known codes: a benchmark for learned encoders.
+    """Return sparse combinations of atoms, ``codes @ components`` plus noise, with known codes: a benchmark for learned encoders.
 
-    A code is 0 with probability ``1 - share``, and else standard normal; atoms are independent directions of length 1.
+    A code is 0 with probability ``1 - share``, else standard normal; atoms are independent directions of length 1.
 
     Parameters
     ----------
     n_samples, n_features : int
-        Numbers of rows and columns. Rows of a smaller number are the first of those of a larger one.
+        Numbers of rows and columns. A smaller number of rows gives the first rows of a larger one.
     n_components : int
         Number of atoms.
     share : float
-        Share of the codes that are not 0.
+        Fraction of the codes that are not 0.
     noise : float
         Standard deviation of normal noise in every column.
     seed : int
@@ -559,7 +566,7 @@ def sparse_codes(
 
     See Also
     --------
-    bernoulli_gaussian : The same with codes of variance 1.
+    bernoulli_gaussian : The same model, scaled to codes of variance 1.
 
     Examples
     --------
@@ -590,9 +597,9 @@ def union_of_subspaces(
     n_features : int
         Number of columns.
     dimensions : int or sequence of int
-        Dimension of all subspaces, or of each, at most ``n_features``. Coordinates in a subspace are independent and normal with variance 1.
+        Dimension of all subspaces, or of each, at most ``n_features``. Coordinates in a subspace are independent standard normal.
     noise : float
-        Standard deviation of the normal noise added to every number.
+        Standard deviation of the normal noise in every column.
     seed : int
         Random seed; the same seed gives the same bits.
 
@@ -604,7 +611,7 @@ def union_of_subspaces(
 
     See Also
     --------
-    unmix.SubspaceClustering : Finds the subspaces.
+    unmix.SubspaceClustering : Estimates the subspaces.
 
     Examples
     --------
@@ -620,7 +627,7 @@ def union_of_subspaces(
         for number in numbers:
             _check(**{name: (number, 0)})
     if not sizes:
-        raise ValueError("sizes must have at least one number, got none")
+        raise ValueError("sizes must contain at least one number, got none")
     made = _unmix.union_of_subspaces(
         [int(n) for n in sizes], int(n_features), [int(d) for d in dimensions], float(noise), int(seed)
     )

@@ -16,7 +16,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     """Denoising autoencoder: non-negative codes of one dense layer, from which a linear decoder restores corrupted rows.
 
     Minimises the mean over rows of ``||x - decode(encode(x~))||**2`` for standardised rows ``x`` and corrupted copies ``x~``, drawn anew
-    in every epoch, by mini-batches. Rows come from memory or from files that are larger.
+    in every epoch, on mini-batches. Rows are read from memory, or from files that may be larger than memory.
 
     Parameters
     ----------
@@ -64,36 +64,37 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Decoder rows: what a code of 1 adds to the columns. By falling use of the units: the sum of the codes times the length of the row, in
-        standard deviations of the columns. Columns that do not vary have entry 0.
+        Decoder rows: what a code of 1 adds to the columns, in order of decreasing use of the units, the sum of the codes times the length
+        of the row in standard deviations of the columns. Constant columns have entry 0.
     encoder_weight_ : ndarray of shape (n_components, n_features)
         Weights of the encoder: ``transform(x) = max(0, (x - mean_) @ encoder_weight_.T + encoder_bias_)``.
     encoder_bias_ : ndarray of shape (n_components,)
         Biases of the encoder.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted before the encoder and added after the decoder: the mean of the rows and the bias of the decoder.
+        Offset, subtracted before the encoder and added after the decoder: the mean of the rows plus the bias of the decoder.
     density_ : ndarray of shape (n_components,)
-        Share of the rows that activate each unit: of all, or of 32768 where there are more.
+        Fraction of the rows that activate each unit, estimated from at most 32768 rows.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Steps, and numbers of units, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went: ``objective`` is the mean loss of the corrupted rows in each epoch, of standardised rows; ``fvu``, the share of the
-        variance that codes of the rows themselves leave; ``l0``, active units of a row, the mean; ``dead_units``, units that no row activates.
+        Report of the fit: ``objective`` is the mean loss of corrupted standardised rows in each epoch; ``fvu``, the fraction of variance
+        unexplained by the codes of the uncorrupted rows; ``l0``, the mean number of active units per row; ``dead_units``, the number of
+        units that no row activates.
 
     See Also
     --------
     RFN : Non-negative codes with a prior, and noise in every column.
-    SparseAutoencoder : Few active units for each row.
+    SparseAutoencoder : Few active units per row.
 
     Notes
     -----
-    The code is ``h = max(0, W x~ + b)`` and the reconstruction ``V.T h + c``, with ``V = W`` at the start, and always with ``tied=True``.
-    ``components_`` and ``encoder_weight_`` are ``V`` and ``W`` in the units of the columns; codes do not depend on these units. Other seeds give
-    other units, with nearly the same loss.
+    The code is ``h = max(0, W x~ + b)`` and the reconstruction ``V.T h + c``; initially ``V = W``, and always with ``tied=True``.
+    ``components_`` and ``encoder_weight_`` are ``V`` and ``W`` in the units of the columns; codes do not depend on these units. Other seeds
+    give other units, with nearly the same loss.
 
     References
     ----------
@@ -119,7 +120,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, of a file that may be larger than memory.
+            Rows; a file may be larger than memory.
         y : None
             Ignored.
 
@@ -156,7 +157,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows; they are not corrupted.
+            Codes of the uncorrupted rows, in the type of the rows.
 
         See Also
         --------

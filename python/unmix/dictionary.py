@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def _learns_from_a_stream(estimator):
-    """Whether ``partial_fit`` exists: all algorithms except the online one need all rows at once."""
+    """Condition of ``partial_fit``: all algorithms except the online one need all rows at once."""
     if estimator.algorithm == "online":
         return True
-    raise AttributeError(f"partial_fit needs algorithm='online', got {estimator.algorithm!r}: it needs all rows at once")
+    raise AttributeError(f"partial_fit needs algorithm='online', got {estimator.algorithm!r}, which needs all rows at once")
 
 
 class DictionaryLearning(DictionaryLearningParameters, Estimator):
@@ -106,37 +106,38 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Atoms, by falling use (the sum of absolute codes, with larger weights for recent batches); the entry of largest magnitude of each is
-        positive, unless codes are not negative.
+        Atoms, in order of decreasing use (the sum of absolute codes, with larger weights for recent batches); the entry of largest
+        magnitude of each is positive, unless codes are constrained to be non-negative.
     usage_ : ndarray of shape (n_components,)
-        Share of the rows whose code uses each atom, with larger weights for recent batches.
+        Fraction of the rows whose code uses each atom, with larger weights for recent batches.
     alpha_ : float
-        The weight of the penalty: as given, or as chosen by ``"auto"``.
+        Weight of the penalty: as given, or as chosen by ``"auto"``.
     mean_ : ndarray of shape (n_features,)
         Subtracted from rows: means of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
         The decoder: ``components_.T``.
     stream_, stream_atoms_, stream_codes_, stream_rows_, stream_waiting_, stream_worst_ : ndarray
-        State that ``partial_fit`` continues from: counts, atoms in the order in which they are learnt, sums over codes and rows,
-        rows that do not fill a batch, rows represented worst; those that there are.
+        State from which ``partial_fit`` continues: counts, atoms in the order in which they are updated, sums over codes and rows, rows
+        that do not fill a batch, rows with the largest residuals; each only if there are any.
     layers_, layer_steps_ : ndarray
-        Atoms, and length of the step, of every layer; only with ``algorithm="layerwise"``.
+        Atoms and step length of every layer; only with ``algorithm="layerwise"``.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of atoms, batches (or blocks), rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went: ``objective`` is the mean over rows after each epoch, on at most 2000 rows; ``dead_units`` the atoms that no
-        code used in the last epoch, ``replaced`` those that were replaced, ``coherence`` the largest cosine between two atoms.
+        Report of the fit: ``objective`` is the mean over at most 2000 rows, after each epoch; ``dead_units`` the number of atoms that no code
+        used in the last epoch, ``replaced`` the number of replacements, ``coherence`` the largest cosine between two atoms.
 
     See Also
     --------
-    ICA : As many components as directions, all of them used by every row.
+    ICA : Independent components, at most as many as directions.
+    SparseCoder : Codes by a given dictionary.
 
     Notes
     -----
-    The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, however many rows there are. The problem is not convex:
-    other seeds give other atoms, with nearly the same objective.
+    The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The
+    problem is not convex: other seeds give other atoms, with nearly the same objective.
 
     References
     ----------
@@ -166,7 +167,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, of a file that may be larger than memory.
+            Rows; a file may be larger than memory.
         y : None
             Ignored.
 
@@ -177,7 +178,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
         See Also
         --------
-        partial_fit : Learn from rows as they come.
+        partial_fit : Update the atoms with a batch of rows.
 
         Examples
         --------
@@ -192,7 +193,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
-        """Learn atoms from rows and return the codes of these: ``fit(X).transform(X)``, to the bit.
+        """Learn atoms from rows and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 
         Parameters
         ----------
@@ -226,16 +227,16 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows with the columns that atoms were learnt from. :class:`SparseCoder` with these atoms codes rows with missing cells.
+            Rows with the columns that the model was fitted on. For rows with missing cells use :class:`SparseCoder` with these atoms.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows. Rows that did not converge are warned of.
+            Codes, in the type of the rows. A warning gives the number of rows that did not converge.
 
         See Also
         --------
-        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+        encode : The same, also into a file; compressed sparse rows if it ends in ``.npz``.
 
         Examples
         --------
@@ -251,22 +252,22 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Update the dictionary with a batch of rows; only with ``algorithm="online"``.
 
-        However a stream is cut into calls, the result is the same to the bit: rows are cut into batches of ``batch_size`` in their order,
-        and those that do not fill one are kept for the next call. Initial atoms, and ``alpha="auto"``, come from the first full batch. After
-        ``fit`` learning continues from what that found, in one pass over the new rows. A model that was saved, or pickled, can be continued as well,
-        and so does ``unmix fit dictionary more.npy --init MODEL``.
+        The result has the same bits however a stream is divided into calls: rows are divided into batches of ``batch_size`` in their order,
+        and rows that do not fill a batch are kept for the next call. Initial atoms, and ``alpha="auto"``, are determined by the first full
+        batch. After ``fit``, learning continues from the fitted atoms, with one pass over the new rows. A saved or pickled model can be
+        continued, too, also by ``unmix fit dictionary more.npy --init MODEL``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+            Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.
 
         Returns
         -------
         object
-            With the atoms learnt so far. When a batch fails, the model is unchanged.
+            The estimator, with the current atoms. After an error the model is unchanged.
 
         See Also
         --------

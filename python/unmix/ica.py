@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 def _learns_row_by_row(ica):
-    """Whether ``partial_fit`` exists: all algorithms except EASI need all rows at once."""
+    """Condition of ``partial_fit``: all algorithms except EASI need all rows at once."""
     if ica.algorithm == "easi":
         return True
-    raise AttributeError(f"partial_fit needs algorithm='easi', got {ica.algorithm!r}: it needs all rows at once")
+    raise AttributeError(f"partial_fit needs algorithm='easi', got {ica.algorithm!r}, which needs all rows at once")
 
 
 class ICA(ICAParameters, Sources):
     """Independent component analysis: statistically independent sources.
 
-    Rows are ``x = mean_ + mixing_ @ s``: the parts ``s`` of which rows are mixed are found from the rows alone, up to order and
-    sign, if they are independent and at most one of them is Gaussian. Sources have unit variance; ``mixing_`` carries the units.
+    Rows are mixtures ``x = mean_ + mixing_ @ s`` of sources ``s``, which are estimated from the rows alone, up to order and sign, if they
+    are independent and at most one of them is Gaussian. Sources have unit variance; ``mixing_`` carries the units.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ICA(ICAParameters, Sources):
     mixing_ : ndarray of shape (n_features, n_components)
         Mixing matrix (decoder); its columns are the loadings of the sources; the entry of largest magnitude of each is positive.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        ``component_variance_`` as a share of the variance of all columns: sources are uncorrelated, so shares add up. Not with
+        ``component_variance_`` as a fraction of the variance of all columns: sources are uncorrelated, so these add up. Not with
         ``ortho=False`` or ``standardize=True``, nor after ``partial_fit``.
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each source, summed over columns. With ``ortho=False`` these do not add up to the total.
@@ -120,24 +120,24 @@ class ICA(ICAParameters, Sources):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of sources, rows and columns.
     stream_ : ndarray
-        State that ``partial_fit`` continues from; only after ``partial_fit``.
+        State from which ``partial_fit`` continues; only after ``partial_fit``.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
         Report of the fit.
 
     See Also
     --------
-    FastICA : With scikit-learn's parameters and attributes.
+    FastICA : The class with scikit-learn's parameters and attributes.
     RICA : More features than columns.
-    PCA : Directions by variance alone.
-    unmix.stability : Which sources are reproducible.
+    PCA : Directions of largest variance.
+    unmix.stability : Reproducibility of the sources.
 
     Notes
     -----
     Rows are modelled as ``x = mean_ + mixing_ @ s`` with independent sources ``s``, at most one of them Gaussian. With whitened coordinates
-    ``z`` of the rows, ``y = V z`` minimises the sum over sources of ``E[G(y_j)]``, its sign by source, over rotations ``V``; with
-    ``ortho=False`` it maximises the likelihood ``log |det V| - sum_j E[G(y_j)]`` over invertible ones.
+    ``z`` of the rows, ``y = V z`` minimises the sum over sources of ``k_j E[G(y_j)]``, with a sign ``k_j`` for each source, over rotations
+    ``V``; with ``ortho=False`` it maximises the likelihood ``log |det V| - sum_j E[G(y_j)]`` over invertible matrices.
 
     References
     ----------
@@ -166,30 +166,31 @@ class ICA(ICAParameters, Sources):
 
     def _warn(self):
         super()._warn()
-        self._tell_doubts()
+        self._warn_doubts()
 
     @available_if(_learns_row_by_row)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Update the model with a batch of rows, one step of EASI per row; only with ``algorithm="easi"``.
 
-        However a stream is cut into batches, the result is the same to the bit. Rows are not whitened first, since the rule makes sources
-        uncorrelated and of variance 1 by itself; so there are as many sources as columns. The mean is a running mean. Steps become shorter
-        as rows are seen, ``5e-3 / (1 + t / 5000)`` after ``t`` rows, so that sources fluctuate less and less: after 20000 rows by about
-        0.03. After ``fit``, learning continues from the fitted sources, with steps of ``t = 100000`` or later.
+        The result has the same bits however a stream is divided into batches. Rows are not whitened first, because the rule itself makes
+        sources uncorrelated with variance 1; so there are as many sources as columns. The mean is a running mean. The step size decreases
+        with the number of rows, ``5e-3 / (1 + t / 5000)`` after ``t`` rows, and so do the fluctuations of the sources: after 20000 rows they
+        are about 0.03. After ``fit``, learning continues from the fitted sources, with the step size of ``t = 100000`` or later.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+            Rows, as for ``fit``; at least one. The type of the first batch is that of the model.
         y : None
             Ignored.
 
         Returns
         -------
         object
-            With the sources learnt so far. ``stream_`` is the state that learning continues from, and ``save`` and pickles keep it;
-            ``report_.residual`` is the largest entry of the running mean of the step. When a batch fails, the model is unchanged.
+            The estimator, with the current sources. ``stream_`` is the state from which learning continues, and is part of saved and
+            pickled models; ``report_.residual`` is the largest entry of the running mean of the step. After an error the model is
+            unchanged.
 
         See Also
         --------
@@ -206,7 +207,7 @@ class ICA(ICAParameters, Sources):
         2000
         """
         learn_more(self, X)
-        self._tell_doubts()
+        self._warn_doubts()
         return self
 
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
@@ -217,8 +218,8 @@ class ICA(ICAParameters, Sources):
         X : array-like of shape (n_samples, n_components), or path
             Sources.
         exclude : int, str, sequence of these, or mask of bool of shape (n_components,), optional
-            Sources that count as 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or where a mask is
-            True. However often one is named, it counts once.
+            Sources to set to 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or by a mask. Repetitions
+            have no effect.
 
         Returns
         -------
@@ -227,7 +228,7 @@ class ICA(ICAParameters, Sources):
 
         See Also
         --------
-        remove : Rows without the part of some sources.
+        remove : Rows without the contribution of some sources.
 
         Examples
         --------
@@ -247,19 +248,19 @@ class ICA(ICAParameters, Sources):
         return super().inverse_transform(sources)
 
     def remove(self, X: Rows, exclude: Any) -> Any:
-        """Return rows without the part of some sources; everything else in them, also what no source explains, stays as it is.
+        """Return rows without the contribution of some sources; all else is unchanged, including the part that no source explains.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         exclude : int, str, sequence of these, or mask of bool of shape (n_components,)
-            Sources to take out, as for ``inverse_transform``.
+            Sources to remove, as for ``inverse_transform``.
 
         Returns
         -------
         ndarray or data frame of shape (n_samples, n_features)
-            ``X - transform(X)[:, exclude] @ mixing_[:, exclude].T``, a frame with the columns of ``X`` where ``set_output`` asks for one.
+            ``X - transform(X)[:, exclude] @ mixing_[:, exclude].T``; a frame with the columns of ``X`` if ``set_output`` requests one.
 
         See Also
         --------
@@ -285,24 +286,24 @@ class ICA(ICAParameters, Sources):
         return in_frame(self, cleaned, given)
 
     def match(self, reference: Any, X: Rows = None) -> Array:
-        """Return the correlation of every source with reference channels, as of the eyes or the heart.
+        """Return the correlation of every source with reference channels, such as EOG or ECG.
 
         Parameters
         ----------
         reference : int, str, or a list of them; or array-like of shape (n_samples,) or (n_samples, n_references)
-            Columns that the model was fitted on, by number or name; or with ``X``, channels recorded beside it.
+            Columns that the model was fitted on, by number or name; or, with ``X``, channels recorded simultaneously with it.
         X : array-like of shape (n_samples, n_features), or path, optional
             Rows of the same samples as the reference.
 
         Returns
         -------
         ndarray of shape (n_components, n_references)
-            Without ``X`` within what the model keeps of the columns it was fitted on.
+            Correlations, 0 if a channel is constant. Without ``X``, those with the parts of the columns that the sources explain.
 
         See Also
         --------
-        unmix.metrics.match : Components of two models, paired.
-        remove : Rows without the part of some sources.
+        unmix.metrics.match : The components of two models, matched.
+        remove : Rows without the contribution of some sources.
 
         Examples
         --------
@@ -319,7 +320,7 @@ class ICA(ICAParameters, Sources):
             channels = np.asarray(read(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]
-        # Sources are uncorrelated with variance 1 if they are a rotation of white coordinates.
+        # Second moments of the sources, which are uncorrelated with variance 1 if they are a rotation of whitened coordinates.
         second = np.eye(self.n_components_)
         if "scale_" in vars(self):
             second = self.second_rotation_.T @ self.second_rotation_
@@ -336,13 +337,14 @@ class ICA(ICAParameters, Sources):
         if name in names:
             return names.index(name)
         raise ValueError(
-            f"reference={name!r} is not possible: it is no column that the model was fitted on; give one, or an array and X"
+            f"reference must be columns that the model was fitted on, or an array together with X; {name!r} is no column that the model was "
+            "fitted on"
         )
 
 
 def _correlations(a, b):
     if len(a) != len(b):
-        raise ValueError(f"reference has {len(b)} rows and X has {len(a)}; give channels of the same samples")
+        raise ValueError(f"reference must be channels of the same samples as X, but has {len(b)} rows, and X has {len(a)}")
     a, b = (np.asarray(m, dtype=np.float64) - np.mean(m, axis=0, dtype=np.float64) for m in (a, b))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = a.T @ b / np.linalg.norm(a, axis=0)[:, None] / np.linalg.norm(b, axis=0)

@@ -1,4 +1,4 @@
-"""Sparse codes by a trained network of few layers."""
+"""Sparse codes by a trained network with few layers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class LISTA(LISTAParameters, Estimator):
     """LISTA: sparse codes by a few trained layers, each of the form of a step of ISTA.
 
-    The network is initialised as ISTA and trained layer by layer, then as a whole: to reproduce the codes ``y`` of the rows of the fit, or, if none
-    are given, for the objective of the lasso. With ``monotone`` its loss on a fixed set of rows never increases, so that it is never worse there than
-    the ISTA with which it starts.
+    The network is initialised as ISTA and trained layer by layer, then as a whole: to reproduce the codes ``y`` of the rows of the fit, or,
+    if none are given, to minimise the objective of the lasso. With ``monotone`` its loss on a fixed set of rows never increases, so that
+    on these it is never worse than ISTA with as many steps.
 
     Parameters
     ----------
@@ -86,36 +86,38 @@ class LISTA(LISTAParameters, Estimator):
     components_ : ndarray of shape (n_components, n_features)
         The dictionary, in the type of the rows of the fit.
     alpha_ : float
-        Weight of the penalty, as it was resolved.
+        Weight of the penalty: as given, or as chosen by ``"auto"``.
     layer_weights_ : ndarray of shape (n_layers, n_components, n_features)
-        Matrix of every layer; one for all where they share it, and with ``cell="alista"``, whose matrix is a closed form. Not with ``cell="step"``.
+        Matrix of every layer; a single one if all layers share it, and with ``cell="alista"``, whose matrix has a closed form. Not with
+        ``cell="step"``.
     recurrent_weights_ : ndarray of shape (n_components, n_components)
-        With ``cell="gregor-lecun"``: what the codes of the layer before are multiplied by.
+        With ``cell="gregor-lecun"``: the matrix by which the codes of the previous layer are multiplied.
     layer_steps_ : ndarray of shape (n_layers,)
-        Step of every layer. Not with ``cell="cp"`` and ``cell="gregor-lecun"``.
+        Step length of every layer. Not with ``cell="cp"`` and ``cell="gregor-lecun"``.
     thresholds_ : ndarray of shape (n_layers,)
-        Threshold of every layer; one for all with ``cell="gregor-lecun"``.
+        Threshold of every layer; a single one with ``cell="gregor-lecun"``.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from rows: zeros.
+        Subtracted from rows: zeros.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``components_.T``.
+        Decoder: ``components_.T``.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
-        Number of atoms, steps of the training, and numbers of rows and columns.
+        Numbers of atoms, training steps, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went. ``objective`` holds the losses that were accepted, which never rise; ``by_layer`` the means over at most 512 rows after each
-        layer: ``objective``, ``squared_error``, ``gap`` (in units of half the squared lengths) and, where codes were given, ``code_error`` (in units of their
-        squares), with the same for as many steps of ``ista`` and ``fista``.
+        Report of the fit. ``objective`` has the accepted losses, which never increase; ``by_layer`` the means over at most 512 rows after
+        each layer: ``objective``, ``squared_error``, ``gap`` (relative to half the squared norms of the rows) and, if codes were given,
+        ``code_error`` (relative to the squared norms of the codes), with the same for as many steps of ``ista`` and ``fista``.
 
     See Also
     --------
-    SparseCoder : The optimum of the lasso, with a certificate for every code.
+    SparseCoder : The optimum of the lasso, with a duality gap for every code.
     unmix.datasets.sparse_codes : Rows whose codes are known.
 
     Notes
     -----
-    ``alpha`` means what it means for :class:`SparseCoder`: the objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. Rows are not rescaled.
+    ``alpha`` has the same meaning as for :class:`SparseCoder`: the objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. Rows are not
+    rescaled.
 
     References
     ----------
@@ -148,7 +150,8 @@ class LISTA(LISTAParameters, Estimator):
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
-            The codes that the network is to give for these rows. None, and a vector, which is no table of codes: the objective of the lasso.
+            Target codes of these rows. None, or a vector, which cannot be a table of codes: the network minimises the objective of the
+            lasso.
 
         Returns
         -------
@@ -170,14 +173,14 @@ class LISTA(LISTAParameters, Estimator):
 
     @_validated
     def fit_transform(self, X: Rows, y: Any = None) -> Array:  # type: ignore[override]
-        """Train the network on rows and return its codes of these: ``fit(X, y).transform(X)``, to the bit.
+        """Train the network on rows and return their codes: ``fit(X, y).transform(X)``, to the bit.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         y : array-like or sparse matrix of shape (n_samples, n_components), path or None, default=None
-            The codes that the network is to give for these rows. None, and a vector: the objective of the lasso.
+            Target codes of these rows. None, or a vector: the network minimises the objective of the lasso.
 
         Returns
         -------
@@ -215,7 +218,7 @@ class LISTA(LISTAParameters, Estimator):
         See Also
         --------
         quality : Objective, gap, number of atoms and squared error of each row.
-        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+        encode : The same, also into a file; compressed sparse rows if it ends in ``.npz``.
 
         Examples
         --------
@@ -227,7 +230,7 @@ class LISTA(LISTAParameters, Estimator):
         return super().transform(X).toarray()
 
     def quality(self, X: Rows) -> Any:
-        """Return how near the code of each row is to the optimum of the lasso, from a fresh residual in double precision.
+        """Return objective and duality gap of the lasso for the code of each row, from a recomputed residual in double precision.
 
         Parameters
         ----------
@@ -237,12 +240,12 @@ class LISTA(LISTAParameters, Estimator):
         Returns
         -------
         Bunch of float64 arrays
-            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, which bounds how far it is above the least there is; ``n_nonzero``, atoms of
-            the code; ``squared_error``, ``||x - z A||**2``. Each of shape (n_samples,).
+            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, an upper bound on its distance from the minimum; ``n_nonzero``,
+            number of atoms of the code; ``squared_error``, ``||x - z A||**2``. Each of shape (n_samples,).
 
         See Also
         --------
-        SparseCoder.quality : The same of codes by a solver.
+        SparseCoder.quality : The same for codes by a solver.
 
         Examples
         --------
@@ -258,7 +261,7 @@ class LISTA(LISTAParameters, Estimator):
 
 
 def _codes(y):
-    """Codes as a table for the extension; none if ``y`` is not a table."""
+    """Target codes as a table for the extension; none if ``y`` is not a table."""
     if y is None:
         return []
     if _is_path(y):

@@ -1,4 +1,4 @@
-"""Similarity of two results, irrespective of order and sign."""
+"""Measures of agreement of two results, irrespective of order and sign, and of the quality of codes and imputations."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ __all__ = [
 
 
 class Match(NamedTuple):
-    """A pairing of components.
+    """A matching of components.
 
     Parameters
     ----------
     order : ndarray of int
-        For each component of the first model, the component of the second that it is paired with.
+        For each component of the first model, the index of its match in the second.
     sign : ndarray of float
         1 or -1 for each pair.
     cosine : ndarray of float
-        Absolute cosine of each pair; 1 for the same direction.
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign.
 
     Attributes
     ----------
     order : ndarray of int
-        For each component of the first model, the component of the second that it is paired with.
+        For each component of the first model, the index of its match in the second.
     sign : ndarray of float
         1 or -1 for each pair.
     cosine : ndarray of float
-        Absolute cosine of each pair; 1 for the same direction.
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign.
 
     See Also
     --------
-    match : The function that returns it.
+    match : The function that returns this object.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Match(NamedTuple):
 def _rows(model):
     rows = np.asarray(getattr(model, "components_", model), dtype=np.float64)
     if rows.ndim != 2:
-        raise ValueError(f"components must be an array of 2 axes, but {rows.ndim} were given; give a fitted model or its components_")
+        raise ValueError(f"components must be an array of 2 axes, got {rows.ndim}; give a fitted model or its components_")
     return rows
 
 
@@ -82,7 +82,7 @@ def _pair(a, b):
     a, b = _rows(a), _rows(b)
     if a.shape[1] != b.shape[1]:
         raise ValueError(
-            f"comparing components of {a.shape[1]} and {b.shape[1]} features is not possible; give models of the same features"
+            f"components must be of the same features, got {a.shape[1]} and {b.shape[1]} features"
         )
     return a, b
 
@@ -93,7 +93,7 @@ def _gain(model, mixing):
         return gain
     mixing = np.asarray(getattr(mixing, "mixing_", mixing), dtype=np.float64)
     if mixing.ndim != 2 or len(mixing) != gain.shape[1]:
-        raise ValueError(f"mixing has shape {mixing.shape}; give an array of shape ({gain.shape[1]}, n_sources)")
+        raise ValueError(f"mixing must be an array of shape ({gain.shape[1]}, n_sources), but has shape {mixing.shape}")
     return gain @ mixing
 
 
@@ -105,16 +105,16 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
     model : fitted estimator, or array-like of shape (n_components, n_features)
         Unmixing matrix.
     mixing : array-like of shape (n_features, n_components), optional
-        Mixing matrix; without it ``model`` is the product of both.
+        Mixing matrix; without it, ``model`` is the product of unmixing and mixing matrix.
 
     Returns
     -------
     float
-        0 when every estimated source is one true source up to its scale; 1 when every one contains all of them equally.
+        0 if every estimated source is one true source up to scale; 1 if every one contains all of them equally.
 
     See Also
     --------
-    interference : Signal to interference of every source.
+    interference : Signal-to-interference ratio of every source.
 
     Examples
     --------
@@ -126,18 +126,18 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
 
 
 def consensus_score(a: Any, b: Any) -> float:
-    """Agreement of two sets of biclusters.
+    """Return the consensus score of two sets of biclusters.
 
     Parameters
     ----------
     a, b : Biclusters, or (rows, columns)
-        Boolean arrays of shape (n_biclusters, n_samples) and (n_biclusters, n_features), or what has them as ``biclusters_``.
+        Boolean arrays of shape (n_biclusters, n_samples) and (n_biclusters, n_features), or an object with these as ``biclusters_``.
 
     Returns
     -------
     float
-        Jaccard indices of the cells under the best pairing, over the number of biclusters of the larger set [1]_: 1 for the same biclusters
-        in any order, 0 where none share a cell. Equals :func:`sklearn.metrics.consensus_score`.
+        Sum of the Jaccard indices of the cells under the best matching, divided by the number of biclusters of the larger set [1]_: 1 for
+        the same biclusters in any order, 0 if none share a cell. Equal to :func:`sklearn.metrics.consensus_score`.
 
     See Also
     --------
@@ -163,26 +163,26 @@ def _members(of):
     rows, columns = (np.asarray(part) for part in getattr(of, "biclusters_", of))
     if rows.ndim != 2 or columns.ndim != 2 or len(rows) != len(columns) or rows.dtype != bool or columns.dtype != bool:
         raise ValueError(
-            "biclusters must be two boolean arrays with one row for each bicluster, but arrays of shape "
-            f"{rows.shape} and {columns.shape}, type {rows.dtype} and {columns.dtype}, were given"
+            "biclusters must be two boolean arrays with one row for each bicluster, got arrays of shape "
+            f"{rows.shape} and {columns.shape} and of type {rows.dtype} and {columns.dtype}"
         )
     return [(np.flatnonzero(r).tolist(), np.flatnonzero(c).tolist()) for r, c in zip(rows, columns, strict=True)]
 
 
 def interference(model: Any, mixing: Any = None) -> Array:
-    """Return the signal-to-interference ratio of every source, in decibels: its largest part against all the others.
+    """Return the signal-to-interference ratio of every estimated source: the power of its largest part over that of all others.
 
     Parameters
     ----------
     model : fitted estimator, or array-like of shape (n_components, n_features)
         Unmixing matrix.
     mixing : array-like of shape (n_features, n_sources), optional
-        Mixing matrix, each source with unit variance; without it ``model`` is the product of both.
+        Mixing matrix of sources with unit variance; without it, ``model`` is the product of unmixing and mixing matrix.
 
     Returns
     -------
     ndarray of shape (n_components,)
-        20 for a tenth of the amplitude of another source.
+        Ratios in decibels: 20 for a single interfering source of a tenth of the amplitude.
 
     See Also
     --------
@@ -198,7 +198,7 @@ def interference(model: Any, mixing: Any = None) -> Array:
 
 
 def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
-    """Pair the columns of two tables so that the sum of absolute correlations is largest (the Hungarian method).
+    """Match the columns of two tables so that the sum of absolute correlations is maximal (Hungarian method).
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
 
     See Also
     --------
-    match : Components of two models, paired.
+    match : The components of two models, matched.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     """
     a, b = (np.asarray(m, dtype=np.float64) for m in (a, b))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
-        raise ValueError(f"tables have shapes {a.shape} and {b.shape}; give sources of the same samples")
+        raise ValueError(f"tables must have one row for each of the same samples, but have shapes {a.shape} and {b.shape}")
     return match((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
 
 
@@ -232,13 +232,13 @@ def mutual_information(X: ArrayLike) -> Array:
     Parameters
     ----------
     X : array-like of shape (n_samples, n_columns)
-        Sources, or anything else.
+        Sources, or any other variables.
 
     Returns
     -------
     ndarray of shape (n_columns, n_columns)
-        0 for independent columns, up to errors of either sign, and on the diagonal. By counts in cells of equal ranks, less the bias
-        of such counts (Miller 1955).
+        About 0 for independent columns, with errors of either sign; 0 on the diagonal. Estimated from a contingency table of the ranks,
+        with Miller's correction of the bias (1955).
 
     See Also
     --------
@@ -254,7 +254,7 @@ def mutual_information(X: ArrayLike) -> Array:
     """
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or len(X) < 2:
-        raise ValueError(f"X has shape {X.shape}; give an array of two axes and two rows or more")
+        raise ValueError(f"X must be an array of two axes with at least two rows, but has shape {X.shape}")
     return _unmix.mutual_information(X)
 
 
@@ -262,12 +262,12 @@ def _labels(a, b):
     """Two lists of labels as numbers from 0."""
     a, b = (np.asarray(labels) for labels in (a, b))
     if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"labels must be two lists of one length, got shapes {a.shape} and {b.shape}")
+        raise ValueError(f"labels must be two lists of the same length, got shapes {a.shape} and {b.shape}")
     return [np.unique(labels, return_inverse=True)[1].tolist() for labels in (a, b)]
 
 
 def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the share of rows whose labels agree, under the best pairing of the labels of ``b`` with those of ``a``.
+    """Return the fraction of rows whose labels agree, under the best matching of the labels of ``b`` with those of ``a``.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for the same clusters whatever they are called. A label without a partner agrees with none.
+        1 for the same clusters, whatever their labels. A label without a match agrees with none.
 
     See Also
     --------
@@ -303,11 +303,11 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for the same clusters whatever they are called, also where both have one cluster; 0 for independent ones.
+        1 for the same clusters, whatever their labels, also if both have a single cluster; 0 for independent ones.
 
     See Also
     --------
-    clustering_accuracy : The share of rows that agree.
+    clustering_accuracy : The fraction of rows whose labels agree.
 
     Examples
     --------
@@ -319,23 +319,23 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
-    """Return the duality gap of each code: an upper bound of the distance of its objective from the minimum.
+    """Return the duality gap of each code of the lasso: an upper bound on the distance of its objective from the minimum.
 
-    The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is formed from a fresh residual in double precision, as a sum of terms that are
-    not negative.
+    The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is computed from a recomputed residual in double precision, as a sum
+    of non-negative terms.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Rows; NaN is a missing cell.
     Z : array-like or sparse matrix of shape (n_samples, n_components)
-        Their codes.
+        Codes of the rows.
     A : array-like of shape (n_components, n_features)
         The dictionary.
     alpha : float
-        Weight of the penalty, above 0.
+        Weight of the penalty; positive.
     positive : bool, default=False
-        Whether codes must not be negative; the gap of one that is is infinite.
+        Whether codes are constrained to be non-negative; the gap of a code with a negative entry is infinite.
 
     Returns
     -------
@@ -344,7 +344,7 @@ def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: 
 
     See Also
     --------
-    unmix.SparseCoder : Codes that bound their own gap.
+    unmix.SparseCoder : Computes codes up to a given gap.
 
     Examples
     --------
@@ -353,33 +353,33 @@ def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: 
     array([0.])
     """
     if not alpha > 0:
-        raise ValueError(f"alpha={alpha} is not possible: it must be above 0")
+        raise ValueError(f"alpha must be positive, got {alpha}")
     Z = Z.toarray() if hasattr(Z, "toarray") else Z
     X, Z, A = (np.ascontiguousarray(a, dtype=np.float64) for a in (X, Z, A))
     if X.ndim != 2 or Z.ndim != 2 or A.ndim != 2 or Z.shape != (len(X), len(A)) or X.shape[1] != A.shape[1]:
-        raise ValueError(f"X {X.shape}, Z {Z.shape} and A {A.shape} do not fit: X is n x p, Z n x m and A m x p")
+        raise ValueError(f"X must be n x p, Z n x m and A m x p, but they have shapes {X.shape}, {Z.shape} and {A.shape}")
     return _unmix.lasso_gap(X, Z, A, float(alpha), bool(positive))
 
 
 def match(a: Any, b: Any, X: Rows = None) -> Match:
-    """Pair the components of two models so that the sum of absolute cosines is largest (the Hungarian method).
+    """Match the components of two models so that the sum of absolute cosines is maximal (Hungarian method).
 
     Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
     differ along directions in which rows do not vary. With ``X`` they are compared by the correlation of their codes, which also
-    distinguishes components with similar loadings. ``unmix.report(..., beside=...)`` pairs in the same way.
+    distinguishes components with similar loadings. ``unmix.report(..., beside=...)`` matches in the same way.
 
     Parameters
     ----------
     a, b : fitted estimator, or array-like of shape (n_components, n_features)
-        ``b`` has at least as many components as ``a``. Where one is an array, rows are compared with ``components_`` of the other.
+        ``b`` has at least as many components as ``a``. If one is an array, its rows are compared with ``components_`` of the other.
     X : array-like of shape (n_samples, n_features), optional
-        Rows, where both are fitted estimators.
+        Rows, if both are fitted estimators.
 
     Returns
     -------
     Match
-        Order, signs and cosines (correlations, with ``X``): component ``i`` of ``a`` is like ``sign[i]`` times component ``order[i]``
-        of ``b``.
+        Order, signs and cosines (correlations, with ``X``): component ``i`` of ``a`` is similar to ``sign[i]`` times component
+        ``order[i]`` of ``b``.
 
     See Also
     --------
@@ -406,7 +406,7 @@ def _matchable(a, b):
 
 
 def matched_cosine(a: Any, b: Any) -> float:
-    """Return the mean absolute cosine between components of two models, paired as ``match`` does.
+    """Return the mean absolute cosine between the components of two models, matched as by ``match``.
 
     Parameters
     ----------
@@ -416,8 +416,8 @@ def matched_cosine(a: Any, b: Any) -> float:
     Returns
     -------
     float
-        1 for the same directions whatever their order, sign and length. Chance is far from 0: 30 random directions of 20
-        dimensions match 30 others by about 0.47. The share above a level is ``(match(a, b).cosine > 0.99).mean()``.
+        1 for the same directions, whatever their order, sign and length. The chance level is far from 0: for two sets of 30 random
+        directions in 20 dimensions it is about 0.47. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
 
     See Also
     --------
@@ -443,8 +443,8 @@ def projection_distance(a: Any, b: Any) -> float:
     Returns
     -------
     float
-        0 for the same subspace; ``sqrt(2 * sum(sin(angles)**2))`` over the ``subspace_angles`` of subspaces of one dimension;
-        each dimension that only one of them has adds 1 below the root. Small distances keep their digits.
+        0 for the same subspace; ``sqrt(2 * sum(sin(angles)**2))`` over the ``subspace_angles`` of subspaces of the same dimension;
+        a difference of dimensions is added under the root. Small distances are accurate.
 
     See Also
     --------
@@ -470,7 +470,7 @@ def subspace_angles(a: Any, b: Any) -> Array:
     Returns
     -------
     ndarray of shape (min of both numbers of components,)
-        0 where directions are shared. Small angles keep their digits.
+        0 for shared directions. Small angles are accurate.
 
     See Also
     --------
@@ -486,33 +486,33 @@ def subspace_angles(a: Any, b: Any) -> Array:
 
 
 class Pooled(NamedTuple):
-    """An estimate from several imputations.
+    """An estimate combined from several imputations.
 
     Parameters
     ----------
     estimate : ndarray
         Mean of the estimates.
     std_error : ndarray
-        Its standard error, within and between imputations.
+        Standard error of the estimate, from the variances within and between imputations.
     df : ndarray
-        Degrees of freedom of the t distribution for its interval.
+        Degrees of freedom of Student's t distribution for its interval.
     missing_information : ndarray
-        Share of the variance that is due to the missing cells.
+        Fraction of missing information: the share of the variance that is due to the missing cells.
 
     Attributes
     ----------
     estimate : ndarray
         Mean of the estimates.
     std_error : ndarray
-        Its standard error, within and between imputations.
+        Standard error of the estimate, from the variances within and between imputations.
     df : ndarray
-        Degrees of freedom of the t distribution for its interval.
+        Degrees of freedom of Student's t distribution for its interval.
     missing_information : ndarray
-        Share of the variance that is due to the missing cells.
+        Fraction of missing information: the share of the variance that is due to the missing cells.
 
     See Also
     --------
-    pool : What makes one.
+    pool : The function that returns this object.
 
     Examples
     --------
@@ -527,21 +527,21 @@ class Pooled(NamedTuple):
     missing_information: Array
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the ends of the interval that covers the truth with this probability.
+        """Return the confidence interval of the estimate.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability, between 0 and 1.
+            Confidence level, between 0 and 1.
 
         Returns
         -------
         low, high : ndarray
-            Its ends.
+            Ends of the interval.
 
         See Also
         --------
-        pool : Where the numbers come from.
+        pool : Combines the estimates.
 
         Examples
         --------
@@ -553,7 +553,7 @@ class Pooled(NamedTuple):
         from scipy.stats import t
 
         if not 0 < level < 1:
-            raise ValueError(f"level={level!r} is not possible: it must be between 0 and 1")
+            raise ValueError(f"level must be between 0 and 1, got {level!r}")
         half = t.ppf(0.5 + level / 2, self.df) * self.std_error
         return self.estimate - half, self.estimate + half
 
@@ -567,12 +567,12 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     Parameters
     ----------
     estimates : array-like of shape (n_draws, ...)
-        The estimate from each imputation, as of the draws of ``impute(X, n_draws=)``.
+        The estimate from each completed table, as returned by ``impute(X, n_draws=)``.
     variances : array-like of shape (n_draws, ...)
-        Squared standard error of each.
+        Squared standard error of each estimate.
     df_complete : float, optional
-        Degrees of freedom that the estimate would have without missing cells, such as ``n - p`` of a regression: those of the result are
-        then those of Barnard & Rubin (1999); else those of Rubin (1987), for many rows.
+        Degrees of freedom of the estimate without missing cells, such as ``n - p`` of a regression: the result has the degrees of freedom
+        of Barnard & Rubin (1999); without it, those of Rubin (1987), which are for many rows.
 
     Returns
     -------
@@ -598,7 +598,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     q, u = np.asarray(estimates, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     if q.shape != u.shape or q.ndim < 1 or len(q) < 2:
         raise ValueError(
-            f"estimates have shape {q.shape} and variances {u.shape}; give one of each for every draw, of at least 2 draws"
+            f"estimates and variances must have the same shape, with at least 2 draws, but have shapes {q.shape} and {u.shape}"
         )
     if not (np.isfinite(q).all() and np.isfinite(u).all() and (u >= 0).all()):
         raise ValueError("estimates must be finite, and variances finite and non-negative")

@@ -9,10 +9,10 @@ from ._parameters import NeuralPCAParameters, SigmaPCAParameters
 class NeuralPCA(NeuralPCAParameters, Estimator):
     """Principal components by one of fourteen learning rules of a single linear layer.
 
-    ``unmix.variants("neural-pca")`` lists the rules: from autoencoder and subspace rule, which find the subspace only, to the
-    generalised Hebbian algorithm and the weighted rules, which find axes by decreasing variance. Every rule needs only second
-    moments, so by default rows are read once and the rule is iterated to a stationary point with full batches: no learning rate, no
-    epochs.
+    ``unmix.variants("neural-pca")`` lists the rules: from the autoencoder and the subspace rule, which find the subspace only, to the
+    generalised Hebbian algorithm and weighted rules, which find axes in order of decreasing variance. Every rule depends on second
+    moments only, so by default rows are read once and the rule is iterated with full batches to a stationary point, without a learning
+    rate or epochs.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The weights as unit rows, sorted by the variance along them, the entry of largest magnitude of each positive.
+        Directions of the weights: unit rows, sorted by the variance along them, the entry of largest magnitude of each positive.
     weights_ : ndarray of shape (n_features, n_components)
-        The weights exactly as the rule left them: in its order, with its signs and lengths. Fewer columns where the rows have
-        a smaller rank.
+        The weights at the end of the iterations, in the order and with the signs and lengths of the rule. Fewer columns if the rows have a
+        smaller rank.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variance along each component (divisor ``n_samples``), and its share of the total.
     scale_ : ndarray of shape (n_components,)
@@ -78,14 +78,14 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of components, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``residual`` is ``||G|| / ||C W||``.
+        Report of the fit; ``residual`` is ``||G|| / ||C W||``, with ``G`` as below.
 
     See Also
     --------
     PCA : The same directions by a decomposition.
-    unmix.variants : The rules and where they were published.
+    unmix.variants : The rules, with their references.
 
     Notes
     -----
@@ -113,7 +113,7 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
 class SigmaPCA(SigmaPCAParameters, Estimator):
     """Orthogonal components by variance and by independence: also separates sources of equal variance.
 
-    Where variances differ and rows are Gaussian the components are PCA's. Where several sources have equal variance, PCA returns an
+    If variances differ and rows are Gaussian, the components are those of PCA. If several sources have equal variance, PCA returns an
     arbitrary rotation of them; this class finds the sources themselves, provided that they are not Gaussian and that the mixing is
     a rotation. Unlike independent component analysis it keeps orthonormal axes and the variances along them.
 
@@ -208,14 +208,14 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     components_ : ndarray of shape (n_components, n_features)
         The axes: unit rows, sorted by the variance along them, the entry of largest magnitude of each positive.
     resolved_ : ndarray of bool of shape (n_components,)
-        Whether a component is separated from all others by more than its variance, halves of the rows agree about it, and its
-        sampling error is below 18 degrees from the population's component: at most 1 model of 100 has a component for which this is
-        wrong. ``report_.warnings`` has the reasons where it is False.
+        Whether a component is separated from all others by more than its variance, fits of halves of the rows agree on it, and its
+        sampling error is below 18 degrees; at most 1 model of 100 has a component for which this is wrong. ``report_.warnings`` gives
+        the reasons if it is False.
     separation_ : ndarray of shape (n_components,)
-        The smallest pair coefficient of each with any other, in units of the larger variance squared: negative where the two are
-        mixed.
+        Smallest pair coefficient of each component with any other, in units of the square of the larger variance; negative if the two
+        are mixed.
     seeking_ : ndarray of shape (n_components,)
-        Whether each prefers large variance: negative where it does.
+        Whether each component seeks large variance (negative) or small variance (positive).
     a_ : ndarray of shape (n_components,)
         The width of the nonlinearity for each component.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -223,7 +223,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     scale_ : ndarray of shape (n_components,)
         Standard deviation along each component.
     mean_ : ndarray of shape (n_features,)
-        Mean of the rows; zeros where it is not subtracted.
+        Mean of the rows; zeros with ``center=False``.
     mixing_ : ndarray of shape (n_features, n_components)
         Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
     rotation_ : ndarray of shape (n_features, n_components)
@@ -231,25 +231,26 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
     trained_scale_ : ndarray of shape (n_components,)
-        Standard deviations as the rule has learnt them; only with ``sigma="train"``.
+        Learnt standard deviations; only with ``sigma="train"``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of components, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``orthonormality`` is ``||W'W - I||``, ``halves`` the cosine between what two halves of the rows have in
-        the place of each component, ``norms`` the lengths of columns that a variant left free.
+        Report of the fit; ``orthonormality`` is ``||W'W - I||``, ``halves`` the cosine between the estimates of each component from two halves of
+        the rows, ``norms`` the lengths of the columns for variants without a norm constraint.
 
     See Also
     --------
-    PCA : Directions by variance alone.
+    PCA : Directions of largest variance.
     ICA : Sources of any mixing, not only rotations.
     unmix.variants : The published variants.
 
     Notes
     -----
     Rows are modelled as ``x = mean + u W.T``, ``u_j = sigma_j h(y_j / sigma_j)``, ``y = (x - mean) W``, with orthonormal columns of
-    ``W`` and standard deviations ``sigma_j`` of the codes: the reconstruction error ``E ||x - mean - u W.T||**2`` is stationary.
+    ``W`` and standard deviations ``sigma_j`` of the codes. The solution is a stationary point of the reconstruction error
+    ``E ||x - mean - u W.T||**2``.
 
     References
     ----------
@@ -257,7 +258,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
 
     Examples
     --------
-    Two sources of one variance, turned by 30 degrees: PCA cannot find the angle.
+    Two sources of equal variance, rotated by 30 degrees: PCA cannot identify the angle.
 
     >>> import numpy as np
     >>> from unmix import SigmaPCA
@@ -279,5 +280,5 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
 
     def _adopt(self, model):
         super()._adopt(model)
-        # Files hold numbers; this one is a truth value.
+        # Model files contain numbers only; this one is a boolean.
         vars(self)["resolved_"] = self.resolved_ != 0

@@ -1,6 +1,6 @@
 """Figures of fitted models, by matplotlib (``pip install unmix[plot]``).
 
-Components count from 0. Figures with one pair of axes are drawn into ``ax``, which is returned; others return the figure.
+Components are numbered from 0. Figures with a single pair of axes are drawn into ``ax``, which is returned; others return the figure.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ __all__ = [
     "traversals",
 ]
 
-#: #: Maximum number of columns whose names fit below a panel.
+#: Maximum number of columns whose names fit below a panel.
 _MOST_NAMES = 30
-#: #: Maximum number of labels that can be distinguished by colour.
+#: Maximum number of labels that can be distinguished by colour.
 _MOST_LABELS = 10
 
 
@@ -54,14 +54,14 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted estimator with ``explained_variance_ratio_``
-        As ``PCA`` and ``ICA``.
+        Such as ``PCA`` or ``ICA``.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With everything drawn.
+        With the plot.
 
     See Also
     --------
@@ -79,12 +79,12 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
 
     if not hasattr(model, "explained_variance_ratio_"):
         raise ValueError(
-            f"the scree of {type(model).__name__} is not possible: its components have no shares of the variance that add up; "
-            "draw PCA, NeuralPCA, SigmaPCA or ICA"
+            f"a scree plot needs a model with explained_variance_ratio_, such as PCA, PPCA, NeuralPCA, SigmaPCA or ICA, and this "
+            f"{type(model).__name__} has none"
         )
     ax = axes_or_new(ax)
     share = 100 * np.asarray(model.explained_variance_ratio_)
-    ax.bar(np.arange(len(share)), share, label="of this component")
+    ax.bar(np.arange(len(share)), share, label="of each component")
     ax.plot(np.arange(len(share)), np.cumsum(share), "o-", color="C1", markersize=3, label="cumulative")
     ax.set(xlabel="component", ylabel="share of the variance, %", ylim=(0, None))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -101,8 +101,8 @@ def components(
 ) -> Figure:
     """Draw the loadings (or filters) of the components.
 
-    As pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when they are few and have
-    names, else as curves. One scale for each component, symmetric about 0.
+    Components are drawn as pictures if the features have a shape of two axes (or three, the last of 3 colours), as bars if features are
+    few and have names, else as curves. Each component has its own scale, symmetric about 0.
 
     Parameters
     ----------
@@ -111,13 +111,13 @@ def components(
     feature_shape : tuple of int, optional
         Shape of one sample, as in ``(28, 28)``; by default that of the model.
     n_components : int, optional
-        Number of components to draw, at most 25 by default.
+        Number of components to draw; by default all, but at most 25.
     which : {"patterns", "filters"}, default="patterns"
         ``"patterns"``: columns of ``mixing_``, the loadings of each component. ``"filters"``: rows of ``components_``, the weights
-        that compute it from a row; they suppress the other components and must not be read as where a component is strong
-        (Haufe et al. 2014). For orthonormal axes the two differ in length only.
+        that compute its code from a row; they suppress the other components, and must not be interpreted as the pattern of the
+        component (Haufe et al. 2014). For orthonormal axes the two differ in length only.
     axes : array of matplotlib Axes, optional
-        Where to, one for each component; new ones when left out.
+        Axes to draw into, one for each component; by default those of a new figure.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def components(
     if which not in ("patterns", "filters"):
         raise ValueError(f"which must be 'patterns' or 'filters', got {which!r}")
     check_is_fitted(model)
-    # Codes that are rotated back to the columns ('zca') do not belong to components; these are axes, with their own patterns.
+    # With 'zca', codes are rotated back to the columns: columns of mixing_ are not the patterns of components, which are the axes.
     turned = getattr(model, "whiten", None) == "zca"
     drawn = model.components_ if which == "filters" or turned else model.mixing_.T
     import matplotlib.pyplot as plt
@@ -147,6 +147,8 @@ def components(
     shape = tuple(feature_shape or model._model.feature_shape or (model.n_features_in_,))
     if np.prod(shape) != model.n_features_in_:
         raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {model.n_features_in_} features")
+    if n_components is not None and n_components < 1:
+        raise ValueError(f"n_components must be at least 1, got {n_components}")
     count = min(n_components or 25, len(drawn))
     columns = min(count, 5) or 1
     pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
@@ -184,27 +186,27 @@ def components(
 def scatter(
     model: Any, X: Rows, components: Any = (0, 1), color: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw rows as points by two components of their codes.
+    """Draw a scatter plot of rows by their codes on two components.
 
     Parameters
     ----------
     model : fitted estimator
-        Any that encodes.
+        Any estimator with ``transform``.
     X : array-like of shape (n_samples, n_features), or path
         Rows, as for ``model.transform``.
     components : sequence of int or str, or mask of bool
-        Which component runs along x, and which along y: numbers (negative ones from the end), names, a range of two as in
-        ``"2-3"``, or a mask that has two of them.
+        The components of the x axis and of the y axis: numbers (negative ones count from the end), names, a range of two, as in
+        ``"2-3"``, or a mask that selects two.
     color : array-like of shape (n_samples,), optional
-        A number for each row, shown by a scale of colours; or a label for each (text, or at most 10 different integers),
-        shown by a colour of its own with a legend. From the eleventh most frequent on, labels share one grey.
+        A number for each row, shown by a colour scale; or a label for each (text, or at most 10 different integers), each with its own
+        colour and an entry of the legend. All but the 10 most frequent labels are grey.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With everything drawn.
+        With the plot.
 
     See Also
     --------
@@ -249,20 +251,21 @@ def sources(
     Parameters
     ----------
     model : fitted estimator
-        Any that encodes.
+        Any estimator with ``transform``.
     X : array-like of shape (n_samples, n_features), or path
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
-        Rows per second; without it time is counted in rows.
+        Sampling rate, in rows per second; without it, time is counted in rows.
     components : int, str, sequence of these, or mask of bool, optional
-        Numbers (negative ones from the end), names or ranges as in ``"2-4"``, from top to bottom; the first 12 when left out.
+        Components to draw, from top to bottom: numbers (negative ones count from the end), names or ranges, as in ``"2-4"``; by default
+        the first 12.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With everything drawn, each source to its own scale.
+        With the plot; each source has its own scale.
 
     See Also
     --------
@@ -299,18 +302,19 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     Parameters
     ----------
     values : array-like of shape (n_sensors,)
-        Such as a column of ``mixing_``: the loading of a source at each sensor.
+        One number for each sensor, such as a column of ``mixing_``, the loadings of a source.
     positions : array-like of shape (n_sensors, 2)
-        Where sensors are: to the right, and to the front, in any unit; the middle of the head is (0, 0).
+        Coordinates of the sensors, to the right and to the front, in any unit; the centre of the head is (0, 0).
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
     colorbar : bool, default=True
-        Draw the scale of colours beside the map.
+        Whether to draw the colour scale beside the map.
 
     Returns
     -------
     matplotlib Axes
-        With the map between the sensors by thin plate splines, symmetric about 0: red positive, blue negative.
+        With the map, interpolated between sensors by thin-plate splines; its colour scale is symmetric about 0, red positive and blue
+        negative.
 
     See Also
     --------
@@ -328,8 +332,8 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     values, positions = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
     if values.ndim != 1 or positions.shape != (len(values), 2) or len(values) < 3:
         raise ValueError(
-            f"values have shape {values.shape} and positions {positions.shape}; give one value and two coordinates for each of 3 "
-            "sensors or more"
+            f"values must be one number and positions two coordinates for each of at least 3 sensors, but they have shapes {values.shape} "
+            f"and {positions.shape}"
         )
     ax = axes_or_new(ax)
     head = 1.04 * np.hypot(*positions.T).max()
@@ -348,7 +352,6 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     return ax
-
 
 
 def _axis_label(model, i):

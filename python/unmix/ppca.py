@@ -1,4 +1,4 @@
-"""Probabilistic PCA, alone and as the linear EigenGAN: standard errors of codes and of missing cells."""
+"""Probabilistic PCA and the linear EigenGAN: densities of rows, with standard errors of codes and of missing cells."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ._types import Array, Rows
 
 
 class Probabilistic(Gaps, Incremental, Estimator):
-    """What models of a Gaussian with few directions share."""
+    """Shared parts of Gaussian models with a few axes and isotropic noise."""
 
     def get_covariance(self) -> Array:
-        """Return the covariance of the model: ``mixing_ @ mixing_.T + noise_variance_ * I``, the noise in units of ``noise_scale_``.
+        """Return the covariance of the model: ``mixing_ @ mixing_.T + noise_variance_ * I`` (times the squares of ``noise_scale_``).
 
         Returns
         -------
@@ -69,7 +69,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows; NaN is a missing cell. A row without any cell has 0.
+            Rows; NaN is a missing cell. The log-likelihood of a row without observed cells is 0.
 
         Returns
         -------
@@ -119,12 +119,12 @@ class Probabilistic(Gaps, Incremental, Estimator):
         return float(np.mean(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None) -> Array:
-        """Return rows at random from the model.
+        """Return random rows from the model.
 
         Parameters
         ----------
         n_samples : int, default=1
-            How many.
+            Number of rows.
         random_state : int, RandomState or None, default=None
             Seed of the random numbers; None draws one from numpy's global state.
 
@@ -135,7 +135,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
 
         See Also
         --------
-        score_samples : How likely a row is.
+        score_samples : Log-likelihood of each row.
 
         Examples
         --------
@@ -146,16 +146,16 @@ class Probabilistic(Gaps, Incremental, Estimator):
         """
         check_is_fitted(self)
         if n_samples < 0:
-            raise ValueError(f"n_samples={n_samples} is not possible: it must be at least 0")
+            raise ValueError(f"n_samples must be at least 0, got {n_samples}")
         seed = int(check_random_state(random_state).randint(2**31 - 1, dtype=np.int64))
         return _unmix.sample(self._model, int(n_samples), seed).astype(self.mean_.dtype, copy=False)
 
 
 class PPCA(PPCAParameters, Probabilistic):
-    """Probabilistic PCA: a Gaussian with a few strong directions and noise of one variance in all others.
+    """Probabilistic PCA: a Gaussian model with a few latent variables and isotropic noise.
 
-    The axes are those of PCA; codes are posterior means, which are nearer to 0 the noisier they are, and have covariances. Rows may have
-    gaps (NaN): they are fitted, encoded and scored by their observed cells.
+    The axes are those of PCA; codes are posterior means, which the noise shrinks towards 0, and have covariances. Rows may have missing
+    cells (NaN): they are fitted, encoded and scored by their observed cells.
 
     Parameters
     ----------
@@ -200,24 +200,24 @@ class PPCA(PPCAParameters, Probabilistic):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The axes: unit rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
+        The axes: orthonormal rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
     explained_variance_ : ndarray of shape (n_components,)
-        Variance along each component (divisor ``n_samples``), the noise in it included.
+        Variance along each component (divisor ``n_samples``), including the noise.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Its share of the variance of the model.
+        Fraction of the total variance of the model.
     explained_variance_std_error_ : ndarray of shape (n_components,)
         Asymptotic standard error of each variance, ``explained_variance_ * sqrt(2 / (n_samples - 1))`` (Anderson 1963), for rows
-        without gaps.
+        without missing cells.
     scale_ : ndarray of shape (n_components,)
-        Standard deviation along each component, the noise in it included.
+        Standard deviation along each component, including the noise.
     latent_scale_ : ndarray of shape (n_components,)
-        Length of each latent variable, ``sqrt(explained_variance_ - noise_variance_)``.
+        Norm of the loadings of each latent variable, ``sqrt(explained_variance_ - noise_variance_)``.
     noise_variance_ : float
         Variance of the noise in every direction.
     mean_ : ndarray of shape (n_features,)
-        Mean of the model: that of the rows, where these have no gaps.
+        Mean of the model: that of the rows, if these have no missing cells.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(z) = z @ mixing_.T + mean_``, the mean of the rows that ``z`` stands for.
+        Decoder: ``inverse_transform(z) = z @ mixing_.T + mean_``, the conditional mean of a row with latent variables ``z``.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     noise_scale_ : ndarray of shape (n_features,)
@@ -225,22 +225,22 @@ class PPCA(PPCAParameters, Probabilistic):
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of components, iterations (1 for the closed form), rows, and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; after iterations ``objective`` is the mean log-likelihood of a row under the parameters that each began with,
-        and never falls.
+        Report of the fit; with iterations, ``objective`` is the mean log-likelihood of a row under the parameters at the beginning of each, which
+        never decreases.
 
     See Also
     --------
     PCA : The same axes without a model of the noise.
-    LinearEigenGAN : The same model, latent variables in blocks of equal scale.
+    LinearEigenGAN : The same model, with latent variables in blocks of equal scale.
 
     Notes
     -----
     Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every column;
     ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and at the mean
-    of the other eigenvalues for the noise. With gaps it is maximised by expectation-maximisation with expanded parameters (PX-EM), one
-    factorisation for each pattern of cells.
+    of the other eigenvalues for the noise. With missing cells it is maximised by expectation-maximisation with expanded parameters
+    (PX-EM), with one factorisation for each pattern of observed cells.
 
     References
     ----------
@@ -265,8 +265,8 @@ class PPCA(PPCAParameters, Probabilistic):
 class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     """Linear EigenGAN: probabilistic PCA with every latent variable along one axis, alone or in blocks of equal scale.
 
-    The maximum of the likelihood that a linear EigenGAN has, in closed form. Without ``groups`` the distribution is that of
-    :class:`PPCA`.
+    The maximum likelihood estimate of a linear EigenGAN, in closed form for rows without missing cells. Without ``groups`` the
+    distribution is that of :class:`PPCA`.
 
     Parameters
     ----------
@@ -311,26 +311,26 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The axes ``U``: unit rows, the entry of largest magnitude of each positive.
+        The axes ``U``: orthonormal rows, the entry of largest magnitude of each positive.
     latent_scale_ : ndarray of shape (n_components,)
-        The scales ``L``: a row moves by ``latent_scale_[i] * components_[i]`` for a unit of latent variable ``i``.
+        The scales ``L``: one unit of latent variable ``i`` adds ``latent_scale_[i] * components_[i]`` to a row.
     blocks_ : ndarray of shape (n_blocks,)
-        Sizes of the blocks of equal scale; without ``groups``, of those that the Bayesian information criterion does not tell apart.
-        Inside a block of several components, the axes are arbitrary.
+        Sizes of the blocks of equal scale; without ``groups``, of the blocks within which the Bayesian information criterion does not
+        distinguish variances. Within a block of several components, the axes are an arbitrary rotation.
     explained_variance_ : ndarray of shape (n_components,)
-        Variance along each component, the noise in it included: ``latent_scale_**2 + noise_variance_``.
+        Variance along each component, including the noise: ``latent_scale_**2 + noise_variance_``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Its share of the variance of the model.
+        Fraction of the total variance of the model.
     explained_variance_std_error_ : ndarray of shape (n_components,)
-        Asymptotic standard error of each variance (Anderson 1963), for rows without gaps.
+        Asymptotic standard error of each variance (Anderson 1963), for rows without missing cells.
     scale_ : ndarray of shape (n_components,)
-        Standard deviation along each component, the noise in it included.
+        Standard deviation along each component, including the noise.
     noise_variance_ : float
         Variance of the noise in every direction.
     mean_ : ndarray of shape (n_features,)
         Mean of the model.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(z) = z @ mixing_.T + mean_``.
+        Decoder: ``inverse_transform(z) = z @ mixing_.T + mean_``.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     noise_scale_ : ndarray of shape (n_features,)
@@ -338,18 +338,19 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of components, iterations (1 for the closed form), rows, and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went.
+        Report of the fit.
 
     See Also
     --------
-    PPCA : The same model.
+    PPCA : The same model without blocks of equal scale.
 
     Notes
     -----
     Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e`` of
-    one variance. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of a block, less the noise.
+    the same variance in every column. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of its block,
+    minus the noise variance.
 
     References
     ----------

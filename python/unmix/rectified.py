@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RFN(RFNParameters, Likelihood, Estimator):
     """Rectified factor network: a factor model with many units, whose codes are non-negative and sparse.
 
-    Each unit is active in some of the rows, and adds its decoder row to the columns there, in proportion to its code. Units may outnumber
-    columns. One pass over the rows an iteration, so that rows need not fit into memory (``e_step="plain"``).
+    Each unit is active in some of the rows, and adds its decoder row times its code to these. There may be more units than columns. With
+    ``e_step="plain"`` an iteration takes one pass over the rows, which need not fit into memory.
 
     Parameters
     ----------
@@ -109,24 +109,24 @@ class RFN(RFNParameters, Likelihood, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Decoder rows: what a code of 1 adds to the columns. By falling use of the units: the second moment of the codes times the sum of
-        squared loadings, each in standard deviations of its column. Columns that do not vary have loading 0.
+        Decoder rows: what a code of 1 adds to the columns, in order of decreasing use of the units, the second moment of the codes times
+        the sum of squared loadings in standard deviations of the columns. Constant columns have loading 0.
     noise_variance_ : ndarray of shape (n_features,)
-        Variance of the noise of each column; 0 in columns that do not vary. Only with ``noise="diagonal"``.
+        Variance of the noise of each column; 0 for constant columns. Only with ``noise="diagonal"``.
     noise_covariance_ : ndarray of shape (n_features, n_features)
         Covariance of the noise; only with ``noise="full"``.
     mean_ : ndarray of shape (n_features,)
-        Subtracted from the columns.
+        Offset that is subtracted from rows: means or medians of the columns, or zeros, by ``center``.
     encoder_weight_ : ndarray of shape (n_components, n_features)
         With ``encoder_bias_`` the encoder of ``e_step="plain"`` as a layer of a network: ``transform(x) = max(0, x @ encoder_weight_.T +
         encoder_bias_)``.
     encoder_bias_ : ndarray of shape (n_components,)
         The bias of that layer.
     encoder_offset_ : ndarray of shape (n_components,)
-        The bias for rows less ``mean_``; 0 without a prior mean.
+        Bias of the encoder for centred rows, ``x - mean_``; 0 without a prior mean.
     code_moments_ : ndarray of shape (n_components, n_components)
-        Second moments of the codes of the fit, the covariance of their posterior included: rows have covariance ``components_.T @
-        code_moments_ @ components_`` beside the noise.
+        Second moments of the codes of the fit, including their posterior covariance: the second moments of the rows about ``mean_`` are
+        modelled as ``components_.T @ code_moments_ @ components_`` plus the noise covariance.
     code_scale_ : ndarray of shape (n_components,)
         Factor by which the codes of each unit are multiplied; 0 for units that are 0 in every row.
     prior_ : ndarray of shape (2,)
@@ -134,12 +134,13 @@ class RFN(RFNParameters, Likelihood, Estimator):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of units, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went. ``objective`` is the mean log-likelihood of a row less the divergence of its code, in each iteration, and
-        ``final_objective`` that of the final codes; ``decreases`` has the number of its decreases, and the largest; ``dead_units`` is the number of units
-        that are 0 in every row. In the modes with a monotone objective ``certificate`` has the largest violation of the optimality conditions of the codes, and
-        ``rungs`` the candidates of the cascade that were taken.
+        Report of the fit. ``objective`` is the mean over rows of the log-likelihood minus the Kullback-Leibler divergence of the code
+        distribution from the posterior, in each iteration, and ``final_objective`` that of the final codes; ``decreases`` has the number of
+        its decreases, and the largest; ``dead_units`` is the number of units that are 0 in every row; ``one_hot`` how often such units were
+        reactivated. With a monotone objective, ``certificate`` has the largest violation of the optimality conditions of the codes, and
+        ``rungs`` how often each candidate of the cascade was accepted.
 
     See Also
     --------
@@ -148,10 +149,10 @@ class RFN(RFNParameters, Likelihood, Estimator):
 
     Notes
     -----
-    Rows are ``x = mean_ + h @ components_ + e`` with normal ``h`` and ``e``, and the posterior of ``h`` is restricted to non-negative means, those of
-    each unit with second moment 1 over the rows. ``e_step="plain"`` clamps and normalises the posterior means, as in the published tables,
-    and the convergence theorem of the paper does not cover it. ``"coordinate"`` and ``"cascade"`` never lower the objective, hold the codes of all
-    rows, and encode by non-negative least squares.
+    Rows are ``x = mean_ + h @ components_ + e`` with normal ``h`` and ``e``. The posterior of ``h`` is approximated by distributions with
+    non-negative means (the codes), normalised to second moment 1 over the rows for each unit. ``e_step="plain"`` rectifies and normalises
+    the posterior means, as in the published tables; the convergence theorem of the paper does not apply to it. ``"coordinate"`` and
+    ``"cascade"`` never decrease the objective, hold the codes of all rows in memory, and encode by non-negative least squares.
 
     References
     ----------
@@ -171,7 +172,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
     _method = "rfn"
 
     def biclusters(self, X: Rows) -> Biclusters:
-        """Return the units of this model as modules: the rows and columns where each is large.
+        """Return the units of this model as modules: the rows and columns in which each is large.
 
         Parameters
         ----------
@@ -204,8 +205,8 @@ class RFN(RFNParameters, Likelihood, Estimator):
 class StackedRFN(StackedRFNParameters, Estimator):
     """Layers of rectified factor networks: each layer is fitted to the codes of the layer below it.
 
-    The fit is greedy, one layer after the other. Codes of the layers below are computed in the pass over the rows, so that the codes of all
-    rows are never held and rows need not fit into memory.
+    The fit is greedy, one layer after the other. Codes of the layers below are computed in the pass over the rows, so that they are never
+    stored and rows need not fit into memory.
 
     Parameters
     ----------
@@ -292,17 +293,17 @@ class StackedRFN(StackedRFNParameters, Estimator):
     Attributes
     ----------
     layers_ : list of RFN
-        The layers as fitted models, the lowest first: that of the rows, and those of the codes below them.
+        The layers as fitted models, the lowest first.
     components_ : ndarray of shape (n_components, n_features)
-        Decoder rows of the last layer in the columns of the rows: what a code of 1 adds when it is decoded through all layers.
+        Decoder rows of the last layer, decoded through all layers: what a code of 1 adds to the columns of the rows.
     mean_ : ndarray of shape (n_features,)
-        The row that codes of 0 are decoded to.
+        The row that is decoded from codes of 0.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations of all layers, and numbers of units of the last layer, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``layers`` has the settings and the report of each layer.
+        Report of the fit; ``layers`` has the settings and the report of each layer.
 
     See Also
     --------
@@ -310,9 +311,10 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
     Notes
     -----
-    ``network()`` returns the encoders of the layers as weights and biases. A model file holds the same network as tensors ``layers.0.weight``, ``layers.0.bias``, ``layers.1.weight`` and so on: ``relu(x @ weight.T + bias)``,
-    layer after layer, is ``transform``. Only ``e_step="plain"`` has such a network, so that the other modes are refused. ``init`` with a fitted
-    stack starts every layer from the layer of the same number.
+    ``network()`` returns the encoders of the layers as weights and biases. A model file contains the same network as tensors
+    ``layers.0.weight``, ``layers.0.bias``, ``layers.1.weight`` and so on: ``relu(x @ weight.T + bias)``, layer after layer, is
+    ``transform``. Only ``e_step="plain"`` has such an encoder, so that the other modes are refused. ``init`` with a fitted stack
+    initialises every layer from the layer of the same number.
 
     References
     ----------
@@ -344,7 +346,7 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
     @property
     def layers_(self) -> list[RFN]:
-        """The layers as fitted models, the lowest first: that of the rows, and those of the codes below them."""
+        """The layers as fitted models, the lowest first."""
         return [_layer(model) for model in self._model.layers()]
 
     def network(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
@@ -379,7 +381,7 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
 
 def _per_layer(value):
-    """Convert a setting to JSON, with its values for layers as a list."""
+    """A setting as JSON; values for each layer become a list."""
     return [_json(one) for one in value] if isinstance(value, (list, tuple, np.ndarray)) else value
 
 

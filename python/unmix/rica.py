@@ -7,9 +7,9 @@ from ._sources import Sources, start
 class RICA(RICAParameters, Sources):
     """Independent component analysis with reconstruction cost (RICA): any number of sparse features.
 
-    Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a whitened row
-    (or the row itself), so that the codes ``W @ z`` are sparse and reconstruct the row. With as many features
-    as directions it is ICA with a soft orthonormality constraint; with more features, it learns an overcomplete basis.
+    Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a whitened row (or the row itself),
+    so that the codes ``W @ z`` are sparse and reconstruct the row. With as many features as directions it is ICA with a soft orthonormality
+    constraint; with more features, it learns an overcomplete basis.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class RICA(RICAParameters, Sources):
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each feature, summed over columns. They do not add up to the total.
     coherence_ : float
-        The largest cosine between two features, without its sign, in the coordinates that features are learnt in: 1 for a duplicate.
+        The largest absolute cosine between two features, in the coordinates in which they are learnt: 1 for duplicates.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     rotation_, scale_, second_rotation_ : ndarray
@@ -88,18 +88,18 @@ class RICA(RICAParameters, Sources):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of features, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``objective`` is the function after every iteration, and never rises.
+        Report of the fit; ``objective`` is the objective after every iteration, which never increases.
 
     See Also
     --------
-    ICA : As many sources as directions, exactly uncorrelated.
+    ICA : Exactly uncorrelated sources, at most as many as directions.
 
     Notes
     -----
-    The function is ``E[||W.T W z - z||**2] + beta * sum_j E[g(w_j z)]``, with a feature in each row ``w_j`` of ``W`` and rows ``z``
-    in whitened coordinates, minimised by limited-memory BFGS.
+    The objective is ``E[||W.T W z - z||**2] + beta * sum_j E[g(w_j z)]``, with a feature in each row ``w_j`` of ``W`` and rows ``z`` in
+    whitened coordinates. It is minimised by limited-memory BFGS.
 
     References
     ----------

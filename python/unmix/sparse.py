@@ -1,4 +1,4 @@
-"""Codes of rows by few atoms."""
+"""Sparse coding with a given dictionary."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class SparseCoder(SparseCoderParameters, Estimator):
-    """Sparse coding: rows as sums of few atoms of a given dictionary, each code with a bound of its error.
+    """Sparse coding: rows as sums of few atoms of a given dictionary, with a bound on the error of each code.
 
-    The code of a row is the optimum of the lasso, or what orthogonal matching pursuit finds. Every code of the lasso has a duality gap, formed
-    from a fresh residual in double precision, and is done where that is at most ``tol`` times half the squared length of its row. Atoms keep the
-    order, signs and lengths given. NaN is a missing cell.
+    The code of a row is the optimum of the lasso, or the result of orthogonal matching pursuit. Every code of the lasso has a duality gap,
+    computed from a recomputed residual in double precision; it has converged if the gap is at most ``tol`` times half the squared norm of
+    its row. Atoms keep the given order, signs and norms. NaN is a missing cell.
 
     Parameters
     ----------
@@ -81,28 +81,30 @@ class SparseCoder(SparseCoderParameters, Estimator):
     components_ : ndarray of shape (n_components, n_features)
         The dictionary, in the type of the rows of the fit.
     alpha_ : float
-        Weight of the penalty, as it was resolved.
+        Weight of the penalty: as given, or as chosen by ``"auto"`` or ``"cv"``.
     mean_ : ndarray of shape (n_features,)
         Subtracted from rows: means of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
         The decoder: ``components_.T``.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
-        Number of atoms, the most iterations of a row, and numbers of rows and columns.
+        Number of atoms, maximum number of iterations over the rows, and numbers of rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went: ``alpha_max``, from which on every code is zero; ``worst_gap``, the largest relative gap of a row of the fit, and
-        ``not_converged``, the number of rows above ``tol``; ``mean_nonzero``, atoms of a code; with ``alpha="cv"``, ``cv``: alphas, errors and
-        their standard errors. ``objective`` is the mean over rows.
+        Report of the fit: ``alpha_max``, the smallest ``alpha`` with which every code is 0; ``worst_gap``, the largest relative gap of a row
+        of the fit, and ``not_converged``, the number of rows above ``tol``; ``mean_nonzero``, the mean number of atoms of a code; with
+        ``alpha="cv"``, ``cv``: alphas, errors and their standard errors. ``objective`` is the mean over rows.
 
     See Also
     --------
-    unmix.metrics.lasso_gap : The gap of anybody's codes.
+    unmix.metrics.lasso_gap : Duality gaps of codes from any solver.
+    LISTA : Approximate codes by a trained network.
 
     Notes
     -----
-    Minimises ``1/2 ||x - z A||**2 + alpha ||z||_1``, as scikit-learn and SPAMS do. ``Lasso(alpha=a)`` of scikit-learn has the same optimum for
-    ``a = alpha / n_features``. Codes may be sparse matrices (``sparse_output=True``), or go to a file row by row: ``encode(X, out="codes.npz")``.
+    Minimises ``1/2 ||x - z A||**2 + alpha ||z||_1``, as scikit-learn and SPAMS do. ``Lasso(alpha=a)`` of scikit-learn has the same optimum
+    for ``a = alpha / n_features``. Codes can be sparse matrices (``sparse_output=True``), or be streamed to a file,
+    ``encode(X, out="codes.npz")``.
 
     References
     ----------
@@ -127,7 +129,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
-        """Resolve ``alpha`` on rows and code them, so that the report says how well each is solved.
+        """Determine ``alpha`` from rows, encode them, and report the quality of their codes.
 
         Parameters
         ----------
@@ -190,12 +192,13 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows with the columns that the model was fitted on; NaN is a missing cell, and a row without any has the code 0.
+            Rows with the columns that the model was fitted on; NaN is a missing cell. A row without observed cells has the code 0.
 
         Returns
         -------
         ndarray or csr_array of shape (n_samples, n_components)
-            Codes, in the type of the rows; scipy's ``csr_array`` with ``sparse_output=True``. Rows that did not converge are warned of.
+            Codes, in the type of the rows; scipy's ``csr_array`` with ``sparse_output=True``. A warning gives the number of rows that did
+            not converge.
 
         See Also
         --------
@@ -214,7 +217,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         return self._output(self._model.encode(self._rows(X), self._facts()))
 
     def quality(self, X: Rows) -> Any:
-        """Return how well the code of each row is solved, from a fresh residual in double precision.
+        """Return objective and duality gap of the code of each row, from a recomputed residual in double precision.
 
         Parameters
         ----------
@@ -224,12 +227,13 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Returns
         -------
         Bunch of float64 arrays
-            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, which bounds how far it is above the least there is (with ``debias=True``
-            that of the code before); ``n_nonzero``, atoms of the code; ``squared_error``, ``||x - z A||**2``. Each of shape (n_samples,).
+            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, an upper bound on its distance from the minimum (with
+            ``debias=True``, that of the code before debiasing); ``n_nonzero``, number of atoms of the code; ``squared_error``,
+            ``||x - z A||**2``. Each of shape (n_samples,).
 
         See Also
         --------
-        path : The same along alpha.
+        path : The same for a range of alphas.
 
         Examples
         --------
@@ -244,14 +248,15 @@ class SparseCoder(SparseCoderParameters, Estimator):
         return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
 
     def path(self, X: Rows, n_alphas: int = 30) -> Any:
-        """Return objective, gap, number of atoms and squared error of each row along alpha.
+        """Return objective, gap, number of atoms and squared error of each row for a range of alphas (regularisation path).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows; NaN is a missing cell.
         n_alphas : int, default=30
-            Number of alphas, from the largest useful one for these rows down to a thousandth of it, evenly spaced in their logarithm.
+            Number of alphas, from the smallest with which all codes of these rows are 0 down to a thousandth of it, evenly spaced in their
+            logarithm.
 
         Returns
         -------
@@ -271,7 +276,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         """
         check_is_fitted(self)
         if n_alphas < 1:
-            raise ValueError(f"n_alphas={n_alphas} is not possible: it must be at least 1")
+            raise ValueError(f"n_alphas must be at least 1, got {n_alphas}")
         alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._facts())
         table = numbers.reshape(len(numbers), len(alphas), 4)
         names = ("objective", "gap", "n_nonzero", "squared_error")
@@ -288,7 +293,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            In the type of the rows.
+            Completed rows, in the type of the rows.
 
         See Also
         --------

@@ -1,4 +1,4 @@
-"""Subspace clustering: rows near a union of subspaces."""
+"""Subspace clustering: clusters of rows near a union of subspaces."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def _is_mixture(estimator):
-    """Whether rows have cluster probabilities: else these methods do not exist."""
+    """Condition of the methods of a mixture, in which rows have cluster probabilities."""
     if estimator.algorithm != "ppca-mixture":
-        raise AttributeError(f"rows have probabilities and a likelihood with algorithm='ppca-mixture', not {estimator.algorithm!r}")
+        raise AttributeError(f"cluster probabilities and likelihoods need algorithm='ppca-mixture', got {estimator.algorithm!r}")
     return True
 
 
 class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     """Subspace clustering: clusters of rows that lie near subspaces, and the subspaces.
 
-    Subspaces pass through 0, or through the mean with ``center=True``, at any angle to each other, each with a dimension of its own. The number of
-    clusters and the dimensions are found where they are not given. All rows are held in memory.
+    Subspaces pass through 0, or through the mean with ``center=True``; they may have any angles and different dimensions. The number of
+    clusters and the dimensions are estimated unless they are given. All rows are held in memory.
 
     Parameters
     ----------
@@ -81,30 +81,30 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row of the fit, from 0; clusters come by falling number of rows.
+        The cluster of each row of the fit, numbered from 0 in order of decreasing number of rows.
     dimensions_ : ndarray of shape (n_clusters,)
         Dimension of each subspace.
     subspaces_ : list of ndarray
-        For each cluster the axes of its subspace, orthonormal rows, ``dimensions_[k] x n_features``: along the first its rows have the
-        largest sum of squares.
+        For each cluster the axes of its subspace, orthonormal rows of shape ``(dimensions_[k], n_features)``, in order of decreasing sum of
+        squares of its rows along them.
     bases_ : ndarray of shape (sum of dimensions_, n_features)
-        The same axes, those of all subspaces below each other.
+        The axes of all subspaces, stacked.
     mean_ : ndarray of shape (n_features,)
         Subtracted from rows: means of the columns with ``center=True``, else zeros.
     weights_ : ndarray of shape (n_clusters,)
-        Of a mixture, the probability of each cluster.
+        Only for a mixture: the probability of each cluster.
     means_ : ndarray of shape (n_clusters, n_features)
-        Of a mixture, the mean of each cluster, from which its subspace goes out: zeros unless ``center=True``.
+        Only for a mixture: the mean of each cluster, through which its subspace passes; zeros unless ``center=True``.
     variances_ : ndarray of shape (sum of dimensions_,)
-        Of a mixture, the variance along each row of ``bases_``.
+        Only for a mixture: the variance along each row of ``bases_``.
     noise_variance_ : ndarray of shape (n_clusters,)
-        Of a mixture, the variance in every direction across each subspace.
+        Only for a mixture: the variance in every direction orthogonal to each subspace.
     n_clusters_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of clusters, of iterations, of rows and of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``objective`` is the mean squared distance of rows from their subspaces after each iteration, or the mean
+        Report of the fit; ``objective`` is the mean squared distance of rows from their subspaces after each iteration, or the mean
         log-likelihood of a row under a mixture.
 
     See Also
@@ -240,7 +240,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Clusters, from 0; of equally near ones the first.
+            Clusters, numbered from 0; in case of ties the first.
 
         See Also
         --------
@@ -258,7 +258,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
     @available_if(_is_mixture)
     def predict_proba(self, X: Rows) -> Array:
-        """Return the probability of each cluster, of a mixture (``algorithm="ppca-mixture"``).
+        """Return the probability of each cluster for each row under a mixture (``algorithm="ppca-mixture"``).
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
         See Also
         --------
-        score_samples : One number for each row.
+        score_samples : Log-likelihood of each row.
 
         Examples
         --------
@@ -346,7 +346,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         return float(np.mean(self.score_samples(X)))
 
     def _undecoded(self) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces do not determine rows")
+        raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces cannot be decoded")
 
     inverse_transform = property(_undecoded)  # type: ignore[assignment]
     decode = property(_undecoded)  # type: ignore[assignment]
@@ -358,7 +358,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
             whole.flags.writeable = False
             vars(self)[name + "_"] = whole
 
-    #: #: Computed from the model on request.
+    #: Attributes that are computed from the model on access.
     _derived = frozenset({"subspaces_", "n_clusters_"})
 
     if not TYPE_CHECKING:

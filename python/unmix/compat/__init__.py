@@ -1,4 +1,4 @@
-"""Signatures and files of other packages, computed, read and written by unmix."""
+"""Interfaces and files of other packages: their functions on the solvers of unmix, and readers and writers of their files."""
 
 from ._mne import mne
 from ._picard import picard

@@ -17,7 +17,7 @@ _MISSING = object()
 
 
 class _Writable(FastICA):
-    """MNE divides the components by standard deviations in place, so they must be writable."""
+    """FastICA with writable ``components_``: MNE divides these by standard deviations in place."""
 
     def fit(self, X, y=None):
         super().fit(X)
@@ -27,15 +27,15 @@ class _Writable(FastICA):
 
 @contextlib.contextmanager
 def mne() -> Iterator[None]:
-    """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on the solvers of unmix inside the block.
+    """Context in which ``mne.preprocessing.ICA`` with the methods ``"picard"`` and ``"fastica"`` runs on the solvers of unmix.
 
-    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the estimation of the sources is by
-    unmix. The package picard need not be installed.
+    Preprocessing (rescaling by channel type, PCA) and names remain those of MNE; only the sources are estimated by unmix. The package
+    picard need not be installed.
 
     Yields
     ------
     None
-        MNE's class is as it was when the block ends.
+        The class of MNE is restored at the end of the block.
 
     See Also
     --------

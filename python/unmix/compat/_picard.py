@@ -39,22 +39,23 @@ def picard(
     random_state: Seed = None,
     verbose: bool | int = False,
 ) -> Any:
-    """Run Picard with the arguments and results of python-picard's function: samples are columns here.
+    """Run Picard with the arguments and results of python-picard's function, in which samples are columns.
 
-    Unlike there, directions that the data do not have are dropped, no step that raises the objective is taken, and sources come in the order of the variance of their back-projection, each with its canonical sign.
+    Unlike in python-picard, directions beyond the rank of the data are dropped, no step that increases the objective is taken, and sources
+    are ordered by the variance of their back-projection, each with its canonical sign.
 
     Parameters
     ----------
     X : array-like of shape (n_features, n_samples)
         Data; samples as columns.
     fun : {"tanh", "exp", "cube"}, default="tanh"
-        The contrast; without ``ortho`` only ``"tanh"``.
+        Contrast function; without ``ortho`` only ``"tanh"``.
     n_components : int or None, default=None
         Number of sources, with ``whiten``; None for the rank of the data.
     ortho : bool, default=True
         Whether sources are a rotation of whitened coordinates.
     extended : bool or None, default=None
-        Whether sources may be sub-Gaussian as well as super-Gaussian; None where ``ortho``.
+        Whether sources may be sub-Gaussian as well as super-Gaussian; None for the value of ``ortho``.
     whiten : bool, default=True
         Whether to whiten the data first.
     return_X_mean : bool, default=False
@@ -95,9 +96,9 @@ def picard(
     Y : ndarray of shape (n_components, n_samples)
         The sources.
     X_mean : ndarray of shape (n_features,) or None
-        With ``return_X_mean``; None without ``centering``.
+        Mean of the features; None without ``centering``. Only with ``return_X_mean``.
     n_iter : int
-        With ``return_n_iter``.
+        Number of iterations. Only with ``return_n_iter``.
 
     See Also
     --------
@@ -116,7 +117,7 @@ def picard(
         raise ValueError(f"fun must be the name of a contrast, got {fun!r}; choose one of: {', '.join(_FUNCTIONS)}")
     X = np.asarray(X)
     if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} axes; give an array of shape (n_features, n_samples)")
+        raise ValueError(f"X must be an array of shape (n_features, n_samples), got {X.ndim} axes")
     rows = X.T if X.dtype in (np.float32, np.float64) else X.T.astype(np.float64)
     mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype) if centering else None
     if centering:

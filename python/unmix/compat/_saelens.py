@@ -26,8 +26,8 @@ def to_saelens(
 ) -> None:
     """Write a sparse autoencoder as a folder of SAELens: ``sae_weights.safetensors`` and ``cfg.json``.
 
-    ``SAE.load_from_disk`` of SAELens reads it. Units keep their numbers. ``activation="batch-topk"`` is written as jumprelu, with its
-    threshold for every unit, as SAELens does. Codes are those of the model: the scale of ``normalize`` is part of the parameters.
+    ``SAE.load_from_disk`` of SAELens reads it. Units keep their numbers. ``activation="batch-topk"`` is written as jumprelu, with the
+    same threshold for every unit, as in SAELens. Codes are those of the model: the scale of ``normalize`` is part of the parameters.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ def to_saelens(
     path : path
         The folder, which is created if it does not exist.
     dtype : {"float16", "bfloat16", "float32", "float64"} or None, default=None
-        Type of the numbers; None for that of the folder from which the model was read, or else of the model: nothing is rounded.
+        Type of the parameters; None for that of the folder from which the model was read, or else of the model, so that nothing is rounded.
     force : bool, default=False
-        Replace existing files in the folder.
+        Whether to replace existing files in the folder.
 
     See Also
     --------
-    from_saelens : The other way.
+    from_saelens : Reads such a folder.
 
     Examples
     --------
@@ -57,10 +57,10 @@ def to_saelens(
     from ..autoencoder import SparseAutoencoder
 
     if not isinstance(model, SparseAutoencoder):
-        raise TypeError(f"to_saelens writes a SparseAutoencoder, but a {type(model).__name__} was given")
+        raise TypeError(f"to_saelens writes a SparseAutoencoder, got a {type(model).__name__}")
     check_is_fitted(model)
     if dtype is not None and dtype not in _TYPES:
-        raise ValueError(f"dtype={dtype!r} is not possible: it must be one of {', '.join(map(repr, _TYPES))}, or None")
+        raise ValueError(f"dtype must be one of {', '.join(map(repr, _TYPES))}, or None, got {dtype!r}")
     _unmix.to_saelens(model._model, os.fspath(path), dtype, bool(force))
 
 
@@ -69,8 +69,8 @@ def from_saelens(path: Path) -> SparseAutoencoder:
 
     Units keep their numbers, and codes are those of the encoder that SAELens documents: relu (standard), topk, jumprelu or gated.
     Encoders of rows that are not centred (``apply_b_dec_to_input`` false) and the rescaling of topk (``rescale_acts_by_decoder_norm``)
-    are folded into the parameters. Other architectures and activations, normalised or reshaped rows, topk without its k, and pickled
-    files are refused by name.
+    are folded into the parameters. Other architectures and activations, normalised or reshaped rows, topk without k, and pickled
+    files are refused, with an error that names them.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def from_saelens(path: Path) -> SparseAutoencoder:
     Returns
     -------
     SparseAutoencoder
-        A fitted model, in double precision if the folder is, else in single. ``components_`` are the atoms of the folder, of any norm,
-        and there is no ``density_``.
+        A fitted model, in double precision if the parameters of the folder are, else in single. ``components_`` are the atoms of the
+        folder, of any norm, and there is no ``density_``.
 
     See Also
     --------
-    to_saelens : The other way.
+    to_saelens : Writes such a folder.
 
     Examples
     --------
