@@ -1,8 +1,8 @@
-//! Evaluation of sparse autoencoders, the strongest rows of their units, and folders of SAELens.
+//! Sparse autoencoders: evaluation, the rows with the largest codes, and folders of SAELens.
 
 use crate::call::{FactsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, tell};
+use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -23,12 +23,12 @@ pub(crate) fn evaluate(
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let (found, told) = call(py, facts.into(), dtype, None, move |run| {
-        let (mut rows, told) = input.rows(names, run)?;
+    let (found, notices) = call(py, facts.into(), dtype, None, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         let found = unmix::with_rows!(&mut rows, rows => sae::evaluate(&model, rows, run)?);
-        Ok((found.to_json().to_string(), told))
+        Ok((found.to_json().to_string(), notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     Ok(found)
 }
 
@@ -46,12 +46,12 @@ pub(crate) fn top_rows<'py>(
 ) -> PyResult<Top<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
-    let (top, told) = call(py, facts.into(), dtype, cost, move |run| {
-        let (mut rows, told) = input.rows(names, run)?;
+    let (top, notices) = call(py, facts.into(), dtype, cost, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         let top = unmix::with_rows!(&mut rows, rows => sae::top_rows(&model, rows, n, run)?);
-        Ok((top, told))
+        Ok((top, notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     let shape = [top.rows.len() / top.n.max(1), top.n];
     Ok((PyArray1::from_vec(py, top.rows).reshape(shape)?, PyArray1::from_vec(py, top.values).reshape(shape)?))
 }

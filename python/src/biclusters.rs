@@ -1,7 +1,7 @@
 //! Modules of models with non-negative codes, as JSON, and the consensus score.
 
 use crate::call::{FactsTuple, call};
-use crate::input::Input;
+use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -23,24 +23,25 @@ pub(crate) fn modules<'py>(
 ) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let (text, codes) = call(py, facts.into(), dtype, None, move |run| {
+    let (text, codes, notices) = call(py, facts.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };
-        let mut rows = input.rows(names, run)?.0;
+        let (mut rows, notices) = input.rows(names, run)?;
         rows.settle(run)?;
         let found = match starts {
             0 => of_model(&model, &rows, run)?,
             _ => pooled(&model, &rows, Refits { starts, permutations }, run)?,
         };
         let codes: Vec<f32> = found.modules.iter().flat_map(|m| m.codes.iter().copied()).collect();
-        Ok((found.to_json().to_string(), codes))
+        Ok((found.to_json().to_string(), codes, notices))
     })?;
+    warn(py, &notices)?;
     Ok((text, PyArray1::from_vec(py, codes)))
 }
 
 /// Rows and columns of biclusters, in ascending order.
 type Members = Vec<(Vec<u32>, Vec<u32>)>;
 
-/// Sum of the Jaccard indices of the cells of two sets of biclusters under the best pairing, over the size of the larger set.
+/// Sum of the Jaccard indices of the cells of two sets of biclusters under the best matching, divided by the size of the larger set.
 #[pyfunction]
 pub(crate) fn consensus_score(a: Members, b: Members) -> f64 {
     fn lent(of: &Members) -> Vec<metrics::Bicluster<'_>> {

@@ -34,9 +34,9 @@ impl From<FactsTuple> for Facts {
 /// start would take a large part of the time.
 const SMALL: u64 = 20_000_000;
 /// Interval at which signals are examined.
-const LOOK: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Time that an interrupted run has to stop; after that it is abandoned and its result is discarded.
-const PATIENCE: Duration = Duration::from_millis(300);
+const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// Runs `work`, which costs about `cost` multiply-adds (`None`: not known), and returns its result or raises its error.
 ///
@@ -53,7 +53,7 @@ pub(crate) fn call<R: Send + 'static>(
     observed(py, facts, Observer::default(), dtype, cost, work)
 }
 
-/// The same, with an observer of the iterations.
+/// [`call`] with an observer of the iterations.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ fn wait<R: Send>(
 ) -> PyResult<Caught<R>> {
     let next = |time| receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv_timeout(time);
     loop {
-        match py.detach(|| next(LOOK)) {
+        match py.detach(|| next(SIGNAL_INTERVAL)) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
@@ -124,7 +124,7 @@ fn wait<R: Send>(
                 continue;
             }
             progress.interrupt();
-            let _ = py.detach(|| next(PATIENCE));
+            let _ = py.detach(|| next(GRACE_PERIOD));
             return Err(stop);
         }
     }

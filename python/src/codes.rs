@@ -7,7 +7,7 @@ use unmix::data::{Sink, VecSink};
 use unmix::model::Encoded;
 use unmix::{AnyRows, Real, Rows, Run};
 
-/// The map of the model to apply.
+/// Which map of the model to apply.
 #[derive(Clone, Copy)]
 pub(crate) enum Direction {
     Encode,
@@ -75,7 +75,7 @@ impl Direction {
         }
     }
 
-    /// Into memory.
+    /// Applies the map and returns the result as an array in memory.
     pub(crate) fn table(
         self,
         model: &unmix::Model,
@@ -117,7 +117,7 @@ impl Direction {
         Ok((encoded, entries))
     }
 
-    /// Into a file, in the format of its extension, a few blocks at a time.
+    /// Applies the map and writes the result to a file in the format of its extension, a few blocks at a time.
     pub(crate) fn write(
         self,
         model: &unmix::Model,
@@ -169,9 +169,9 @@ impl<T: Element> Entries<T> {
 }
 
 /// Warns about rows for which an iterative encoder did not converge.
-pub(crate) fn tell_unsolved(py: Python<'_>, encoded: &Encoded) -> PyResult<()> {
+pub(crate) fn warn_unconverged(py: Python<'_>, encoded: &Encoded) -> PyResult<()> {
     for note in encoded.notes() {
-        py.import("unmix._input")?.call_method1("tell_unsolved", (note,))?;
+        py.import("unmix._input")?.call_method1("warn_unconverged", (note,))?;
     }
     Ok(())
 }

@@ -4,12 +4,13 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeE
 use pyo3::prelude::*;
 use unmix::{Caller, Dtype, Error};
 
-/// `error` as the exception that numpy and scikit-learn raise in such a case.
+/// Converts `error` to the exception that numpy and scikit-learn raise in such a case.
 ///
 /// Every class here is a scikit-learn estimator, so numbers that are not finite are reported with scikit-learn's sentence first,
 /// followed by the one with row and column. `dtype` is the type of the rows.
 ///
-/// Its facts are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need` and `got`.
+/// The fields of the error are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need`
+/// and `got`.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     let known = numbers(&error);
     let name = name(&error).map(str::to_owned);
@@ -96,7 +97,7 @@ fn exception(error: Error, dtype: Dtype) -> PyErr {
     }
 }
 
-/// The exception for a bug in this library.
+/// The exception for a panic, which is a bug in this library.
 pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> PyErr {
     let said = panic
         .downcast_ref::<String>()

@@ -1,14 +1,15 @@
-//! Results of models for incomplete rows besides codes: posteriors, and random rows.
+//! Results of models for rows with missing cells: posteriors, imputed cells, random rows.
 
 use crate::call::{Facts, FactsTuple, call};
-use crate::input::{Input, tell};
+use crate::error::raised;
+use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
 use unmix::impute::{ImputeOptions, Imputer};
 use unmix::model::Values;
-use unmix::{Dtype, Real};
+use unmix::{Dtype, Error, Real};
 
 /// Means and covariances of the codes of rows, `n x k` and `n x k x k`.
 type Posteriors<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>);
@@ -24,13 +25,13 @@ pub(crate) fn posterior<'py>(
     let input = Input::new(x)?;
     let (dtype, cost, names) = (input.dtype(), model.cost(&input), model.names());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());
-    let ((numbers, n), told) = call(py, facts.into(), dtype, cost, move |run| {
-        let (rows, told) = input.rows(names, run)?;
+    let ((numbers, n), notices) = call(py, facts.into(), dtype, cost, move |run| {
+        let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         let n = unmix::with_rows!(&rows, rows => model.posterior(rows, run, &mut sink)?);
-        Ok(((sink.0, n as usize), told))
+        Ok(((sink.0, n as usize), notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     let (mut means, mut covariances) = (Vec::with_capacity(n * k), Vec::with_capacity(n * k * k));
     for row in numbers.chunks_exact((k + k * k).max(1)) {
         means.extend_from_slice(&row[..k]);
@@ -42,8 +43,8 @@ pub(crate) fn posterior<'py>(
     ))
 }
 
-/// Parts of every row: the row filled, standard errors, draws.
-struct Deal<T> {
+/// Splits the output of an imputer into completed rows, standard errors and draws.
+struct Imputed<T> {
     p: usize,
     std: bool,
     filled: Vec<T>,
@@ -51,7 +52,7 @@ struct Deal<T> {
     draws: Vec<Vec<T>>,
 }
 
-impl<T: Real> Sink<f64> for Deal<T> {
+impl<T: Real> Sink<f64> for Imputed<T> {
     fn put(&mut self, rows: &[f64]) -> unmix::Result<()> {
         let parts = 1 + usize::from(self.std) + self.draws.len();
         for row in rows.chunks_exact(self.p * parts) {
@@ -96,28 +97,28 @@ fn filled<'py, T: Real + Element>(
 ) -> PyResult<Filled<'py>> {
     let (dtype, names, of) = (input.dtype(), model.names(), model.inner.clone());
     let p = model.inner.n_features();
-    let ((dealt, notes), told) = call(py, facts.into(), dtype, None, move |run| {
-        let (mut rows, told) = input.rows(names, run)?;
+    let ((imputed, notes), notices) = call(py, facts.into(), dtype, None, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         rows.settle(run)?;
         let imputer = Imputer::new(&of, &rows, ImputeOptions { std, draws: n_draws, bootstrap }, run)?;
         let (filled, errors) = (Vec::new(), Vec::new());
-        let mut dealt = Deal::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
-        unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut dealt)?);
-        Ok(((dealt, imputer.notes().to_vec()), told))
+        let mut imputed = Imputed::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
+        unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut imputed)?);
+        Ok(((imputed, imputer.notes().to_vec()), notices))
     })?;
-    tell(py, &told)?;
-    let n = dealt.filled.len() / p.max(1);
+    warn(py, &notices)?;
+    let n = imputed.filled.len() / p.max(1);
     let rows_of_errors = if std { n } else { 0 };
-    let draws: Vec<T> = dealt.draws.concat();
+    let draws: Vec<T> = imputed.draws.concat();
     Ok((
-        PyArray1::from_vec(py, dealt.filled).reshape([n, p])?.into_any(),
-        PyArray1::from_vec(py, dealt.errors).reshape([rows_of_errors, p])?,
+        PyArray1::from_vec(py, imputed.filled).reshape([n, p])?.into_any(),
+        PyArray1::from_vec(py, imputed.errors).reshape([rows_of_errors, p])?,
         PyArray1::from_vec(py, draws).reshape([n_draws, n, p])?.into_any(),
         notes,
     ))
 }
 
-/// Random rows from the density of a model, `n x n_features`.
+/// Random rows from the density of a model, `n x n_features`; an error if they do not fit into the available memory.
 #[pyfunction]
 pub(crate) fn sample<'py>(
     py: Python<'py>,
@@ -126,11 +127,22 @@ pub(crate) fn sample<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (inner, p) = (model.inner.clone(), model.inner.n_features());
-    let rows = call(py, Facts::default(), Dtype::F64, Some((n * p) as u64), move |_| {
-        Ok(inner.density()?.sample(n, seed))
-    })?;
+    let size = (n as u64).saturating_mul(p as u64);
+    let need_bytes = size.saturating_mul(8);
+    let have_bytes =
+        if need_bytes > QUERIED { unmix::available_memory().unwrap_or(u64::MAX) } else { u64::MAX };
+    if need_bytes > have_bytes || isize::try_from(need_bytes).is_err() {
+        let (what, remedy) = (format!("{n} random rows of {p} columns"), "draw fewer rows".to_string());
+        let have_bytes = have_bytes.min(need_bytes);
+        return Err(raised(Error::Memory { what, need_bytes, have_bytes, remedy }, Dtype::F64));
+    }
+    let rows =
+        call(py, Facts::default(), Dtype::F64, Some(size), move |_| Ok(inner.density()?.sample(n, seed)))?;
     PyArray1::from_vec(py, rows).reshape([n, p])
 }
+
+/// Memory is queried before more bytes than this are allocated; the query takes as long as a small computation.
+const QUERIED: u64 = 1 << 24;
 
 /// Values, and their standard errors.
 type ValuesAndErrors<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);

@@ -150,17 +150,17 @@ pub(crate) struct Notices {
 }
 
 /// Passes on the notes about how a file was read, as Python warnings.
-pub(crate) fn tell(py: Python<'_>, notices: &Notices) -> PyResult<()> {
+pub(crate) fn warn(py: Python<'_>, notices: &Notices) -> PyResult<()> {
     if !notices.ignored.is_empty() {
-        py.import("unmix._input")?.call_method1("tell_ignored", (&notices.ignored,))?;
+        py.import("unmix._input")?.call_method1("warn_ignored", (&notices.ignored,))?;
     }
-    tell_notes(py, &notices.notes)
+    warn_notes(py, &notices.notes)
 }
 
 /// Raises sentences as Python warnings.
-pub(crate) fn tell_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+pub(crate) fn warn_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     for note in notes {
-        py.import("unmix._input")?.call_method1("tell", (in_python(note),))?;
+        py.import("unmix._input")?.call_method1("warn", (in_python(note),))?;
     }
     Ok(())
 }

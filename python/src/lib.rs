@@ -27,7 +27,7 @@ mod toys;
 
 use call::{FactsTuple, call, observed};
 use error::{facts as facts_of, raised};
-use input::{Input, tell};
+use input::{Input, warn};
 use model::Model;
 use options::{CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -38,7 +38,7 @@ use unmix::select::{Criterion, SizeRequest, SizeRule, compare_sizes, select_comp
 mod _unmix {
     use pyo3::prelude::*;
 
-    /// A panic that a reader catches is reported as an error of its file, so its own message is suppressed.
+    /// Suppresses the message of panics that a reader catches, because they are reported as errors of the file.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         #[cfg(feature = "toys")]
@@ -87,8 +87,8 @@ mod _unmix {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are the column names of an array, `weights`
-/// the sample weights.
+/// Fits `method` with `settings` (JSON) to `x`, an array of two axes, a sparse matrix or files; `names` are the column names of an array,
+/// `weights` the sample weights, `given` the tables that are passed beside the settings.
 #[pyfunction]
 #[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -114,24 +114,24 @@ fn fit(
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
-    let (fitted, told) = observed(py, facts.into(), observer, input.dtype(), cost, move |run| {
+    let (fitted, notices) = observed(py, facts.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
-            let (mut rows, told) = input.rows(names, run)?;
+            let (mut rows, notices) = input.rows(names, run)?;
             if let Some(weights) = weights {
                 rows = rows.weighted(weights)?;
             }
             let model = unmix::fit_given(&method, &settings, given, &mut rows, run)?;
-            Ok((model, told))
+            Ok((model, notices))
         })
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     Ok(Model::new(fitted))
 }
 
-/// Tables that are given beside settings, by name.
+/// Tables that are passed beside the settings, by name.
 type Given<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
 
-/// The same in the library's type.
+/// These tables as tensors of the library.
 fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
     let tensor = |(name, table): (String, numpy::PyReadonlyArray2<'_, f64>)| {
         let table = table.as_array();
@@ -141,8 +141,8 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
     given.into_iter().flatten().map(tensor).collect()
 }
 
-/// The model of the rows of `before` followed by `x`, by `method` with `settings` (JSON). Without `before`, `init` is a model that the
-/// stream continues, or with which it starts.
+/// The model `before` of `method` with `settings` (JSON), updated with the rows `x`; without `before`, a new model. `init` is then a model
+/// whose stream is continued, or whose parameters are the initial values.
 #[pyfunction]
 #[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -167,18 +167,18 @@ fn partial_fit(
     let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
-        let (rows, told) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(names, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
         let run = &unmix::Run { invocation: invocation.as_deref(), init: start, ..*run };
         if let Some(first) = init.as_deref().filter(|_| before.is_none() && given.is_empty())
             && let Some(model) = unmix::model::continued(&method, &settings, first, &rows, run)?
         {
-            return Ok((model, told));
+            return Ok((model, notices));
         }
-        Ok((unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?, told))
+        Ok((unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?, notices))
     })?;
-    let (fitted, told) = fitted;
-    tell(py, &told)?;
+    let (fitted, notices) = fitted;
+    warn(py, &notices)?;
     Ok(Model::new(fitted))
 }
 
@@ -196,15 +196,15 @@ fn select(
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let rules = Criterion::parse(&rules).map_err(|e| raised(e, input.dtype()))?;
-    let (table, told) = call(py, facts.into(), input.dtype(), None, move |run| {
-        let (mut rows, told) = input.rows(names, run)?;
+    let (table, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
         let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
-        Ok((facts_of(table.to_json()).to_string(), told))
+        Ok((facts_of(table.to_json()).to_string(), notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     Ok(table)
 }
 
@@ -227,15 +227,15 @@ fn select_sizes(
     let (settings, rules, most) = wanted;
     let rules = SizeRule::parse(method, &rules).map_err(refused)?;
     let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    let (table, told) = call(py, facts.into(), input.dtype(), None, move |run| {
-        let (mut rows, told) = input.rows(names, run)?;
+    let (table, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
         let request = SizeRequest { settings: &settings, rules: &rules, most };
-        Ok((facts_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), told))
+        Ok((facts_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     Ok(table)
 }
 

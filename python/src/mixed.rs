@@ -1,4 +1,4 @@
-//! Mixtures with a known truth, as arrays.
+//! Synthetic mixtures and biclusters, as arrays.
 
 use numpy::{PyArray2, PyArray4, PyArrayMethods};
 use pyo3::prelude::*;
@@ -41,7 +41,7 @@ pub(crate) fn signals(py: Python<'_>, setting: String, seed: Option<u64>) -> PyR
     arrays(py, || Ok(datasets::signals(SignalDesign::named(&setting)?, seed)))
 }
 
-/// Points of two sources, turned by 45 degrees.
+/// Points in the plane: two sources, rotated by 45 degrees.
 #[pyfunction]
 #[pyo3(signature = (distribution, n_samples, seed=None))]
 pub(crate) fn points(
@@ -53,7 +53,7 @@ pub(crate) fn points(
     arrays(py, || datasets::points(Distribution::named(&distribution)?, n_samples, seed))
 }
 
-/// Pictures of discs that hide each other.
+/// Pictures of discs that occlude each other (dead leaves model).
 #[pyfunction]
 pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResult<Bound<'_, PyArray4<f64>>> {
     let made = py.detach(|| datasets::leaves(n, side, seed));

@@ -1,9 +1,9 @@
 //! The fitted model, as Python holds it.
 
 use crate::call::{Facts, FactsTuple, call};
-use crate::codes::{Direction, tell_unsolved};
+use crate::codes::{Direction, warn_unconverged};
 use crate::error::{in_python, raised};
-use crate::input::{Input, Notices, tell};
+use crate::input::{Input, Notices, warn};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
@@ -20,24 +20,24 @@ use unmix::{Dtype, Matrix};
 type Shown<'py> =
     (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>, Option<Vec<String>>);
 
-/// A fitted model. Immutable; its parameters are borrowed by numpy, read-only.
+/// A fitted model. It is immutable; numpy arrays of its parameters are read-only views of its memory.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
 pub(crate) struct Model {
     pub(crate) inner: Arc<unmix::Model>,
 }
 
-/// A component as given in Python.
+/// A component as selected in Python.
 #[derive(FromPyObject)]
-enum Asked {
+enum Selector {
     Number(i64),
     Name(String),
 }
 
-impl Asked {
+impl Selector {
     fn chosen(self) -> Chosen {
         match self {
-            Asked::Number(number) => Chosen::Number(number),
-            Asked::Name(name) => Chosen::Name(name),
+            Selector::Number(number) => Chosen::Number(number),
+            Selector::Name(name) => Chosen::Name(name),
         }
     }
 }
@@ -47,11 +47,12 @@ impl Model {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Names of columns, for messages about an array of `n_features` columns.
+    /// Names of the columns, by which those of a file are matched.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.inner.features().names.clone()
     }
 
+    /// Multiply-adds for encoding `input`; None if its shape is not known yet.
     pub(crate) fn cost(&self, input: &Input) -> Option<u64> {
         let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
@@ -73,16 +74,16 @@ impl Model {
                 let (rows, notices) = input.rows(names, run)?;
                 Ok((way.write(&model, &rows, &out, run)?, notices))
             })?;
-            tell(py, &notices)?;
-            tell_unsolved(py, &encoded)?;
+            warn(py, &notices)?;
+            warn_unconverged(py, &encoded)?;
             return Ok(None);
         }
         let (table, notices) = call(py, facts, dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             Ok((way.table(&model, &rows, run)?, notices))
         })?;
-        tell(py, &notices)?;
-        tell_unsolved(py, &table.encoded)?;
+        warn(py, &notices)?;
+        warn_unconverged(py, &table.encoded)?;
         table.into_python(py).map(Some)
     }
 }
@@ -138,7 +139,7 @@ impl Model {
         all.iter().map(|sentence| in_python(sentence)).collect()
     }
 
-    /// The same model, with a search by a Python function in its report: iterations, whether it converged, the last change, and its
+    /// The same model with the report of a search that ran in Python: number of iterations, whether it converged, the last change, and its
     /// settings as JSON.
     fn searched(
         &self,
@@ -152,7 +153,7 @@ impl Model {
         Ok(Self::new(self.inner.as_ref().clone().with_search((outcome, n_iter, residual), settings)))
     }
 
-    /// Seed of random draws.
+    /// Random seed.
     #[getter]
     fn seed(&self) -> u64 {
         self.inner.report().seed
@@ -220,7 +221,7 @@ impl Model {
         )
     }
 
-    /// The sums from which it was computed, if it stores them.
+    /// The sums from which the model was computed, if it stores them.
     fn sums(&self) -> Option<Sums> {
         Sums::of(&self.inner)
     }
@@ -234,12 +235,12 @@ impl Model {
     }
 
     /// Indices of components requested by number or name, ascending, each once; `setting` is the argument's name, for messages.
-    fn choose(&self, setting: &str, asked: Vec<Asked>) -> PyResult<Vec<usize>> {
-        let asked: Vec<Chosen> = asked.into_iter().map(Asked::chosen).collect();
-        self.inner.choose(setting, &asked).map_err(|error| raised(error, self.inner.dtype()))
+    fn choose(&self, setting: &str, asked: Vec<Selector>) -> PyResult<Vec<usize>> {
+        let chosen: Vec<Chosen> = asked.into_iter().map(Selector::chosen).collect();
+        self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
     }
 
-    /// Codes of rows, as an array, or in the file `out`.
+    /// Codes of rows, as an array, or written to the file `out`.
     #[pyo3(signature = (x, facts, out=None))]
     fn encode<'py>(
         &self,
@@ -286,7 +287,7 @@ impl Model {
             };
             Ok((sink.0, notices))
         })?;
-        tell(py, &notices)?;
+        warn(py, &notices)?;
         Ok(PyArray1::from_vec(py, scores))
     }
 
@@ -317,7 +318,7 @@ impl Model {
         in_python(&unmix_report::summary(&self.inner))
     }
 
-    /// Writes a page about the model, and about rows, to `path`.
+    /// Writes a page about the model, and about the rows `x` if given, to `path`.
     #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None)))]
     fn page<'py>(
         &self,
@@ -359,7 +360,7 @@ impl Model {
             file.finish()?;
             Ok(notices)
         })?;
-        tell(py, &notices)
+        warn(py, &notices)
     }
 
     /// The layers of a stack, the lowest first.
@@ -368,13 +369,13 @@ impl Model {
         Ok(found.map_err(|e| raised(e, self.inner.dtype()))?.into_iter().map(Model::new).collect())
     }
 
-    /// The model file's bytes.
+    /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.inner.to_bytes()).map_err(|e| raised(e, self.inner.dtype()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// From a model file's bytes.
+    /// The model in the bytes of a model file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         unmix::Model::from_bytes(bytes, Path::new("the pickle"))
@@ -393,7 +394,7 @@ impl Model {
         py.detach(|| unmix::Model::load(&path)).map(Self::new).map_err(|e| raised(e, Dtype::F64))
     }
 
-    /// Pickles contain the model file's bytes.
+    /// Pickles contain the bytes of the model file.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
@@ -421,7 +422,7 @@ impl Model {
             };
             Ok((sink.0, notices))
         })?;
-        tell(py, &notices)?;
+        warn(py, &notices)?;
         Ok(found)
     }
 
@@ -463,8 +464,8 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
 }
 
-/// The model's density, or the one that scikit-learn uses for a whitened PCA: there each axis is multiplied by its standard
-/// deviation once more, so that the variance along it is `variance (variance - noise) + noise`.
+/// The density of the model, or, if `scaled`, the one that scikit-learn uses for a whitened PCA: there each axis is multiplied by its
+/// standard deviation once more, so that the variance along it is `variance (variance - noise) + noise`.
 fn density(model: &unmix::Model, scaled: bool) -> unmix::Result<unmix::model::Gaussian> {
     let mut density = model.density()?;
     if scaled {

@@ -54,10 +54,10 @@ impl RunOptions {
             invocation: self.invocation.as_deref(),
             ..*run
         };
-        let (model, told) = fit(&run)?;
+        let (model, other) = fit(&run)?;
         if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| !model.report().outcome.is_early()) {
             checkpoint.remove()?;
         }
-        Ok((model, told))
+        Ok((model, other))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use unmix::{Event, Watch};
 
-/// What observes the iterations of a fit.
+/// How Python observes the iterations of a fit.
 #[derive(Default)]
 pub(crate) struct Observer {
     /// Called after every iteration with its number, residual, objective, maximum number and tolerance.
@@ -60,12 +60,12 @@ impl Progress {
         }
     }
 
-    /// Asks the iterations to end with their current result, where the user has requested that; whether this was the first time.
+    /// Requests that the iterations end with their current result, if the user has enabled that. Returns whether this is the first request.
     pub(crate) fn end_early(&self) -> bool {
         self.observer.keeps_interrupted && !self.ends_early.swap(true, Ordering::Relaxed)
     }
 
-    /// The exception that the callback raised, if any.
+    /// Takes the exception that the callback raised, if any.
     pub(crate) fn exception(&self) -> Option<PyErr> {
         self.exception.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
@@ -94,7 +94,7 @@ impl Progress {
         });
     }
 
-    /// Asks the run to stop.
+    /// Requests that the run stops without a result.
     pub(crate) fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! T² and Q of rows, and measures of encoders, as arrays.
 
 use crate::call::{FactsTuple, call};
-use crate::input::{Input, tell};
+use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -17,13 +17,13 @@ type Measured<'py> = (
     Bound<'py, PyArray2<f64>>,
 );
 
-/// Distributes every row to tables of these widths.
-struct Deal {
+/// Splits rows into tables of these widths.
+struct Split {
     widths: [usize; 5],
     tables: [Vec<f64>; 5],
 }
 
-impl Sink<f64> for Deal {
+impl Sink<f64> for Split {
     fn put(&mut self, rows: &[f64]) -> unmix::Result<()> {
         for row in rows.chunks_exact(self.widths.iter().sum()) {
             let mut at = 0;
@@ -39,7 +39,7 @@ impl Sink<f64> for Deal {
 /// A list of alphas, and the numbers of every row for each of them.
 type Alphas<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// T² and Q of every row and their parts; those by column have no columns unless `columns` is true.
+/// T² and Q of every row and their terms; the table of terms by column is empty unless `columns` is true.
 #[pyfunction]
 pub(crate) fn quality<'py>(
     py: Python<'py>,
@@ -51,18 +51,18 @@ pub(crate) fn quality<'py>(
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
     let p = if columns { model.n_features() } else { 0 };
-    let (dealt, told) = call(py, facts.into(), dtype, cost, move |run| {
+    let (split, notices) = call(py, facts.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
         // Errors of the model are reported before anything is read.
         let k = Quality::of(&model, parts)?.n_components();
-        let (rows, told) = input.rows(names, run)?;
-        let mut dealt = Deal { widths: [1, 1, k, k, p], tables: Default::default() };
-        unmix::with_rows!(&rows, rows => model.quality(rows, parts, run, &mut dealt)?);
-        Ok((dealt, told))
+        let (rows, notices) = input.rows(names, run)?;
+        let mut split = Split { widths: [1, 1, k, k, p], tables: Default::default() };
+        unmix::with_rows!(&rows, rows => model.quality(rows, parts, run, &mut split)?);
+        Ok((split, notices))
     })?;
-    tell(py, &told)?;
-    let (n, k) = (dealt.tables[0].len(), dealt.widths[2]);
-    let [t2, q, shares, cosines, residuals] = dealt.tables;
+    warn(py, &notices)?;
+    let (n, k) = (split.tables[0].len(), split.widths[2]);
+    let [t2, q, shares, cosines, residuals] = split.tables;
     let table = |numbers: Vec<f64>, width: usize| PyArray1::from_vec(py, numbers).reshape([n, width]);
     Ok((
         PyArray1::from_vec(py, t2),
@@ -84,13 +84,13 @@ pub(crate) fn measures<'py>(
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
     let names_of = model.code().encoder().measures();
-    let (numbers, told) = call(py, facts.into(), dtype, cost, move |run| {
-        let (rows, told) = input.rows(names, run)?;
+    let (numbers, notices) = call(py, facts.into(), dtype, cost, move |run| {
+        let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         unmix::with_rows!(&rows, rows => model.quality(rows, Parts::default(), run, &mut sink)?);
-        Ok((sink.0, told))
+        Ok((sink.0, notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     let shape = [numbers.len() / names_of.len().max(1), names_of.len()];
     Ok((names_of.to_vec(), PyArray1::from_vec(py, numbers).reshape(shape)?))
 }
@@ -106,15 +106,15 @@ pub(crate) fn sparse_path<'py>(
 ) -> PyResult<Alphas<'py>> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let ((alphas, numbers), told) = call(py, facts.into(), dtype, None, move |run| {
-        let (rows, told) = input.rows(names, run)?;
+    let ((alphas, numbers), notices) = call(py, facts.into(), dtype, None, move |run| {
+        let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         let alphas = unmix::with_rows!(&rows, rows => {
             model.path(rows, n_alphas, run, &mut sink)?
         });
-        Ok(((alphas, sink.0), told))
+        Ok(((alphas, sink.0), notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     let width = 4 * alphas.len();
     let shape = [numbers.len() / width.max(1), width];
     Ok((PyArray1::from_vec(py, alphas), PyArray1::from_vec(py, numbers).reshape(shape)?))

@@ -1,8 +1,8 @@
-//! Files as arrays: the output of a reader, before any method uses it.
+//! Rows in files: handles, and arrays as read.
 
 use crate::call::{FactsTuple, call};
 use crate::error::raised;
-use crate::input::tell_notes;
+use crate::input::warn_notes;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ impl Files {
         self.inner.paths().map(Into::into).collect()
     }
 
-    /// Facts that are known without keeping the rows.
+    /// Numbers of rows and columns, names and type, without keeping the rows.
     fn about(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<About> {
         let files = self.inner.clone();
         let about = call(py, facts.into(), Dtype::F64, None, move |run| files.about(run))?;
@@ -113,8 +113,8 @@ impl Files {
         call(py, facts.into(), Dtype::F64, None, move |run| {
             let described = files.describe(run)?;
             if described.columns.is_empty() {
-                let rows = "the columns are too many to count the missing cells of each";
-                return Err(unmix::Error::format("the input", rows, "choose some of them with columns"));
+                let found = "there are too many columns to count the missing cells of each";
+                return Err(unmix::Error::format("the input", found, "choose some of them with columns"));
             }
             Ok(described.columns.iter().map(|column| column.missing).collect())
         })
@@ -135,16 +135,16 @@ impl Files {
             let table = match rows {
                 AnyRows::F32(rows) => {
                     let p = rows.n_features();
-                    Table::F32(some(rows, most, run)?, p)
+                    Table::F32(first_rows(rows, most, run)?, p)
                 }
                 AnyRows::F64(rows) => {
                     let p = rows.n_features();
-                    Table::F64(some(rows, most, run)?, p)
+                    Table::F64(first_rows(rows, most, run)?, p)
                 }
             };
             Ok((table, notes))
         })?;
-        tell_notes(py, &notes)?;
+        warn_notes(py, &notes)?;
         Ok(match rows {
             Table::F32(numbers, p) => table(py, numbers, p)?,
             Table::F64(numbers, p) => table(py, numbers, p)?,
@@ -152,14 +152,18 @@ impl Files {
     }
 }
 
+/// Number of rows that are requested from a stream at a time.
+const PART: usize = 4096;
+
 /// The numbers of all rows, or of the first `most`.
-fn some<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
+fn first_rows<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
     let Some(most) = most else {
         return rows.into_numbers().or_else(|rows| all(&rows, run));
     };
     let (mut stream, mut numbers, p) = (rows.source().stream()?, Vec::new(), rows.n_features());
-    while numbers.len() < most * p && stream.read(most - numbers.len() / p, &mut numbers)? > 0 {}
-    numbers.truncate(most * p);
+    let goal = most.saturating_mul(p);
+    while numbers.len() < goal && stream.read((most - numbers.len() / p).min(PART), &mut numbers)? > 0 {}
+    numbers.truncate(goal);
     Ok(numbers)
 }
 

@@ -1,7 +1,7 @@
 //! Rows distributed to workers: jobs and results as bytes, and a fit to remote rows.
 
 use crate::call::{FactsTuple, call, observed};
-use crate::input::{Input, tell};
+use crate::input::{Input, warn};
 use crate::model::Model;
 use crate::options::{self, CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use unmix::shards::GatherAll;
 use unmix::{AnyRows, Dtype, Error, Real, Rows};
 
-/// A multiple of the lengths of all shards of rows of `n_features` numbers, dense or sparse.
+/// Number of rows at whose multiples rows of `n_features` columns can be divided between workers: a multiple of the lengths of all shards.
 #[pyfunction]
 pub(crate) fn shard_rows(n_features: usize, sparse: bool) -> u64 {
     match sparse {
@@ -31,15 +31,15 @@ pub(crate) fn gather_shards<'py>(
     facts: FactsTuple,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let input = Input::new(x)?;
-    let (answer, told) = call(py, facts.into(), input.dtype(), None, move |run| {
-        let (mut rows, told) = input.rows(None, run)?;
+    let (answer, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, notices) = input.rows(None, run)?;
         rows.settle(run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
-        Ok((unmix::shards::gather(&job, &rows, first_row, run)?, told))
+        Ok((unmix::shards::gather(&job, &rows, first_row, run)?, notices))
     })?;
-    tell(py, &told)?;
+    warn(py, &notices)?;
     Ok(PyBytes::new(py, &answer))
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn fit_shards(
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dtype = Dtype::named(dtype)
         .ok_or_else(|| PyRuntimeError::new_err(format!("dtype must be float32 or float64, got {dtype}")))?;
-    // The Python exception, which an error of the library cannot contain.
+    // Keeps the Python exception, because an error of the library cannot contain it.
     let raised_there = Arc::new(Mutex::new(None));
     let keep = raised_there.clone();
     let everywhere = move |job: &[u8]| {

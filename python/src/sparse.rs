@@ -55,7 +55,7 @@ impl<T: Element> Vector<T> {
 }
 
 impl LentSparse {
-    /// From a scipy object.
+    /// Borrows the arrays of a scipy object.
     pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
         let format: String = x.getattr("format")?.extract()?;
         let by_row = match format.as_str() {

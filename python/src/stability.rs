@@ -1,7 +1,7 @@
 //! Reproducibility of components on halves of the rows and with other seeds, as JSON.
 
 use crate::call::{FactsTuple, call};
-use crate::input::Input;
+use crate::input::{Input, warn};
 use crate::model::Model;
 use pyo3::prelude::*;
 use unmix::stability::{Trials, stability as tried};
@@ -18,12 +18,12 @@ pub(crate) fn stability(
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    call(py, facts.into(), dtype, None, move |run| {
-        let mut rows = input.rows(names, run)?.0;
+    let (found, notices) = call(py, facts.into(), dtype, None, move |run| {
+        let (mut rows, notices) = input.rows(names, run)?;
         rows.settle(run)?;
         let found = tried(&model, &rows, Trials { cuts, restarts }, run)?;
         let mut facts = found.to_json();
-        // The model file does not store these.
+        // Centrotypes are not stored in model files.
         let clusters = [
             ("restarts", &found.clusters.restarts),
             ("halves", &found.clusters.halves),
@@ -35,6 +35,8 @@ pub(crate) fn stability(
                 facts["clusters"][name]["centrotypes"] = serde_json::json!(rows);
             }
         }
-        Ok(facts.to_string())
-    })
+        Ok((facts.to_string(), notices))
+    })?;
+    warn(py, &notices)?;
+    Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use crate::call::{FactsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, tell};
+use crate::input::{Input, warn};
 use crate::model::Model;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -90,7 +90,7 @@ impl Sums {
             }
             Ok(notices)
         })?;
-        tell(py, &notices)
+        warn(py, &notices)
     }
 
     /// The model of `method` with `settings` (JSON) computed from the sums; it records `invocation`.
@@ -118,7 +118,7 @@ impl Sums {
         Ok(Model::new(fitted))
     }
 
-    /// From the bytes of a pickle.
+    /// The sums in the bytes of a pickle.
     #[staticmethod]
     fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
         let sums = match bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Comparisons and data of the library, as functions of arrays.
+//! Metrics and synthetic data of the library, as functions of arrays.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -120,10 +120,10 @@ pub(crate) fn union_of_subspaces(
     Ok((matrix(py, made.x)?, PyArray1::from_vec(py, labels), bases))
 }
 
-/// Pictures, rows of digits and classes of shapes.
+/// Pictures, and the indices of digits or the labels of shapes.
 type Variations<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
-/// Digits on backgrounds, and shapes.
+/// Pictures of digits with backgrounds, or of shapes.
 #[pyfunction]
 pub(crate) fn digit_variations<'py>(
     py: Python<'py>,
@@ -206,7 +206,7 @@ pub(crate) fn bernoulli_gaussian(
     noise: f64,
     orthogonal: bool,
     seed: u64,
-) -> PyResult<Spiked<'_>> {
+) -> PyResult<Matrices<'_>> {
     let made = py
         .detach(|| datasets::bernoulli_gaussian(sizes, share, noise, orthogonal, seed))
         .map_err(|e| raised(e, Dtype::F64))?;
@@ -214,7 +214,7 @@ pub(crate) fn bernoulli_gaussian(
 }
 
 /// Three matrices.
-type Spiked<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+type Matrices<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// Random directions in white noise.
 #[pyfunction]
@@ -225,7 +225,7 @@ pub(crate) fn low_rank_plus_noise(
     n_components: usize,
     signal: f64,
     seed: u64,
-) -> PyResult<Spiked<'_>> {
+) -> PyResult<Matrices<'_>> {
     let make = || datasets::low_rank_plus_noise(n_samples, n_features, n_components, signal, seed);
     let made = py.detach(make);
     Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.scores)?))

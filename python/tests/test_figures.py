@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from unmix import PCA, PPCA, FactorAnalysis, RobustPCA, SparseCoder, plot
+from unmix import PCA, PPCA, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -34,7 +34,7 @@ def test_a_map_of_gaps_shows_the_share_of_missing_cells():
     named = plot.gaps(pandas.DataFrame(X, columns=list("abcdef")))
     assert [label.get_text() for label in named.get_xticklabels()] == list("abcdef")
     for wrong in (np.zeros(3), np.zeros((0, 2))):
-        with pytest.raises(ValueError, match="give rows of numbers"):
+        with pytest.raises(ValueError, match="X must be an array of two axes with at least one row and one column"):
             plot.gaps(wrong)
     with pytest.raises(ValueError, match="2 names were given, but there are 6 columns"):
         plot.gaps(X, names=["a", "b"])
@@ -55,17 +55,26 @@ def test_held_out_cells_are_compared_with_what_they_were():
     # The coverage of a calibrated model stays within twice its confidence band.
     levels, share = right.lines[0].get_data()
     assert np.all(np.abs(share - levels) < 2 * 196 * np.sqrt(levels / 100 * (1 - levels / 100) / count) + 1)
-    with pytest.raises(ValueError, match="PCA does not fill missing cells"):
+    with pytest.raises(ValueError, match="PCA does not impute missing cells"):
         plot.held_out(PCA(2).fit(X), X)
-    with pytest.raises(ValueError, match="share=1 is not possible"):
+    with pytest.raises(ValueError, match="share must be between 0 and 1, got 1"):
         plot.held_out(model, X, share=1)
-    with pytest.raises(ValueError, match="of 6 known cells is none"):
+    with pytest.raises(ValueError, match="of 6 observed cells is less than one cell"):
         plot.held_out(model, X[:1], share=0.01)
 
 
 def test_a_traversal_adds_the_loading_of_its_component():
     X = rows()
-    for model, unit in ((PPCA(n_components=2).fit(X), 1), (PCA(2).fit(X), None)):
+    sources = np.random.RandomState(0).laplace(size=(300, 2)) @ np.random.RandomState(1).randn(2, 6)
+    for model, unit in (
+        (PPCA(n_components=2).fit(X), 1),
+        (PCA(2).fit(X), None),
+        # Codes that are whitened have a standard deviation of 1 themselves.
+        (PCA(2, whiten=True).fit(X), 1),
+        (PCA(2, whiten="zca").fit(X), 1),
+        (FastICA(2, random_state=0).fit(sources), 1),
+        (FastICA(2, whiten="arbitrary-variance", random_state=0).fit(sources), 1 / np.sqrt(300)),
+    ):
         figure = plot.traversals(model, components=[1], span=2, steps=3)
         low, middle, high = (line.get_ydata() for line in figure.axes[0].lines)
         deviation = unit or np.sqrt(model.explained_variance_[1])
@@ -91,7 +100,7 @@ def test_loadings_are_in_units_of_standard_deviations():
     oblique = FactorAnalysis(2, rotation="promax").fit(X)
     numbers = [float(text.get_text()) for text in plot.factor_correlations(oblique).texts]
     assert_allclose(numbers, oblique.factor_correlation_.ravel(), atol=0.006)
-    with pytest.raises(ValueError, match="draw a FactorAnalysis"):
+    with pytest.raises(ValueError, match="this figure is of a FactorAnalysis"):
         plot.loadings(PCA(2).fit(X))
 
 
@@ -119,7 +128,7 @@ def test_rows_beside_their_low_rank_and_sparse_parts():
     curves = plot.parts(robust, X, rows=[5]).axes
     assert_allclose(curves[1].lines[0].get_ydata(), low[5], atol=1e-4)
     assert_allclose(curves[2].lines[0].get_ydata(), X[5] - low[5], atol=1e-3)
-    with pytest.raises(ValueError, match="needs the two parts of a RobustPCA, got PCA"):
+    with pytest.raises(ValueError, match="needs the two parts of a RobustPCA, got a PCA"):
         plot.parts(PCA().fit(X))
     with pytest.raises(ValueError, match="got \\(7, 7\\) and 48 columns"):
         plot.parts(robust, shape=(7, 7))
@@ -145,7 +154,7 @@ def test_atoms_come_by_use_with_histograms_of_use_and_of_rows():
     mosaic = np.asarray(figure.axes[0].images[0].get_array(), dtype=float)
     # Atom 3 is used by nine rows, and its largest pixel is the last.
     assert mosaic[2, 2] == 1 and mosaic[1, 1] < 0.1
-    assert [ax.get_xlabel() for ax in figure.axes[1:]] == ["share of rows that use an atom", "atoms of a row"]
+    assert [ax.get_xlabel() for ax in figure.axes[1:]] == ["share of rows that use an atom", "atoms per row"]
     assert sum(bar.get_height() for bar in figure.axes[1].patches) == 6
     assert sum(bar.get_height() for bar in figure.axes[2].patches) == len(X)
     colours = plot.atoms(SparseCoder(draw.randn(600, 12)).fit(draw.randn(5, 12)), feature_shape=(2, 2, 3))
@@ -153,5 +162,5 @@ def test_atoms_come_by_use_with_histograms_of_use_and_of_rows():
     assert len(plot.atoms(coder, n_atoms=3).axes) == 3
     with pytest.raises(ValueError, match="holds 9 numbers, but the model has 4 features"):
         plot.atoms(coder, feature_shape=(3, 3))
-    with pytest.raises(ValueError, match="n_atoms=0 is not possible"):
+    with pytest.raises(ValueError, match="n_atoms must be at least 1, got 0"):
         plot.atoms(coder, n_atoms=0)

@@ -136,7 +136,7 @@ def test_a_batch_that_fails_leaves_everything_as_it_was():
 
 def test_fit_and_partial_fit_do_not_mix_silently():
     pca = PCA().fit(X[:50])
-    with pytest.warns(UserWarning, match="partial_fit starts anew"):
+    with pytest.warns(UserWarning, match="partial_fit starts a new model"):
         pca.partial_fit(X)
     same_bits(pca, grown([X]))
     assert pca.fit(X[:50]).n_samples_ == 50

@@ -104,6 +104,11 @@ def test_a_callable_finds_what_the_name_of_the_same_function_finds():
         FastICA(fun=np.tanh).fit(X)
     with pytest.warns(ConvergenceWarning, match="FastICA did not converge. Consider increasing"):
         FastICA(fun=cube, max_iter=1, tol=0).fit(X)
+    for algorithm in ("parallel", "deflation"):
+        with pytest.warns(ConvergenceWarning):
+            start = FastICA(fun=cube, algorithm=algorithm, max_iter=0, random_state=0).fit(X)
+        assert start.n_iter_ == 0 and start.report_.outcome == "max_iter" and start.report_.residual is None
+        assert_allclose(np.cov(start.transform(X).T), np.eye(4), atol=5e-3)
 
 
 @pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
@@ -127,6 +132,16 @@ def test_the_report_of_a_callable_is_of_the_search_by_it(algorithm, tmp_path):
     with pytest.warns(ConvergenceWarning, match="FastICA did not converge. Consider increasing"):
         short = FastICA(algorithm=algorithm, fun=cube, max_iter=1, tol=0, random_state=0).fit(X)
     assert (short.report_.outcome, short.report_.n_iter, short.n_iter_) == ("max_iter", 1, 1)
+
+
+def test_parts_of_warnings_are_in_the_library():
+    """The sentences of reports that are raised as warnings are found by these words."""
+    source = Path(__file__).parents[2] / "crates" / "unmix" / "src"
+    if not source.is_dir():
+        pytest.skip("the tests are not in a checkout")
+    text = re.sub(r"\\\n\s*", "", "".join(path.read_text() for path in source.rglob("*.rs")))
+    missing = [words for words in (*unmix._sources._DOUBTS, "fewer than about three digits") if words not in text]
+    assert not missing
 
 
 def test_deflation_that_did_not_converge_warns():
@@ -426,7 +441,7 @@ def test_what_sources_share():
     mixed = smooth @ mixing.T
     before, after = mutual_information(mixed), mutual_information(ICA(random_state=0).fit_transform(mixed))
     assert np.abs(after).max() < 0.03 < before.max()
-    with pytest.raises(ValueError, match="give sources of the same samples"):
+    with pytest.raises(ValueError, match="one row for each of the same samples"):
         matched_correlation(found, sources[:5])
 
 

@@ -112,6 +112,15 @@ def test_missing_cells_are_counted_and_rows_with_them_left_out(tmp_path):
     assert single.dtype == np.float32 and single.read().dtype == np.float32 and single.shape == (1, 2)
 
 
+def test_one_weight_for_a_file_and_negative_numbers_of_rows_are_refused(table):
+    rows = opened(table[0])
+    with pytest.raises(ValueError, match="one number for each row of a file, got a single number"):
+        PCA(1).fit(rows, sample_weight=2.0)
+    with pytest.raises(ValueError, match="n must be a non-negative integer, got -1"):
+        rows.head(-1)
+    assert rows.head(2**62).shape == rows.shape
+
+
 def test_columns_may_be_an_array(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n1,2,3\n4,5,7\n7,8,8\n1,0,4\n")

@@ -135,7 +135,7 @@ _CLASSES = {
 }
 
 
-#: Modules that are imported when they are first used, which keeps a fifth of the package's own memory from those who only fit.
+#: Modules that are imported on first use: they take a fifth of the package's own memory, and a fit needs none of them.
 _LATER = ("compat", "datasets", "metrics", "plot", "shards")
 
 
@@ -160,7 +160,7 @@ def load(path: Path) -> Any:
     Returns
     -------
     object
-        Fitted; parameters that are not in the file have their defaults.
+        The fitted estimator; parameters that are not in the file, such as ``verbose``, have their defaults.
 
     See Also
     --------
@@ -264,28 +264,29 @@ def report(
     model : estimator
         Fitted.
     X : array-like of shape (n_samples, n_features), or path, optional
-        Rows to show: their scatter, and some of them beside their reconstructions. Labels of a pandas index replace row numbers.
+        Rows to show: a scatter plot of their codes, and some of them beside their reconstructions. Labels of a pandas index replace
+        row numbers.
     path : path, optional
-        Where to; without it the page is returned, and a notebook shows it inline.
+        HTML file to write; without it the page is returned, and a notebook shows it inline.
     color : array-like of shape (n_samples,), optional
-        A label for each row, which colours its point.
+        A label for each row, which determines the colour of its point.
     title : str, optional
         Title of the page.
     beside : estimator, optional
-        Fitted to the same columns; its components are paired with those of ``model`` and shown beside them.
+        Another estimator, fitted to the same columns; its components are paired with those of ``model`` and shown beside them.
     rate : float, optional
-        Rows per second: time courses and spectra of the components are drawn.
+        Sampling rate, in rows per second: with it, time courses and spectra of the components are drawn.
     positions : array-like of shape (n_features, 2), optional
         Position of the sensor of each column, seen from above: to the right, and to the front.
 
     Returns
     -------
     Page or None
-        The page; None where it was written to ``path``.
+        The page; None if it was written to ``path``.
 
     See Also
     --------
-    unmix.plot.components : Figures by matplotlib.
+    unmix.plot.components : Components as matplotlib figures.
     stability : Stability of the components of a model.
 
     Examples
@@ -306,7 +307,7 @@ def report(
     if positions is not None:
         positions = np.asarray(positions, dtype=np.float64)
         if positions.ndim != 2 or positions.shape[1] != 2:
-            raise ValueError(f"positions have shape {positions.shape}; give two coordinates for each column")
+            raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
         positions = [(float(x), float(y)) for x, y in positions]
     shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, row_names)
     if path is not None:

@@ -21,14 +21,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from . import _unmix
 from ._components import components_frame
 from ._growing import Growing
-from ._input import Input, _is_path, _weights, registry, tell, tensor_names
+from ._input import Input, _is_path, _weights, registry, tensor_names, warn
 from ._options import RunOptions
 from ._read import read as read_file
 from ._report import Report
 from ._sklearn import Base
 from ._threads import threads_here
 from ._types import Array, Path, Rows
-from ._written import SIMPLE, call, made
+from ._written import SIMPLE, call_source, constructor_source
 
 if TYPE_CHECKING:
     import pandas
@@ -45,9 +45,9 @@ def _validate(cls, values, kinds):
 
 
 @functools.lru_cache(maxsize=4096)
-def _asked_of(cls, values, kinds):
-    """The settings of an estimator with these values, as JSON, and its repr."""
-    return json.dumps(_unfitted(cls, values)._settings()), made(cls, values)
+def _settings_and_source_of(cls, values, kinds):
+    """The settings of an estimator with these values, as JSON, and its constructor as source code."""
+    return json.dumps(_unfitted(cls, values)._settings()), constructor_source(cls, values)
 
 
 def _unfitted(cls, values):
@@ -89,15 +89,15 @@ def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
 
 
-#: What continues a fit that ended early.
+#: How to continue a fit that ended early, by outcome.
 ADVICE = {
     "time": "increase max_seconds, or continue from this model with init=",
     "interrupted": "continue from this model with init=, or from a checkpoint with resume=True",
 }
 
 
-class _Elsewhere:
-    """Rows held by remote workers."""
+class _RemoteRows:
+    """Shape and type of rows that remote workers hold."""
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, np.dtype(dtype)
@@ -108,7 +108,7 @@ class Estimator(RunOptions, Input, Base):
 
     _method: str
     _model: _unmix.Model
-    #: #: What a code belongs to: a component, a factor or a subspace.
+    #: Name of the units that codes belong to, for the repr: components, factors or subspaces.
     _units = "components"
     #: Whether rows of ``components_`` may be axes.
     _orthonormal = True
@@ -128,8 +128,8 @@ class Estimator(RunOptions, Input, Base):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows: an array of any layout and number type, a pandas or polars frame, the path of a file, which is streamed, or what
-            :func:`unmix.open` gave; where the method takes them, sparse rows of scipy's, in which zeros are not filled in.
+            Rows: an array of any layout and number type, a pandas or polars frame, the path of a file, which is streamed, or a handle
+            returned by :func:`unmix.open`; if the method supports it, a scipy sparse matrix, of which no dense copy is made.
             float32 is computed in float32, everything else in float64.
         y : None
             Ignored.
@@ -167,7 +167,7 @@ class Estimator(RunOptions, Input, Base):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            Sample weights: 2 counts a row twice in the fit.
+            Sample weights: 2 counts a row twice in the fit, 0 leaves it out.
 
         Returns
         -------
@@ -190,15 +190,15 @@ class Estimator(RunOptions, Input, Base):
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
     def _fit(self, X, sample_weight=None, tables=None):
-        """Fit; return the rows as read and the number of threads. ``tables`` constructs the tables that are given together with the
-        rows."""
+        """Fit; return the rows as read and the number of threads. ``tables`` is a function that returns the tables given together with
+        the rows, such as the codes that LISTA is trained to reproduce."""
         before = vars(self).copy()
         # The body of _kept_on_error inline: a context manager is a noticeable part of a small fit.
         try:
             rows = self._rows(X, reset=True)
             self._check(rows)
-            settings, written = self._asked()
-            weights, options = _weights(sample_weight, rows), self._run_options(call(written, "fit", X, sample_weight))
+            settings, written = self._settings_and_source()
+            weights, options = _weights(sample_weight, rows), self._run_options(call_source(written, "fit", X, sample_weight))
             threads = threads_here()
             facts = (self._seed(), threads, int(self.verbose))
             if tensor_names(self._method):
@@ -216,8 +216,8 @@ class Estimator(RunOptions, Input, Base):
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
         with self._kept_on_error():
             self._validate_params()
-            self._check(_Elsewhere(shape, dtype))
-            settings, written = self._asked()
+            self._check(_RemoteRows(shape, dtype))
+            settings, written = self._settings_and_source()
             facts = (self._seed(), threads_here(), int(self.verbose))
             options = self._run_options(f"unmix.shards.fit({written}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
             model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, **options)
@@ -254,15 +254,15 @@ class Estimator(RunOptions, Input, Base):
         else:
             super()._validate_params()
 
-    def _asked(self):
-        """Settings as JSON, and the repr of the estimator, with the parameters that differ from their defaults."""
+    def _settings_and_source(self):
+        """Settings as JSON, and the constructor as source code, with the parameters that differ from their defaults."""
         values, kinds = self._given()
         if SIMPLE.issuperset(kinds):
-            return _asked_of(type(self), values, kinds)
-        return json.dumps(self._settings()), made(type(self), values)
+            return _settings_and_source_of(type(self), values, kinds)
+        return json.dumps(self._settings()), constructor_source(type(self), values)
 
     def _given(self):
-        """Parameters with their types: 1, 1.0 and True are equal, but not the same."""
+        """Values of the parameters, and their types: 1, 1.0 and True are equal, but not the same setting."""
         values = self._parameters()(self)
         return values, tuple(map(type, values))
 
@@ -291,7 +291,7 @@ class Estimator(RunOptions, Input, Base):
         return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
 
     def _given_tables(self):
-        """The tables that are given beside the settings, by name, for the extension."""
+        """The parameters that are tables, by name, for the extension."""
         tables = [(name, getattr(self, name)) for name in tensor_names(self._method)]
         return [(name, _table(value, name)) for name, value in tables if value is not None]
 
@@ -305,7 +305,7 @@ class Estimator(RunOptions, Input, Base):
         """Refuse settings that are incompatible with the rows, with scikit-learn's messages. By default nothing."""
 
     def _adopt(self, model):
-        """Adopt a fitted model: its parameters become read-only attributes that share its memory."""
+        """Take a fitted model as the result of the fit: its parameters become read-only attributes that share its memory."""
         attributes = vars(self)
         attributes["_model"] = model
         if "_growing" not in attributes and (sums := model.sums()) is not None:
@@ -319,7 +319,7 @@ class Estimator(RunOptions, Input, Base):
             attributes["feature_names_in_"] = np.asarray(model.feature_names, dtype=object)
 
     def _forget(self):
-        """Drop what was fitted before: sums, a model, its parameters."""
+        """Remove the results of an earlier fit: sums, the model, and the attributes of its parameters."""
         attributes = vars(self)
         attributes.pop("_growing", None)
         model = attributes.pop("_model", None)
@@ -328,7 +328,7 @@ class Estimator(RunOptions, Input, Base):
 
     def _warn(self):
         for sentence in self._model.without_effect:
-            tell(sentence)
+            warn(sentence)
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_
@@ -339,7 +339,7 @@ class Estimator(RunOptions, Input, Base):
             doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
             if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
                 advice = doubts[-1]
-            tell(
+            warn(
                 f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",
                 ConvergenceWarning,
             )
@@ -420,12 +420,12 @@ class Estimator(RunOptions, Input, Base):
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         out : path, optional
-            A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; its ending says the format:
+            A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; the extension determines the format:
             ``.npy``, ``.npz`` (compressed sparse rows, which scipy reads), ``.csv`` or ``.tsv``.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components), or None when they were written
+        ndarray of shape (n_samples, n_components), or None if they were written to a file
             Codes.
 
         See Also
@@ -460,7 +460,7 @@ class Estimator(RunOptions, Input, Base):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features), or None when they were written
+        ndarray of shape (n_samples, n_features), or None if they were written to a file
             Rows.
 
         See Also
@@ -488,11 +488,11 @@ class Estimator(RunOptions, Input, Base):
         Parameters
         ----------
         path : path
-            Where to; nothing half-written is left there when writing fails.
+            File to write. If writing fails, no partly written file is left.
 
         See Also
         --------
-        unmix.load : Read it again.
+        unmix.load : Read the file again.
 
         Examples
         --------
@@ -535,7 +535,7 @@ class Estimator(RunOptions, Input, Base):
             )
         object.__setattr__(self, name, value)
 
-    #: #: Fitted attributes besides the parameters of the model and the quantities computed from them on request.
+    #: Fitted attributes besides the parameters of the model and the quantities computed from them on request.
     _derived: frozenset = frozenset()
 
     def _is_of_the_fit(self, name):
@@ -602,7 +602,7 @@ class Estimator(RunOptions, Input, Base):
         Returns
         -------
         pandas.DataFrame
-            One line for each component, one column for each feature.
+            One row for each component, one column for each feature.
 
         See Also
         --------
@@ -643,20 +643,20 @@ def _whole(n):
 def _mixing(estimator):
     mixing = estimator._model.mixing
     if mixing is None:
-        raise AttributeError(f"{type(estimator).__name__!r} has no mixing_: its codes do not determine rows")
+        raise AttributeError(f"{type(estimator).__name__!r} has no mixing_: its codes cannot be decoded")
     return mixing.astype(estimator.mean_.dtype, copy=False)
 
 
 def _rotation(estimator):
     if "mixing" in estimator._model.tensors or not estimator._orthonormal:
-        raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation; components_ encode and mixing_ decodes")
+        raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation_; components_ and mixing_ are its matrices")
     return estimator.components_.T
 
 
 def _std_error(estimator):
     errors = estimator._model.explained_variance_std_error
     if errors is None:
-        raise AttributeError(f"{type(estimator).__name__!r} has no variances along its components, and so no errors of them")
+        raise AttributeError(f"{type(estimator).__name__!r} has no explained_variance_, and so no standard errors of it")
     return errors.astype(estimator.mean_.dtype, copy=False)
 
 

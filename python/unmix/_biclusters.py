@@ -27,22 +27,22 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     Parameters
     ----------
     text : str
-        The facts, as JSON.
+        The results, as JSON.
     names : sequence of str or None, default=None
         Names of the columns.
     codes : ndarray or None, default=None
-        The code of every row in each module, one module after the other.
+        Codes of all rows in the first module, then those in the second, and so on.
 
     Attributes
     ----------
     rows_ : ndarray of bool of shape (n_modules, n_samples)
-        The rows of each module: those whose code is above half of the code-weighted level of its unit.
+        The rows of each module: those whose code is above half of ``sqrt(sum(y**4) / sum(y**2))`` of the codes ``y`` of its unit.
     columns_ : ndarray of bool of shape (n_modules, n_features)
-        The columns of each module: those whose loading, relative to the column's standard deviation, is above twice the root mean square of all.
+        The columns of each module: those whose loading, in standard deviations of the column, is above twice the root mean square of all.
     biclusters_ : tuple of ndarray
         ``(rows_, columns_)``, as in scikit-learn.
     signs_ : ndarray of int of shape (n_modules, n_features)
-        1 where the rows of the module have more of the column, -1 where they have less, 0 for columns that are no members.
+        1 for columns that are higher in the rows of the module, -1 for those that are lower, 0 for columns that are no members.
     codes_ : ndarray of shape (n_modules, n_samples)
         Code of every row, by the unit that describes the module, in single precision.
     concentration_ : ndarray of shape (n_modules,)
@@ -50,24 +50,25 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     information_ : ndarray of shape (n_modules,)
         ``log(1 + w' noise^-1 w) / 2``: information of the unit about a row, in nats. NaN for models without a noise variance.
     stability_ : ndarray of shape (n_modules,)
-        Share of the starts that have a unit of the module. NaN where no refits were made.
+        Fraction of the fits from different starts that have a unit of the module. NaN if no refits were made.
     q_value_ : ndarray of shape (n_modules,)
-        Modules of rows with permuted columns that are at least as concentrated, a permutation, over the modules that are. NaN without
-        permutations. The null has no correlations, so that a dense background of correlated columns is not in it.
+        Estimated false discovery rate among the modules that are at least as concentrated: the number of such modules of rows with
+        permuted columns, mean over the permutations, divided by their number. NaN without permutations. Under this null hypothesis
+        columns are independent, so a dense background of correlated columns is not part of it.
     halves_ : ndarray of shape (n_modules,)
-        The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN where no refits were made.
+        The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN if no refits were made.
     halves_chance_ : float
-        The same for loadings in random order, mean over the modules.
+        Chance level of ``halves_``: the same for loadings in random order, mean over the modules.
     rare_, small_ : ndarray of bool of shape (n_modules,)
-        At most ``max(3, 5 %)`` of the rows; of the columns.
+        Whether the module has at most ``max(3, 5 %)`` of the rows; of the columns.
     units_ : list of ndarray of int of shape (n_units, 2)
-        The units that were found to be alike: number of the fit, and of the unit in it; the first one describes the module.
+        The similar units that form the module: number of the fit, and of the unit in it; the first one describes the module.
     n_starts_, n_permutations_ : int
-        Fits that units are from, and permuted copies of the rows.
+        Number of fits whose units are pooled, and number of permuted copies of the rows.
 
     See Also
     --------
-    unmix.biclusters : The function that returns it.
+    unmix.biclusters : The function that returns this object.
     unmix.metrics.consensus_score : Agreement of two sets of biclusters.
 
     Examples
@@ -178,16 +179,16 @@ def biclusters(
     X : array-like of shape (n_samples, n_features), or path
         The rows.
     n_starts : int, default=8
-        Fits whose units are pooled: the first from independent components, the others from random numbers. 0 takes the units of
-        the fitted estimator alone, without stability and q-values.
+        Number of fits whose units are pooled: the first starts from independent components, the others from random numbers. 0 for
+        the units of the fitted estimator alone, without stability and q-values.
     n_permutations : int, default=2
-        Copies of the rows whose columns are permuted independently of each other, each fitted from as many starts.
+        Number of copies of the rows whose columns are permuted independently of each other, each fitted from as many starts.
     random_state : int, RandomState or None, default=None
         Seed of starts, permutations and halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
     max_seconds : float or None, default=None
-        Fits end after so many seconds in all, with what they have.
+        Time limit in seconds for all fits together, which then end with their current results.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def biclusters(
 
     See Also
     --------
-    unmix.stability : Components that halves of the rows find again.
+    unmix.stability : Reproducibility of components.
 
     Examples
     --------

@@ -15,6 +15,11 @@ def _moved(new, old):
 
 
 def symmetric(z, g, start, max_iter, tol):
+    """All sources at once (Hyvärinen 1999): ``w <- E[g(w z) z'] - E[g'(w z)] w``, then the nearest orthonormal matrix.
+
+    ``z`` are white coordinates, one row for each; ``g`` returns g(y) and the mean of g'(y) over the last axis. Returns the rows of the
+    rotation, the number of iterations, whether the last change was below ``tol``, and that change (None without an iteration).
+    """
     w = _rotation(start)
     for n_iter in range(1, max_iter + 1):
         values, slope = g(w @ z)
@@ -26,6 +31,10 @@ def symmetric(z, g, start, max_iter, tol):
 
 
 def deflation(z, g, start, max_iter, tol):
+    """One source after another, each orthogonal to those before; arguments and results as for `symmetric`, the number of iterations and
+    the last change as maxima over the sources."""
+    if max_iter == 0:
+        return _rotation(start), 0, False, None
     found, most, converged, largest = np.zeros((0, len(z)), dtype=z.dtype), 0, True, None
     for w in start:
         w = w / np.linalg.norm(w)

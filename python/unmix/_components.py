@@ -7,16 +7,16 @@ import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
 
-def chosen(model, setting, asked):
+def chosen(model, setting, selection):
     """Indices of components, ascending, each once.
 
     Parameters
     ----------
     model : fitted model of the extension
-        Whose components are meant.
+        The model whose components are selected.
     setting : str
         Name of the argument, for messages.
-    asked : int, str, sequence of these, or boolean mask of shape (n_components,)
+    selection : int, str, sequence of these, or boolean mask of shape (n_components,)
         Numbers count from 0, negative ones from the end; names are those of ``get_feature_names_out``; text such as ``"0-2"`` is a
         range with both ends.
 
@@ -27,11 +27,11 @@ def chosen(model, setting, asked):
     Raises
     ------
     ValueError
-        For anything else, and for components that the model does not have.
+        For other types, and for components that the model does not have.
     """
-    each = [asked] if isinstance(asked, (str, Integral)) or np.ndim(asked) == 0 else list(asked)
-    is_mask = np.asarray(asked).dtype == bool if isinstance(asked, np.ndarray) else each and all(isinstance(one, (bool, np.bool_)) for one in each)
-    if is_mask and np.ndim(asked) > 0:
+    each = [selection] if isinstance(selection, (str, Integral)) or np.ndim(selection) == 0 else list(selection)
+    is_mask = np.asarray(selection).dtype == bool if isinstance(selection, np.ndarray) else each and all(isinstance(one, (bool, np.bool_)) for one in each)
+    if is_mask and np.ndim(selection) > 0:
         if len(each) != model.n_codes:
             raise ValueError(
                 f"{setting} is a mask of {len(each)} values, but the model has {model.n_codes} components; give one value for each"
@@ -40,7 +40,7 @@ def chosen(model, setting, asked):
     for one in each:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (str, Integral)):
             raise ValueError(
-                f"{setting}={asked!r} is not possible: {one!r} is neither the number nor the name of a component; give integers, names, "
+                f"{setting}={selection!r} is not possible: {one!r} is neither the number nor the name of a component; give integers, names, "
                 f"or a mask of {model.n_codes} booleans"
             )
     # No model has more components than this.
@@ -58,16 +58,16 @@ def _words(word, n):
     return range(int(ends[1]), int(ends[2]) + 1) if int(ends[2]) < n else [min(int(ends[2]), 2**62)]
 
 
-def ordered(model, setting, asked):
-    """The same in the requested order, if that is a sequence: of duplicates the first is kept."""
-    is_mask = isinstance(asked, np.ndarray) and asked.dtype == bool or np.ndim(asked) == 1 and all(isinstance(a, (bool, np.bool_)) for a in asked)
-    if isinstance(asked, (str, Integral)) or np.ndim(asked) != 1 or is_mask:
-        return chosen(model, setting, asked).tolist()
-    return list(dict.fromkeys(int(i) for one in asked for i in chosen(model, setting, [one])))
+def ordered(model, setting, selection):
+    """Indices of components as from `chosen`, but in the requested order if that is a sequence: of duplicates the first is kept."""
+    is_mask = isinstance(selection, np.ndarray) and selection.dtype == bool or np.ndim(selection) == 1 and all(isinstance(a, (bool, np.bool_)) for a in selection)
+    if isinstance(selection, (str, Integral)) or np.ndim(selection) != 1 or is_mask:
+        return chosen(model, setting, selection).tolist()
+    return list(dict.fromkeys(int(i) for one in selection for i in chosen(model, setting, [one])))
 
 
 def in_frame(estimator, rows, given):
-    """Rows as configured by ``set_output``, with the columns of the fit and the index of the input."""
+    """Rows in the container configured by ``set_output``, with the columns of the fit and the index of the input."""
     kind = _get_output_config("transform", estimator)["dense"]
     if kind == "default":
         return rows

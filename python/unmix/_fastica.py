@@ -1,4 +1,4 @@
-"""FastICA with scikit-learn's signature, as a class and as a function."""
+"""FastICA with scikit-learn's interface, as a class and as a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ._input import _is_path, tell
+from ._input import _is_path, warn
 from ._by_callable import deflation, symmetric
 from ._parameters import FastICAParameters
 from ._sources import Sources, read, start
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FastICA(FastICAParameters, Sources):
-    """FastICA: parameters, attributes, warnings and iterations are those of scikit-learn's class of this name.
+    """FastICA with the parameters, attributes, warnings and iterations of scikit-learn's class of this name.
 
     :class:`ICA` has more algorithms, one scale of tolerances, and never accepts a step that increases the objective.
 
@@ -92,7 +92,7 @@ class FastICA(FastICAParameters, Sources):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations (the maximum over sources with ``"deflation"``), and numbers of sources, rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
         Report of the fit.
 
@@ -103,8 +103,9 @@ class FastICA(FastICAParameters, Sources):
 
     Notes
     -----
-    The fixed point of each row ``w`` of the rotation, ``w <- E[z g(w z)] - E[g'(w z)] w`` with ``g = G'`` and whitened coordinates
-    ``z``, then the nearest rotation (``"parallel"``) or what is orthogonal to the rows before (``"deflation"``).
+    An iteration is the fixed-point step ``w <- E[z g(w z)] - E[g'(w z)] w`` of each row ``w`` of the rotation, with ``g = G'`` and
+    whitened coordinates ``z``, followed by the nearest rotation (``"parallel"``), or by orthogonalisation against the rows found before
+    (``"deflation"``).
 
     References
     ----------
@@ -127,7 +128,7 @@ class FastICA(FastICAParameters, Sources):
         if not callable(self.fun) and not 1 <= (self.fun_args or {}).get("alpha", 1.0) <= 2:
             raise ValueError("alpha must be in [1,2]")
         if not self.whiten and self.n_components is not None:
-            tell("Ignoring n_components with whiten=False.")
+            warn("Ignoring n_components with whiten=False.")
         if _is_path(rows):
             return
         n, p = rows.shape
@@ -137,7 +138,7 @@ class FastICA(FastICAParameters, Sources):
         k = p if not self.whiten else min(n, p) if self.n_components is None else self.n_components
         if self.whiten and k > min(n, p):
             k = min(n, p)
-            tell(f"n_components is too large: it will be set to {k}")
+            warn(f"n_components is too large: it will be set to {k}")
         if self.w_init is not None and np.shape(self.w_init) != (k, k):
             raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {np.shape(self.w_init)}")
 
@@ -163,8 +164,8 @@ class FastICA(FastICAParameters, Sources):
         given = [name for name in ("checkpoint", "init", "callback", "max_seconds") if getattr(self, name) is not None]
         if given:
             raise ValueError(
-                "fastica with a callable fun keeps no checkpoint, starts from no model, calls no callback and has no time limit; choose one of "
-                f"'logcosh', 'exp', 'cube' and 'skew', or leave {' and '.join(given)} out"
+                f"{' and '.join(given)} cannot be used with a callable fun, whose iterations support no checkpoint, init, callback or "
+                f"max_seconds; choose one of 'logcosh', 'exp', 'cube' and 'skew', or leave {' and '.join(given)} out"
             )
         with self._kept_on_error():
             try:
@@ -175,7 +176,7 @@ class FastICA(FastICAParameters, Sources):
                     warnings.simplefilter("ignore")
                     rows, _ = super()._fit(X)
                 rotation, *ended = self._by_callable(np.asarray(read(rows)), seed)
-                # The rows of the rotation in white coordinates, in any order and with any signs.
+                # The rows of the rotation of whitened coordinates, in arbitrary order and with arbitrary signs.
                 self._start, self._ended = rotation, ended
                 return super()._fit(X)
             finally:
@@ -203,8 +204,8 @@ class FastICA(FastICAParameters, Sources):
             found = self.fun(y, **args)
             if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != y.shape or np.shape(found[1]) != y.shape[:-1]:
                 raise ValueError(
-                    f"fun={self.fun!r} is not possible: it must return two arrays, its values and the mean over the last axis of "
-                    "its slope"
+                    f"fun={self.fun!r} is not possible: it must return two arrays, g(x) of the shape of x and the mean of g'(x) over the "
+                    "last axis"
                 )
             return found
 
@@ -240,18 +241,18 @@ class FastICA(FastICAParameters, Sources):
         if callable(self.fun) and vars(self).pop("_ended", None) is None:
             return
         for sentence in self._model.without_effect:
-            tell(sentence)
+            warn(sentence)
         if not self._model.end[1]:
             early = self._model.end[0] == "interrupted"
             advice = "It was interrupted: init=<this estimator> continues." if early else "Consider increasing tolerance or the maximum number of iterations."
-            tell(f"FastICA did not converge. {advice}", ConvergenceWarning)
+            warn(f"FastICA did not converge. {advice}", ConvergenceWarning)
         k, rank = self._model.n_components, self._model.end[2]
         if self.whiten_solver == "eigh" and rank is not None and rank < min(self._model.end[3], self.n_features_in_):
-            tell(
-                "There are some small singular values, using whiten_solver = 'svd' might lead to more accurate results; ours have "
-                f"been left out, and {k} sources are kept"
+            warn(
+                "There are some small singular values, using whiten_solver = 'svd' might lead to more accurate results; directions "
+                f"with such singular values were left out, and {k} sources are kept"
             )
-        self._tell_doubts()
+        self._warn_doubts()
 
     @property
     def _unmixing(self):
@@ -268,7 +269,7 @@ class FastICA(FastICAParameters, Sources):
         X : array-like of shape (n_samples, n_features), or path
             Rows with the columns that the model was fitted on.
         copy : bool, default=True
-            Accepted for scikit-learn's sake; rows are never overwritten.
+            Accepted for compatibility with scikit-learn; rows are never overwritten.
 
         Returns
         -------
@@ -298,7 +299,7 @@ class FastICA(FastICAParameters, Sources):
         X : array-like of shape (n_samples, n_components), or path
             Sources.
         copy : bool, default=True
-            Accepted for scikit-learn's sake; sources are never overwritten.
+            Accepted for compatibility with scikit-learn; sources are never overwritten.
 
         Returns
         -------
@@ -338,7 +339,7 @@ def fastica(
     compute_sources: bool = True,
     return_n_iter: bool = False,
 ) -> Any:
-    """Run FastICA and return matrices, as scikit-learn's function of this name does.
+    """Run FastICA and return matrices, like scikit-learn's function of this name.
 
     Parameters
     ----------
@@ -380,9 +381,9 @@ def fastica(
     S : ndarray of shape (n_samples, n_components) or None
         The sources.
     X_mean : ndarray of shape (n_features,) or None
-        With ``return_X_mean``.
+        Mean of the rows; None with ``whiten=False``. Only with ``return_X_mean``.
     n_iter : int
-        With ``return_n_iter``.
+        Number of iterations. Only with ``return_n_iter``.
 
     See Also
     --------
@@ -408,7 +409,9 @@ def fastica(
         whiten_solver=whiten_solver,
         random_state=random_state,
     )
-    sources = ica.fit_transform(X) if compute_sources else ica.fit(X) and None
+    sources = ica.fit_transform(X) if compute_sources else None
+    if not compute_sources:
+        ica.fit(X)
     found = [ica.whitening_ if whiten else None, ica._unmixing, sources]
     if return_X_mean:
         found.append(ica.mean_ if whiten else None)

@@ -1,4 +1,4 @@
-"""Axes of figures."""
+"""Axes that figures are drawn into."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._components import in_frame
-from ._input import tell
+from ._input import warn
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ else:
 
 
 class Gaps(_Estimator):
-    """Estimators whose codes are posterior means: NaN is a missing cell."""
+    """Estimators that take rows with missing cells (NaN): their codes are posterior means given the observed cells."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -31,14 +31,14 @@ class Gaps(_Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows; NaN is a missing cell. A row without any cell has the prior: mean 0, covariance the identity.
+            Rows; NaN is a missing cell. A row without observed cells has the prior: mean 0, covariance the identity.
 
         Returns
         -------
         means : ndarray of shape (n_samples, n_components)
-            What ``transform`` returns (but for ``FactorAnalysis(scores="bartlett")``), in float64.
+            Posterior means, as ``transform`` returns them (except with ``FactorAnalysis(scores="bartlett")``), in float64.
         covariances : ndarray of shape (n_samples, n_components, n_components)
-            The same for all rows that have the same cells.
+            Posterior covariances, equal for rows with the same observed cells.
 
         See Also
         --------
@@ -58,9 +58,9 @@ class Gaps(_Estimator):
     def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20) -> Any:
         """Fill the missing cells of rows; observed cells are left unchanged.
 
-        A cell is filled with its conditional mean given the observed cells of its row. Standard errors are those of a new observation of the cell. For
-        the rows that the model was fitted to with missing cells, they include the uncertainty of its parameters, by the bootstrap (refits to resampled rows);
-        for other rows the parameters are treated as known, with a warning.
+        A cell is filled with its conditional mean given the observed cells of its row. Standard errors are those of a new observation of
+        the cell. For the rows that the model was fitted to with missing cells, they include the uncertainty of its parameters, by the
+        bootstrap (refits to resampled rows); for other rows the parameters are treated as known, with a warning.
 
         Parameters
         ----------
@@ -69,19 +69,19 @@ class Gaps(_Estimator):
         return_std : bool, default=False
             Whether to return the standard error of every filled cell.
         n_draws : int, default=0
-            Number of draws of the rows for multiple imputation: fills of the refits, with noise. :func:`unmix.metrics.pool` combines what
-            is estimated from each.
+            Number of completed tables for multiple imputation, with missing cells drawn from their conditional distribution under a
+            refit each. :func:`unmix.metrics.pool` combines the estimates from these tables.
         bootstrap : int, default=20
-            Refits to resampled rows, for errors and draws; 0 treats the parameters as known.
+            Number of refits to resampled rows, for standard errors and draws; 0 treats the parameters as known.
 
         Returns
         -------
         filled : ndarray of shape (n_samples, n_features)
             In the type of the rows.
         std : ndarray of shape (n_samples, n_features), with ``return_std=True``
-            In float64; 0 for observed cells.
+            Standard errors, in float64; 0 for observed cells.
         draws : ndarray of shape (n_draws, n_samples, n_features), with ``n_draws``
-            In the type of the rows; the same for the same fit.
+            Completed tables, in the type of the rows; reproducible, from the seed of the fit.
 
         See Also
         --------
@@ -107,11 +107,11 @@ class Gaps(_Estimator):
         check_is_fitted(self)
         for name, value in (("n_draws", n_draws), ("bootstrap", bootstrap)):
             if value < 0:
-                raise ValueError(f"{name}={value} is not possible: it must be at least 0")
+                raise ValueError(f"{name} must be at least 0, got {value}")
         wanted = (bool(return_std), int(n_draws), int(bootstrap))
         filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._facts(), wanted)
         for note in notes:
-            tell(note)
+            warn(note)
         filled, std = (in_frame(self, table, X) for table in (filled, std))
         found = [filled, *([std] if return_std else []), *([draws] if n_draws else [])]
         return found[0] if len(found) == 1 else tuple(found)

@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._input import _weights, tell
+from ._input import _weights, warn
 from ._threads import threads_here
 from ._types import Rows
-from ._written import call
+from ._written import call_source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,12 +53,12 @@ class Incremental:
         Returns
         -------
         object
-            When a batch fails, the sums are unchanged.
+            The estimator. If a batch fails, the sums are unchanged.
 
         See Also
         --------
         fit : Fit all rows at once.
-        merge : A model of the rows of two.
+        merge : A model of the rows of two models.
 
         Examples
         --------
@@ -69,27 +69,22 @@ class Incremental:
         """
         growing = vars(self).get("_growing")
         if growing is None and "_model" in vars(self):
-            tell(
-                "partial_fit starts anew: fit does not keep the sums of its rows, so they are not part of the model that grows "
-                "now; use partial_fit from the first batch on"
+            warn(
+                "partial_fit starts a new model: fit does not keep the sums of its rows, so the rows of the earlier fit are not part "
+                "of it; use partial_fit from the first batch on"
             )
-        before = vars(self).copy()
-        try:
+        with self._kept_on_error():
             rows = self._rows(X, reset=growing is None, min_samples=1)
             sums = _unmix.Sums() if growing is None else growing.sums
             facts = (self._seed(), threads_here(), int(self.verbose))
             sums.add(self._method, rows, facts, self._names(rows), _weights(sample_weight, rows))
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
         self._forget()
         n_features, names = sums.columns
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        settings, written = self._asked()
-        self._growing = Growing(sums, settings, facts, call(written, "partial_fit", X, sample_weight))
+        settings, written = self._settings_and_source()
+        self._growing = Growing(sums, settings, facts, call_source(written, "partial_fit", X, sample_weight))
         return self
 
     def _solve(self):
@@ -106,7 +101,7 @@ class Incremental:
         Parameters
         ----------
         other : estimator of the same class
-            Both hold their sums: they were fitted by ``partial_fit``, or merged, or fitted by ``unmix fit --sums``.
+            Both must hold their sums: fitted by ``partial_fit`` or by ``unmix fit --sums``, or merged.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Notebook output: tables of facts as HTML, and pages inline."""
+"""Output in notebooks: tables as HTML, and pages inline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-#: #: Maximum number of rows of a table in a notebook.
+#: Maximum number of rows of a table in a notebook.
 _MOST_ROWS = 60
 
 
@@ -39,7 +39,7 @@ class Page:
 
     See Also
     --------
-    unmix.report : The function that returns it.
+    unmix.report : The function that returns this object.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class Page:
         Parameters
         ----------
         path : path
-            Where to.
+            HTML file to write.
 
         See Also
         --------
-        unmix.report : Writes it itself where ``path`` is given.
+        unmix.report : Writes the page itself if ``path`` is given.
 
         Examples
         --------

@@ -28,7 +28,7 @@ def tensor_names(method):
     return [s["name"] for s in registry()[method]["settings"] if s["tensor"] and not s["with_rows"]]
 
 
-def tell(message, category=UserWarning):
+def warn(message, category=UserWarning):
     """Warn at the caller's line, from any depth of unmix's and scikit-learn's code."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
@@ -36,14 +36,14 @@ def tell(message, category=UserWarning):
     warnings.warn(message, category, stacklevel=level)
 
 
-def tell_ignored(columns):
+def warn_ignored(columns):
     """Warn about columns that were ignored."""
-    tell(f"columns that the model was not fitted on are ignored: {', '.join(columns)}")
+    warn(f"columns that the model was not fitted on are ignored: {', '.join(columns)}")
 
 
-def tell_unsolved(message):
+def warn_unconverged(message):
     """Warn about rows for which an iterative encoder did not converge."""
-    tell(message, ConvergenceWarning)
+    warn(message, ConvergenceWarning)
 
 
 def _is_path(X):
@@ -65,7 +65,8 @@ def _file(X):
     return X if isinstance(X, _unmix.Files) else os.fspath(X)
 
 
-#: #: Objects of other packages that hold rows in their own form, by package and class name: what to give instead.
+#: Objects of other packages that contain rows but cannot be converted to an array, by package and class name: what they are, and what to
+#: pass instead.
 _HOLDERS = {
     ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
@@ -75,7 +76,7 @@ _HOLDERS = {
 
 
 def _refuse_holders(X):
-    """Say what to give instead of an object of another package that numpy cannot convert to a table."""
+    """Raise an error for objects of other packages that numpy cannot convert to a table; it says what to pass instead."""
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
         for (holder, prefix), remedy in _HOLDERS.items():
@@ -104,6 +105,8 @@ def _weights(sample_weight, rows):
     if isinstance(sample_weight, Real) and not _is_path(rows):
         return [float(sample_weight)] * rows.shape[0]
     weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        raise ValueError("sample_weight must have one number for each row of a file, got a single number; leave it out for equal weights")
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
     return weights.tolist()
@@ -112,13 +115,13 @@ def _weights(sample_weight, rows):
 class Input:
     """Conversion of rows and codes for estimators."""
 
-    #: #: Minimum number of rows of a fit.
+    #: Minimum number of rows of a fit.
     _min_samples = 2
 
     def _rows(self, X, reset=False, min_samples=None):
-        """Rows as the extension takes them: a path, or an array of two axes that is a copy only where it has to be.
+        """Rows in the form that the extension takes: a path, or an array of two axes, copied only if necessary.
 
-        Numbers are not scanned here: what is not finite is found by the pass over the rows that reads them anyway.
+        Numbers are not scanned here: those that are not finite are found by the first pass over the rows.
         """
         least = (min_samples or self._min_samples) if reset else 1
         if _is_path(X):
@@ -171,7 +174,7 @@ class Input:
         if len(kept) != len(known):
             return X
         extra = [str(c) for c in columns if c not in names]
-        tell_ignored(extra)
+        warn_ignored(extra)
         return X[kept]
 
     def _codes(self, X):

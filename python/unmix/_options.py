@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 class Iteration(NamedTuple):
     """An iteration of a fit, as a ``callback`` receives it.
 
-    A solver that runs inside another one, as for each of ``n_init`` starts, reports its own iterations, and counts them from 1.
+    A solver that runs inside another one, such as for each of ``n_init`` starts, reports its own iterations, counted from 1.
 
     Parameters
     ----------
     n_iter : int
-        Its number, from 1: of an iteration, or of an epoch of methods that are trained on batches.
+        Number of the iteration, counted from 1, or of the epoch for methods that are trained on mini-batches.
     residual : float or None
-        The quantity that ``tol`` bounds; None where there is none.
+        The quantity that ``tol`` bounds; None if there is none.
     objective : float or None
-        The objective, where the solver computes one.
+        The objective, if the solver computes one.
     max_iter : int or None
-        The maximum number of iterations, where there is one.
+        The maximum number of iterations, if there is one.
     tol : float or None
-        The tolerance that ends the iterations, where there is one.
+        The tolerance that ends the iterations, if there is one.
 
     See Also
     --------
@@ -43,16 +43,16 @@ class Iteration(NamedTuple):
 
     Examples
     --------
-    The residuals of a fit, which ends after five iterations at most:
+    The residuals of a fit that ends after at most five iterations:
 
     >>> import numpy as np, unmix
     >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
     >>> residuals = []
-    >>> def look(iteration):
+    >>> def record(iteration):
     ...     residuals.append(iteration.residual)
     ...     if iteration.n_iter == 5:
     ...         raise StopIteration
-    >>> model = unmix.ICA(callback=look, random_state=0).fit(X)
+    >>> model = unmix.ICA(callback=record, random_state=0).fit(X)
     >>> len(residuals) == model.n_iter_
     True
     """
@@ -83,7 +83,7 @@ def keep_interrupted() -> Iterator[None]:
 
     See Also
     --------
-    Iteration : What a callback receives, which can end a fit, too.
+    Iteration : The argument of a callback, which can end a fit, too.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def keep_interrupted() -> Iterator[None]:
 
 
 class ShareName(StrOptions):
-    """The name of a share of the variance, as the table of rules has it: ``"share-0.9"``."""
+    """Constraint of a parameter: the name of a rule for a share of the variance, such as ``"share-0.9"``."""
 
     def __init__(self) -> None:
         super().__init__({"share-0.9"})
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether this is such a name."""
+        """Return whether ``val`` is such a name."""
         if not isinstance(val, str) or not val.startswith("share-"):
             return False
         try:
@@ -132,13 +132,13 @@ class RunOptions:
     init: Any = None
 
     def _run_options(self, call):
-        """Options of the run for the extension; ``call`` is the call as written, which the model records."""
+        """Options of the run for the extension; ``call`` is the call as source code, which the model records."""
         keeps = _keeps_interrupted.get()
         if self.max_seconds is self.callback is self.checkpoint is self.init is None and not self.resume and not keeps:
             return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
         if self.resume and checkpoint is None:
-            raise ValueError("resume=True needs a checkpoint to continue from; give checkpoint='a path'")
+            raise ValueError("resume=True needs a checkpoint to resume from; give the path of one as checkpoint")
         return {
             "max_seconds": self.max_seconds,
             "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
@@ -148,7 +148,7 @@ class RunOptions:
         }
 
     def _called_back(self):
-        """The callback, for the numbers of an iteration as the extension passes them."""
+        """The callback as a function of the numbers that the extension passes after an iteration."""
         callback = self.callback
         return None if callback is None else lambda *values: callback(Iteration(*values))
 
@@ -175,10 +175,10 @@ class RunOptions:
         return clone
 
 
-#: #: Allowed values of ``init`` in addition to a method's choices.
+#: Allowed values of ``init`` in addition to a method's choices.
 START = [RunOptions, str, os.PathLike, None]
 
-#: #: Allowed values of the run options.
+#: Allowed values of the run options.
 RUN_OPTIONS = {
     "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
     "callback": [callable, None],

@@ -1,4 +1,4 @@
-"""Figures of dictionaries: all atoms in one mosaic, how often rows use them, and the number of atoms per row."""
+"""Figures of dictionaries: a mosaic of the atoms, and histograms of their use and of the number of atoms per row."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
 
-#: #: Maximum number of atoms in a mosaic, and of panels with curves.
+#: Maximum number of atoms in a mosaic, and of panels with curves.
 _MOST_PICTURES, _MOST_CURVES = 512, 32
 
 
 def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | None = None, n_atoms: int | None = None) -> Figure:
-    """Draw the atoms of a dictionary, those that rows use most first.
+    """Draw the atoms of a dictionary in order of decreasing use.
 
-    As one mosaic of pictures when the features have a shape of two axes (or three, the last of 3 colours), else as curves. One scale for each
-    atom, symmetric about 0.
+    Atoms are drawn as one mosaic of pictures if the features have a shape of two axes (or three, the last of 3 colours), else as curves.
+    Each atom has its own scale, symmetric about 0.
 
     Parameters
     ----------
     model : fitted estimator with ``components_``
-        As ``DictionaryLearning``, ``SparseCoder`` or ``CompleteDictionary``.
+        Such as ``DictionaryLearning``, ``SparseCoder`` or ``CompleteDictionary``.
     X : array-like of shape (n_samples, n_features), or path, optional
-        Rows to code. Atoms come by the number of these that use them, and two histograms are drawn beside: the use of each atom, and the atoms
-        of each row. Without rows atoms come by ``usage_``, or in the order of the model where it has none.
+        Rows to encode. Atoms are ordered by the number of these rows that use them, and two histograms are drawn: of the use of the atoms,
+        and of the number of atoms per row. Without rows, atoms are ordered by ``usage_``, or as in the model if it has none.
     feature_shape : tuple of int, optional
         Shape of one sample, as in ``(8, 8)``; by default that of the model.
     n_atoms : int, optional
@@ -39,7 +39,7 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
     Returns
     -------
     matplotlib Figure
-        The mosaic, or a panel for each atom; with rows two histograms more.
+        The mosaic, or a panel for each atom; with rows also the two histograms.
 
     See Also
     --------
@@ -52,7 +52,7 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
     >>> X = np.random.RandomState(0).randn(200, 16)
     >>> model = unmix.DictionaryLearning(9, max_epochs=1, random_state=0).fit(X)
     >>> [ax.get_xlabel() for ax in unmix.plot.atoms(model, X, feature_shape=(4, 4)).axes]
-    ['', 'share of rows that use an atom', 'atoms of a row']
+    ['', 'share of rows that use an atom', 'atoms per row']
     """
     check_is_fitted(model)
     import matplotlib.pyplot as plt
@@ -63,7 +63,7 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
     if np.prod(shape) != p:
         raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {p} features")
     if n_atoms is not None and n_atoms < 1:
-        raise ValueError(f"n_atoms={n_atoms} is not possible: it must be at least 1")
+        raise ValueError(f"n_atoms must be at least 1, got {n_atoms}")
     used = None if X is None else _used(model, X)
     usage = getattr(model, "usage_", None) if used is None else used.mean(axis=0)
     order = np.arange(len(drawn)) if usage is None else np.argsort(-np.asarray(usage), kind="stable")
@@ -124,8 +124,8 @@ def _curves(figure: Figure, grid: GridSpec, drawn: Array) -> None:
 def _histograms(above: Axes, below: Axes, used: Array) -> None:
     share, each = used.mean(axis=0), used.sum(axis=1)
     above.hist(share, bins=min(30, max(5, len(share) // 4)), color="0.4")
-    above.set(xlabel="share of rows that use an atom", ylabel="atoms", title=f"{np.count_nonzero(share == 0)} atoms without use")
+    above.set(xlabel="share of rows that use an atom", ylabel="atoms", title=f"{np.count_nonzero(share == 0)} unused atoms")
     low, high = int(each.min()), int(each.max())
     step = -(-(high - low + 1) // 40)
     below.hist(each, bins=(np.arange(low, high + step + 1, step) - 0.5).tolist(), color="0.4")
-    below.set(xlabel="atoms of a row", ylabel="rows", title=f"{each.mean():.1f} on average")
+    below.set(xlabel="atoms per row", ylabel="rows", title=f"mean {each.mean():.1f}")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: #: Maximum number of lines of a map.
+#: Maximum number of pixel rows of a map.
 _MOST_LINES = 400
-#: #: Maximum number of column names on a map.
+#: Maximum number of column names on a map.
 _MOST_NAMES = 30
 
 
@@ -29,28 +29,28 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows; NaN is a missing cell. Of more than 400 rows, runs of consecutive rows share a line, which shows the share of its cells that
-        is missing.
+        Rows; NaN is a missing cell. If there are more than 400 rows, each line of the map stands for several consecutive rows, and shows
+        the fraction of missing cells.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With the map; its title tells how many cells are missing, and of how many rows and columns.
+        With the map; its title has the percentage of missing cells, and the numbers of rows and columns that have any.
 
     See Also
     --------
-    held_out : Filled cells beside the values that they had.
+    held_out : Imputed values against held-out ones.
 
     Examples
     --------
     >>> import unmix
     >>> ax = unmix.plot.gaps([[1, float("nan")], [2, 3]])
     >>> ax.get_title()
-    '25 % of the cells missing: in 1 of 2 rows, in 1 of 2 columns'
+    '25 % of the cells are missing: in 1 of 2 rows, in 1 of 2 columns'
     """
     names = [str(name) for name in (getattr(X, "columns", ()) if names is None else names)]
     missing = np.isnan(_table(X))
@@ -65,7 +65,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     ax.set(
         xlabel="column",
         ylabel="row",
-        title=f"{100 * missing.mean():.3g} % of the cells missing: in {missing.any(axis=1).sum()} of {n} rows, "
+        title=f"{100 * missing.mean():.3g} % of the cells are missing: in {missing.any(axis=1).sum()} of {n} rows, "
         f"in {missing.any(axis=0).sum()} of {p} columns",
     )
     if 0 < len(names) <= _MOST_NAMES:
@@ -77,31 +77,32 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
 def held_out(
     model: Any, X: Rows, share: float = 0.1, random_state: int = 0, level: float = 0.95, bootstrap: int = 0
 ) -> Figure:
-    """Hide some of the known cells, fill them by the model, and draw the fills beside the values that were hidden.
+    """Hold out some of the observed cells, impute them by the model, and draw imputed against held-out values.
 
-    The model is used as it is: its parameters have seen the hidden cells where ``X`` are the rows of its fit. For errors of prediction
-    fit it to other rows, or to rows from which the same cells were removed.
+    The model is not refitted: if ``X`` are the rows that it was fitted to, its parameters depend on the held-out cells. For prediction
+    errors, fit it to other rows.
 
     Parameters
     ----------
     model : fitted estimator with ``impute``
-        As ``PPCA``.
+        Such as ``PPCA``.
     X : array-like of shape (n_samples, n_features)
         Rows; NaN is a missing cell.
     share : float, default=0.1
-        Share of the known cells that is hidden, at random.
+        Fraction of the observed cells that is held out, at random.
     random_state : int, default=0
-        Seed of the choice.
+        Seed of the random choice of cells.
     level : float, default=0.95
         Level of the intervals.
     bootstrap : int, default=0
-        As in ``impute``: refits to resampled rows, used only where the rows are those of the fit.
+        As in ``impute``: number of refits to resampled rows, used only if the rows are those of the fit.
 
     Returns
     -------
     matplotlib Figure
-        Two panels: the fills with their intervals over the hidden values, with the root mean squared error; and the share of hidden values
-        inside their intervals for levels from 50 to 99 %, with its 95 % band for calibrated intervals.
+        Two panels: imputed values, with their intervals, against held-out values, and the root mean squared error; and the coverage of
+        the intervals, the percentage of held-out values inside them, for levels from 50 to 99 %, with its 95 % band for calibrated
+        intervals.
 
     See Also
     --------
@@ -115,14 +116,14 @@ def held_out(
     >>> X = draw.randn(300, 2) @ draw.randn(2, 6) + 0.3 * draw.randn(300, 6)
     >>> figure = unmix.plot.held_out(unmix.PPCA(n_components=2).fit(X[:150]), X[150:])
     >>> [ax.get_ylabel() for ax in figure.axes]
-    ['filled value', 'share inside, %']
+    ['imputed value', 'coverage, %']
     """
     check_is_fitted(model)
     if not hasattr(model, "impute"):
-        raise ValueError(f"{type(model).__name__} does not fill missing cells; take PPCA, LinearEigenGAN or FactorAnalysis")
+        raise ValueError(f"{type(model).__name__} does not impute missing cells; use PPCA, LinearEigenGAN, FactorAnalysis or MatrixCompletion")
     for name, value in (("share", share), ("level", level)):
         if not 0 < value < 1:
-            raise ValueError(f"{name}={value} is not possible: it must be between 0 and 1")
+            raise ValueError(f"{name} must be between 0 and 1, got {value}")
     truth, hidden = _hidden(_table(X), share, random_state)
     filled, std = model.impute(np.where(hidden, np.nan, truth), return_std=True, bootstrap=bootstrap)
     truth, filled, std = (np.asarray(of, dtype=np.float64)[hidden] for of in (truth, filled, std))
@@ -137,18 +138,18 @@ def held_out(
 def _table(X):
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
-        raise ValueError(f"X has shape {table.shape}; give rows of numbers")
+        raise ValueError(f"X must be an array of two axes with at least one row and one column, but has shape {table.shape}")
     return table
 
 
 def _hidden(X, share, random_state):
     """X, and a mask of the cells to hold out."""
-    seen = np.flatnonzero(~np.isnan(X))
-    count = round(share * len(seen))
+    observed = np.flatnonzero(~np.isnan(X))
+    count = round(share * len(observed))
     if count == 0:
-        raise ValueError(f"share={share} of {len(seen)} known cells is none; give a larger share, or more rows")
+        raise ValueError(f"share={share} of {len(observed)} observed cells is less than one cell; give a larger share, or more rows")
     hidden = np.zeros(X.size, dtype=bool)
-    hidden[np.random.default_rng(random_state).choice(seen, count, replace=False)] = True
+    hidden[np.random.default_rng(random_state).choice(observed, count, replace=False)] = True
     return X, hidden.reshape(X.shape)
 
 
@@ -157,7 +158,7 @@ def _fills(ax, truth, filled, std, level):
     inside = np.abs(truth - filled) <= reach * std
     # With more, the bars would overlap.
     shown = np.linspace(0, len(truth) - 1, min(len(truth), 400)).astype(int)
-    for here, colour, name in ((inside, "C0", "interval holds the value"), (~inside, "C3", "interval does not")):
+    for here, colour, name in ((inside, "C0", "inside the interval"), (~inside, "C3", "outside")):
         at = shown[here[shown]]
         if len(at):
             ax.errorbar(
@@ -167,8 +168,8 @@ def _fills(ax, truth, filled, std, level):
     ax.plot(ends, ends, color="0.5", linewidth=1, zorder=0)
     error = np.sqrt(np.mean((truth - filled) ** 2))
     ax.set(
-        xlabel="hidden value",
-        ylabel="filled value",
+        xlabel="held-out value",
+        ylabel="imputed value",
         title=f"{len(truth)} cells: root mean squared error {error:.3g}, {100 * inside.mean():.3g} % inside {100 * level:.3g} % intervals",
     )
     ax.title.set_fontsize("small")
@@ -183,7 +184,6 @@ def _coverage(ax, truth, filled, std):
     share = (off[:, None] <= reach).mean(axis=0)
     band = 1.96 * np.sqrt(levels * (1 - levels) / len(off))
     ax.fill_between(100 * levels, 100 * (levels - band), 100 * (levels + band), color="0.85", label="95 % band of calibrated intervals")
-    ax.plot(100 * levels, 100 * share, color="C0", label="found")
-    ax.set(xlabel="level of the interval, %", ylabel="share inside, %")
+    ax.plot(100 * levels, 100 * share, color="C0", label="observed coverage")
+    ax.set(xlabel="level of the interval, %", ylabel="coverage, %")
     ax.legend(frameon=False, loc="upper left")
-

@@ -1,4 +1,4 @@
-"""Figures of models with latent variables: the effect of each on a row, and tables of factor analysis."""
+"""Figures of models with latent variables: the effect of each on a row, and loadings of factor analysis."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def traversals(
     Parameters
     ----------
     model : fitted estimator with ``inverse_transform``
-        As ``LinearEigenGAN``, ``PPCA`` or ``PCA``: the standard deviation of a latent variable is 1 where the model says so, and the root
-        of ``explained_variance_`` for coordinates along axes.
+        Such as ``LinearEigenGAN``, ``PPCA`` or ``PCA``. The standard deviation of a code is the root of ``explained_variance_`` for
+        coordinates along axes, and 1 for latent variables, factors, sources and whitened codes.
     components : int, str, sequence of these, or mask of bool, optional
-        Which latent variables, from top to bottom; the first 8 when left out.
+        Latent variables to draw, from top to bottom; by default the first 8.
     feature_shape : tuple of int, optional
         Shape of one sample, as in ``(28, 28)``; by default that of the model. Samples of two axes (or three, the last of 3 colours) are
         drawn as strips of pictures, all others as curves.
     span : float, default=3.0
-        How far to go, in standard deviations.
+        Largest value of the latent variable, in standard deviations.
     steps : int, default=7
-        Rows for each latent variable, at least 2.
+        Number of rows drawn for each latent variable, at least 2.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def traversals(
 
     See Also
     --------
-    components : The loadings alone.
+    components : The loadings of each component.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def traversals(
     """
     check_is_fitted(model)
     if steps < 2 or not span > 0:
-        raise ValueError(f"span={span} and steps={steps} are not possible: span must be positive, steps at least 2")
-    k, p = model.n_components_, model.n_features_in_
+        raise ValueError(f"span must be positive and steps at least 2, got span={span} and steps={steps}")
+    k, p = model._model.n_codes, model.n_features_in_
     shown = list(range(min(k, 8))) if components is None else ordered(model._model, "components", components)
     shape = tuple(feature_shape or model._model.feature_shape or (p,))
     if np.prod(shape) != p:
@@ -79,13 +79,13 @@ def loadings(model: Any, ax: Axes | None = None) -> Axes:
     model : fitted ``FactorAnalysis``
         Its loadings and uniquenesses.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        One line for each column of the rows, in units of its standard deviation: its loadings on the factors, and the share of its variance
-        that is unique, marked with ``H`` at Heywood cases.
+        One line for each column, in units of its standard deviation: its loadings on the factors, and its uniqueness as a fraction of its
+        variance, with ``H`` at Heywood cases.
 
     See Also
     --------
@@ -127,9 +127,9 @@ def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted ``FactorAnalysis``
-        With an oblique rotation, as ``rotation="promax"``; of other rotations the factors are uncorrelated.
+        With an oblique rotation, such as ``rotation="promax"``; after other rotations factors are uncorrelated.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -164,8 +164,11 @@ def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def _standard_deviation(model, i):
-    """The change of a code for one standard deviation of its latent variable."""
-    if hasattr(model, "latent_scale_") or hasattr(model, "heywood_"):
+    """The standard deviation of code ``i``."""
+    whiten = getattr(model, "whiten", False)
+    if whiten == "arbitrary-variance":
+        return float(1 / np.sqrt(model.n_samples_))
+    if whiten or hasattr(model, "latent_scale_") or hasattr(model, "heywood_"):
         return 1.0
     variance = getattr(model, "explained_variance_", None)
     return 1.0 if variance is None else float(np.sqrt(variance[i]))
@@ -214,7 +217,7 @@ def _curves(rows, shown, places):
 
 def _needs(model, attribute, what):
     if not hasattr(model, attribute):
-        raise ValueError(f"{type(model).__name__} has no {what}; draw a FactorAnalysis")
+        raise ValueError(f"{type(model).__name__} has no {what}; this figure is of a FactorAnalysis")
 
 
 def _standardized(model):
@@ -237,4 +240,3 @@ def _named(ax, model, p):
 def _numbers(ax, table):
     for (i, j), value in np.ndenumerate(table):
         ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color="white" if abs(value) > 0.65 else "black")
-

@@ -1,4 +1,4 @@
-"""Figures of modules: all of them in one map, and one of them in detail."""
+"""Figures of modules (biclusters): a map of several, and one in detail."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-#: #: Number of modules whose members a map shows first.
+#: Maximum number of modules on a map.
 _MOST_MODULES = 12
-#: #: Maximum number of column names on a map.
+#: Maximum number of column names on a map.
 _MOST_NAMES = 60
-#: #: Number of columns of a module that are drawn: those that differ most.
+#: Maximum number of columns of a module that are drawn: those whose means differ most.
 _MOST_LINES = 24
 
 
@@ -28,23 +28,23 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
     Parameters
     ----------
     found : Biclusters
-        As :func:`unmix.biclusters` returns it.
+        The result of :func:`unmix.biclusters`.
     X : array-like of shape (n_samples, n_features)
         The rows of the modules, dense or sparse.
     n_modules : int, default=6
-        Modules that are drawn, at most 12. Rows and columns of none of them are left out.
+        Number of modules to draw, at most 12. Rows and columns that belong to none of them are left out.
     ax : matplotlib Axes, optional
-        Where to; new axes when left out.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib Axes
-        Rows downwards, columns to the right, in the order of the modules; a frame around the members of each. Colours are standard deviations of
-        each column from its mean, cut off at 4.
+        Rows downwards, columns to the right, in the order of the modules; a frame around the members of each. Colours are deviations from
+        the mean of the column, in standard deviations, clipped at 4.
 
     See Also
     --------
-    module : One module, row by row.
+    module : One module in detail.
 
     Examples
     --------
@@ -78,18 +78,19 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     Parameters
     ----------
     found : Biclusters
-        As :func:`unmix.biclusters` returns it.
+        The result of :func:`unmix.biclusters`.
     X : array-like of shape (n_samples, n_features)
         The rows of the modules, dense or sparse.
     i : int, default=0
         Number of the module.
     color : array-like of shape (n_samples,), optional
-        A class for each row, which colours the points.
+        A class for each row, which determines the colour of its point.
 
     Returns
     -------
     matplotlib Figure
-        Above, the code of every row by the unit that describes the module: members as filled points. Below, the member columns that differ most as a heat map, members first.
+        Above, the code of every row in the unit that describes the module, members as filled points. Below, a heat map of the member
+        columns whose means differ most, with member rows first.
 
     See Also
     --------
@@ -107,7 +108,7 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     import matplotlib.pyplot as plt
 
     if not 0 <= i < len(found):
-        raise ValueError(f"there are {len(found)} modules, numbered from 0; module {i} is none of them")
+        raise ValueError(f"i must be the number of one of the {len(found)} modules, counted from 0, got {i}")
     z, member = _standardised(X, found), found.rows_[i]
     columns = np.flatnonzero(found.columns_[i])
     signed = z[:, columns] * found.signs_[i][columns]
@@ -141,7 +142,7 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
 def _standardised(X, found) -> Array:
     x = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
     if x.shape != (found.rows_.shape[1], found.columns_.shape[1]):
-        raise ValueError(f"X has the shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
+        raise ValueError(f"X has shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
     scale = x.std(axis=0)
     return (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
 

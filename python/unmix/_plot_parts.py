@@ -1,4 +1,4 @@
-"""Figures of robust PCA: rows and their low-rank and sparse parts."""
+"""Figures of robust PCA and subspace clustering: low-rank and sparse parts of rows, and affinities between rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 def parts(
     model: Any, X: Rows | None = None, rows: Sequence[int] = (0,), shape: tuple[int, int] | None = None
 ) -> Figure:
-    """Draw rows beside their low-rank part and their sparse part: pictures where a row is one, else curves.
+    """Draw rows beside their low-rank part and their sparse part, as pictures or as curves.
 
     Parameters
     ----------
     model : RobustPCA
         The fitted model.
     X : array-like of shape (n_samples, n_features), default=None
-        The rows, complete; None for those of the fit, as long as the estimator holds them.
+        Rows without missing cells; None for those of the fit, which only the estimator that was fitted to them holds.
     rows : sequence of int, default=(0,)
-        Which of them, a line of panels for each.
+        Indices of the rows to draw; there is a line of panels for each.
     shape : tuple of int, default=None
-        Height and width of a row that is a picture; None for curves.
+        Height and width of the picture that a row is; None for curves.
 
     Returns
     -------
@@ -55,19 +55,17 @@ def parts(
 
     check_is_fitted(model)
     if not hasattr(model, "noise_std_"):
-        raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got {type(model).__name__}; fit RobustPCA")
+        raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got a {type(model).__name__}")
     if X is None:
         low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
         whole = low + sparse
     else:
         whole = np.asarray(X, dtype=float)[list(rows)]
-        low = model.inverse_transform(model.transform(whole))
-        # As ``sparse_``: residuals beyond the noise, or beyond rounding errors if there is no noise.
-        least = 4.5 * model.noise_std_ if model.noise_std_ else 1e-4 * np.sqrt(np.mean(low**2))
-        sparse = np.where(abs(whole - low) > least, whole - low, 0)
+        low = model._low_rank(whole)
+        sparse = model._sparse(whole, low)
     p = low.shape[1]
     if shape is not None and shape[0] * shape[1] != p:
-        raise ValueError(f"shape must have as many pixels as rows have columns, got {shape} and {p} columns; give height and width")
+        raise ValueError(f"shape must have as many pixels as rows have columns, got {shape} and {p} columns")
     size = (7.5, 2.2 * len(low)) if shape is not None else (9, 1.8 * len(low))
     figure, panels = plt.subplots(len(low), 3, figsize=size, squeeze=False, layout="constrained")
     for line, i, *three in zip(panels, rows, whole, low, sparse):
@@ -93,25 +91,25 @@ def _panel(ax: Axes, values: Array, three: list[Array], title: str, shape: tuple
 
 
 def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
-    """Draw affinities of rows, those of one cluster next to each other.
+    """Draw the affinities between rows as a matrix, with the rows of a cluster next to each other.
 
     Parameters
     ----------
     similarity : array-like of shape (n_samples, n_samples)
-        Affinities, not negative.
+        Non-negative affinities.
     labels : array-like of shape (n_samples,)
-        The cluster of each row, or what it is compared with.
+        The cluster of each row, or its known class.
     ax : matplotlib.axes.Axes, default=None
-        Axes to draw into; None for a new figure.
+        Axes to draw into; None for those of a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes drawn into; lines separate the clusters.
+        With the matrix; lines separate the clusters.
 
     See Also
     --------
-    unmix.SubspaceClustering : Labels to order rows by.
+    unmix.SubspaceClustering : Estimates such clusters.
 
     Examples
     --------
@@ -123,7 +121,7 @@ def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
     table, labels = np.asarray(similarity, dtype=float), np.asarray(labels)
     if table.ndim != 2 or table.shape != (len(labels), len(labels)):
         raise ValueError(
-            f"affinities must have a row and a column for each label, got shape {table.shape} and {len(labels)} labels; give all of them"
+            f"affinities must have a row and a column for each label, got shape {table.shape} and {len(labels)} labels"
         )
     order = np.argsort(labels, kind="stable")
     ax = axes_or_new(ax)

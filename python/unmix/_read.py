@@ -1,4 +1,4 @@
-"""Files as rows: opened, to be streamed by everything that takes rows, or read into an array."""
+"""Rows in files: a handle from which they are streamed, or an array."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ def _dtype(dtype):
 
 
 class Files:
-    """Files whose rows are read when they are needed: what :func:`unmix.open` returns.
+    """A handle to rows in files, which are read when they are needed; returned by :func:`unmix.open`.
 
-    Every function and estimator of unmix that takes rows takes such a handle and streams. The files must stay as they are: one that
-    was modified after it was opened is refused.
+    Every function and estimator of unmix that takes rows also takes such a handle, and streams the rows. The files must not change: one
+    that was modified after it was opened is refused.
 
     Parameters
     ----------
     path : path or list of paths
         As for :func:`unmix.open`.
     settings : dict
-        The others of its arguments, all of them.
+        All keyword arguments of :func:`unmix.open`, by name.
 
     See Also
     --------
-    unmix.open : Makes one.
+    unmix.open : The function that returns this object.
 
     Examples
     --------
@@ -111,12 +111,12 @@ class Files:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns; None where the file has none."""
+        """Names of the columns; None if the file has none."""
         return self._known()[2]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type that rows are computed in: float32 or float64."""
+        """The type of the computations with these rows: float32 or float64."""
         return np.dtype(self._known()[3])
 
     @property
@@ -137,16 +137,16 @@ class Files:
         Parameters
         ----------
         n : int, default=5
-            How many, at most.
+            Maximum number of rows.
 
         Returns
         -------
         ndarray of shape (n, n_features)
-            In the type that rows are computed in; missing cells are NaN.
+            In the type ``dtype``; missing cells are NaN.
 
         See Also
         --------
-        Files.read : All of them.
+        Files.read : All rows.
 
         Examples
         --------
@@ -156,6 +156,8 @@ class Files:
         >>> unmix.open(path).head(1)
         array([[1., 2.]])
         """
+        if not isinstance(n, Integral) or n < 0:
+            raise ValueError(f"n must be a non-negative integer, got {n!r}")
         return self._files.read(_facts(), int(n))
 
     def read(self) -> Array:
@@ -164,11 +166,11 @@ class Files:
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            In the type that rows are computed in; missing cells are NaN.
+            In the type ``dtype``; missing cells are NaN.
 
         See Also
         --------
-        Files.head : The first of them.
+        Files.head : The first rows.
 
         Examples
         --------
@@ -252,31 +254,31 @@ def open(
     patch_seed: int = 0,
     normalise: bool = False,
 ) -> Files:
-    """Open files, to be streamed by everything that takes rows.
+    """Open files as a handle to their rows, which every function that takes rows streams.
 
     Only the lengths and modification times of the files are read; rows are read when they are needed, and never all at once. The
-    settings are the flags of the command line.
+    options correspond to those of the command line.
 
     Parameters
     ----------
     path : path or list of paths
-        ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, Arrow, ``.safetensors``, idx, ``.wav``, images or a folder of
-        images, each also ``.gz`` where that is usual. Several files follow each other as rows; ``.wav`` files stand side by
-        side as channels. Patterns such as ``"part-*.npy"`` are files by name.
-        The index of a pandas table is left out, with a warning, unless ``columns`` asks for it; images are rotated according to
-        their EXIF orientation; checksums of Parquet pages are verified, where there are any.
+        ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.parquet``, Arrow, ``.safetensors``, idx, ``.wav``, images
+        or a folder of images, many of them also as ``.gz``. Several files are concatenated as rows in the given order; ``.wav``
+        files are channels of one recording. Patterns such as ``"part-*.npy"`` stand for the matching files, in order of their names.
+        The index of a pandas table is left out, with a warning, unless ``columns`` names it; images are rotated according to
+        their EXIF orientation; checksums of Parquet pages are verified, if there are any.
     columns, drop : str or list of str and int, optional
-        Columns to read, in this order, and columns to leave out: names, or numbers from 0; as text also ``"a,b,5-9"``.
+        Columns to read, in this order, and columns to leave out: names, or numbers counted from 0; also as text, ``"a,b,5-9"``.
     key : str, optional
-        Name of the array in a file that holds several.
+        Name of the array, for a file that contains several.
     transpose : bool, default=False
-        Rows are channels: read columns as samples.
+        Whether rows of the file are channels: its columns are then samples.
     rows_axis : int, optional
         The axis of an array that runs over samples, 0 by default; the others are flattened.
     feature_shape : tuple of int, optional
-        Shape of one sample; refused where it does not fit.
+        Shape of one sample; its product must be the number of columns.
     header : bool, optional
-        Whether the first line of a text file holds names; detected by default.
+        Whether the first line of a text file contains names; detected by default.
     skip_rows : int, default=0
         Lines to skip at the start of a text file.
     delimiter : str, optional
@@ -284,19 +286,19 @@ def open(
     decimal : {".", ","}, default="."
         Decimal separator of a text file.
     na : str or list of str, default=()
-        Marks of missing cells in a text file, in addition to empty cells, NA, NaN and null.
+        Markers of missing cells in a text file, in addition to empty cells, NA, NaN and null.
     missing : {"keep", "drop"}, default="keep"
-        Rows with missing cells: ``"drop"`` leaves them out, with a warning that has their number; kept cells are NaN,
-        which most methods refuse.
+        Treatment of rows with missing cells: ``"drop"`` leaves them out, and a warning gives their number; ``"keep"`` reads missing
+        cells as NaN, which most methods refuse.
     dtype : {"float32", "float64"}, optional
-        The type that numbers are computed in. By default float32 for numbers that are stored as float32 or float16, float64
-        for everything else.
+        The type of the computations. By default float32 for numbers that are stored as float32 or float16, float64 for all
+        others.
     rows : (int, int or None) or slice, optional
-        The first row to take, and the one after the last.
+        The first row to read, and the one after the last.
     grey, rgb : bool, default=False
-        Read images in grey, or in colour; by default as the first of them.
+        Read images as grey, or as colour; by default like the first image.
     patches : (int, int), optional
-        Height and width of the patches that images are cut into.
+        Height and width of patches to cut from images.
     stride, padding, number, patch_seed, normalise : int, int, int, int, bool
         Stride of the patches in pixels; padding in pixels on every side; number of patches to draw, and their random seed; whether
         to standardise each patch (zero mean, unit variance).
@@ -333,19 +335,19 @@ _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 
 
 def read(path: Path | Sequence[Path], **settings: Any) -> Array:
-    """Read files as ``fit`` and the command line would, and return their rows.
+    """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     Parameters
     ----------
     path : path or list of paths
         As for :func:`unmix.open`.
     **settings
-        Those of :func:`unmix.open`.
+        Keyword arguments of :func:`unmix.open`.
 
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        Type float32 for numbers that are stored as float32 or float16, float64 for everything else. Nothing is rescaled, except
+        Type float32 for numbers that are stored as float32 or float16, float64 for all others. Nothing is rescaled, except
         images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN.
 
     See Also

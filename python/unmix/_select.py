@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _unmix
 from ._html import table
-from ._input import _weights, registry, tell
+from ._input import _weights, registry, warn
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
 from .pca import PCA
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Choices:
-    """Shared parts of both tables of rules: facts, and the number chosen by each rule."""
+    """Shared parts of both tables of rules: the numbers of components that the rules select."""
 
     n_samples: float
     estimates: dict[str, str]
@@ -47,7 +47,7 @@ class _Choices:
         Returns
         -------
         pandas.DataFrame
-            One line for each rule of a :class:`Selection`, for each number of components of a :class:`Comparison`.
+            One row for each rule of a :class:`Selection`, or for each number of components of a :class:`Comparison`.
 
         See Also
         --------
@@ -70,7 +70,7 @@ class _Choices:
 
     def _chosen(self, rule: Any, name: Any) -> int:
         if name not in self._k:
-            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._k)}")
+            raise KeyError(f"{rule!r} was not requested; choose one of: {', '.join(self._k)}")
         return self._k[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -83,24 +83,24 @@ class _Choices:
 class Selection(_Choices, Mapping[Any, int]):
     """Results of the rules: a mapping from the rule's name to its number of components.
 
-    A share is looked up by its number, as in ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
+    A share of the variance is a key as a number, ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
     ``"minka"``.
 
     Parameters
     ----------
     text : str
-        The facts, as JSON.
+        The results, as JSON.
 
     Attributes
     ----------
     suggested : int
-        The suggested number: Minka's where it was requested, else the first.
+        The suggested number: that of Minka's rule if it was requested, else that of the first rule.
     estimates : dict
-        What each number is an estimate of, in a few words.
+        For each rule, a short description of the quantity that it estimates.
     explained_variance, explained_variance_ratio : list of float
-        The whole spectrum that the rules used.
+        Variances along all components, the spectrum that the rules use, and their shares of the total.
     rank, n_samples, n_features, n_constant : int
-        Directions along which the rows vary; rows, columns, and columns that do not vary.
+        Numbers of directions along which the rows vary, of rows, of columns, and of constant columns.
     warnings : list of str
         Warnings about the numbers.
     seed : int
@@ -108,7 +108,7 @@ class Selection(_Choices, Mapping[Any, int]):
 
     See Also
     --------
-    select_components : The function that returns it.
+    select_components : The function that returns this object.
 
     Examples
     --------
@@ -139,16 +139,16 @@ class Selection(_Choices, Mapping[Any, int]):
         return self._chosen(rule, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain Python values, under the names that ``unmix select --json`` prints.
+        """Return the results as plain Python values, under the names that ``unmix select --json`` prints.
 
         Returns
         -------
         dict
-            Facts by name.
+            Results by name.
 
         See Also
         --------
-        select_components : The function that returns it.
+        select_components : The function that returns this object.
 
         Examples
         --------
@@ -170,37 +170,37 @@ class Selection(_Choices, Mapping[Any, int]):
 
 
 class Comparison(_Choices, Mapping[str, int]):
-    """Fits of one method with 0, 1, 2, ... components compared: a mapping from rule to number of components, and the table.
+    """Comparison of fits of one method with 0, 1, 2, ... components: a mapping from rule to number of components, and the table.
 
     Parameters
     ----------
     text : str
-        The facts, as JSON.
+        The results, as JSON.
 
     Attributes
     ----------
     suggested : int
-        The suggested number: that of the held-out cells where they were requested, else the first.
+        The suggested number: that of the held-out cells if these were requested, else that of the first rule.
     estimates : dict
-        What each number is an estimate of, in a few words.
+        For each rule, a short description of the quantity that it estimates.
     k : ndarray of shape (n_lines,)
-        Numbers of components, rising.
+        Numbers of components, in ascending order.
     log_likelihood, aic, bic : ndarray of shape (n_lines,)
-        Log-likelihood of all rows (from their observed cells), and the criteria; a rule takes the least.
+        Log-likelihood of all rows (from their observed cells), and the information criteria, of which the smallest is selected.
     cells, cells_standard_error : ndarray of shape (n_lines,)
-        Mean log density of a held-out cell, and its standard error; a rule takes the largest. NaN where cells were not held out.
+        Mean log-density of a held-out cell, of which the largest is selected, and its standard error. NaN if cells were not held out.
     method : str
         Key of the method.
     n_samples, n_features : int
-        Rows that have a cell, and columns.
+        Numbers of rows with an observed cell, and of columns.
     warnings : list of str
         Warnings about the numbers.
     seed : int
-        Seed of the folds of cells.
+        Seed of the choice of the held-out cells.
 
     See Also
     --------
-    select_components : The function that returns it.
+    select_components : The function that returns this object.
 
     Examples
     --------
@@ -242,16 +242,16 @@ class Comparison(_Choices, Mapping[str, int]):
         return names, list(zip(*(getattr(self, name).tolist() for name in names), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain Python values, under the names that ``unmix select --method KEY --json`` prints.
+        """Return the results as plain Python values, under the names that ``unmix select --method KEY --json`` prints.
 
         Returns
         -------
         dict
-            Facts by name.
+            Results by name.
 
         See Also
         --------
-        select_components : The function that returns it.
+        select_components : The function that returns this object.
 
         Examples
         --------
@@ -315,17 +315,18 @@ def select_components(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or path
-        Rows, as for ``PCA.fit``; NaN is a missing cell where ``method`` takes these.
+        Rows, as for ``PCA.fit``; NaN is a missing cell if ``method`` supports these.
     rules : str, float, or list of them, optional
         ``"minka"`` (``"mle"``), ``"bic"``, ``"gavish-donoho"``, ``"gap"``, ``"gap-difference"``, ``"share"`` (the usual shares
-        of the variance) or a share as a number; ``"parallel"`` and ``"cv"``, which hold the rows in memory and run only when
-        they are named. None for all but these two. Of other methods than PCA ``"aic"``, ``"bic"`` and ``"cells"``, held-out cells; None
+        of the variance) or a share as a number; ``"parallel"`` and ``"cv"``, which hold the rows in memory and run only if they are
+        named; None for all except these two. For other methods than PCA: ``"aic"``, ``"bic"``, and ``"cells"`` (held-out cells); None
         for these three.
     method : str, default="pca"
-        Key of the method. For those with a likelihood (``"ppca"``, ``"linear-eigengan"``, ``"factor-analysis"``) the table has a line for each
-        number of components.
+        Key of the method. For methods with a likelihood (``"ppca"``, ``"linear-eigengan"``, ``"factor-analysis"``) the table has a row
+        for each number of components.
     max_components : int, optional
-        The largest number of components of such a table; None to end where three more have improved neither BIC nor held-out cells.
+        The largest number of components in such a table; None to stop when three more components have improved neither BIC nor the
+        density of held-out cells.
     settings : dict, optional
         Settings of that method, such as ``{"standardize": True}``.
     sample_weight : array-like of shape (n_samples,), optional
@@ -338,13 +339,14 @@ def select_components(
     Returns
     -------
     Selection or Comparison
-        A mapping from rule to number of components, with the spectrum, or for other methods than PCA with the table; its repr is a table.
-        Warns when Minka's rule and BIC, or BIC and held-out cells, differ by more than 1: then the data do not determine the number clearly.
+        A mapping from rule to number of components, with the spectrum, or for other methods than PCA with the table; its repr is a
+        table. A warning is issued if Minka's rule and BIC, or BIC and held-out cells, differ by more than 1: then the data do not
+        determine the number clearly.
 
     See Also
     --------
-    PCA : Which takes a rule as ``n_components``.
-    PPCA : Whose number of components is that of BIC unless it is given.
+    PCA : Takes a rule as ``n_components``.
+    PPCA : Selects its number of components by BIC, unless it is given.
 
     Examples
     --------
@@ -365,7 +367,7 @@ def select_components(
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
     of_variances = method == PCA._method
     if of_variances and (max_components is not None or settings is not None):
-        raise ValueError("max_components and settings are for methods with a likelihood; give method, as in method='ppca'")
+        raise ValueError("max_components and settings can be used only with a method that has a likelihood, as in method='ppca'")
     reader = PCA(random_state=random_state, verbose=verbose)
     reader._method = method
     reader._validate_params()
@@ -380,5 +382,5 @@ def select_components(
         wanted = (json.dumps(dict(settings or {})), asked, None if max_components is None else int(max_components))
         found = Comparison(_unmix.select_sizes(method, rows, wanted, facts, names, weights))
     for warning in found.warnings:
-        tell(warning)
+        warn(warning)
     return found

@@ -19,7 +19,7 @@ from ._types import Array, Rows, Seed
 if TYPE_CHECKING:
     import pandas
 
-# With this number of cuts, intervals are less than a tenth wider than with any larger number.
+# With this number of cuts, intervals are less than a tenth wider than in the limit of many cuts.
 _ENOUGH = 20
 
 
@@ -29,23 +29,23 @@ class Clustering:
     Attributes
     ----------
     quality : ndarray of shape (n_components,)
-        ICASSO's index Iq: mean similarity of the estimates inside a cluster less that with estimates of other clusters. 1 for
-        identical estimates that no others resemble, NaN for a cluster of fewer than two.
+        ICASSO's quality index Iq: mean similarity of the estimates inside the cluster, minus their mean similarity to the estimates
+        of other clusters. 1 for identical estimates that are unlike all others, NaN for a cluster of fewer than two.
     size : ndarray of int of shape (n_components,)
         Number of estimates in the cluster; ideally one from each fit.
     fits : ndarray of int of shape (n_components,)
-        Number of different fits that they are from.
+        Number of different fits from which these estimates are.
     similarity : ndarray of shape (n_components,)
-        Similarity of the centrotype and the model's component.
+        Similarity of the centrotype to the model's component.
     centrotypes : ndarray of shape (n_components, n_features) or None
-        Of each cluster the estimate whose similarities inside it have the largest sum, as a row of ``components_`` of the fit that
-        it is from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do
-        not belong to codes one by one.
+        The estimate of each cluster with the largest sum of similarities to the others in it, as a row of ``components_`` of its fit,
+        with the sign of the model's component; zeros for a component without a cluster. None if rows of ``components_`` do not
+        correspond to codes.
     labels : ndarray of int of shape (n_fits, n_components)
-        The cluster in which the estimate of each component lies, by the assignment of each fit to the model: ``labels[:, j]`` is
-        ``j`` where clusters and assignment agree, -1 where a fit has no estimate of it.
+        The cluster that contains the estimate of each component, where the components of each fit are matched to the model:
+        ``labels[:, j]`` is ``j`` if clusters and matching agree, -1 if a fit has no estimate of component ``j``.
     n_fits, n_left_out : int
-        Fits whose estimates were clustered, and those that were left out: at most 2048 estimates are clustered.
+        Number of fits whose estimates were clustered, and of fits that were left out, because at most 2048 estimates are clustered.
     """
 
     quality: Array
@@ -74,7 +74,7 @@ class Clustering:
         for j, quality in enumerate(self.quality):
             lines.append(f"{j:>9}  {quality:6.3f}  {self.size[j]:>4}  {self.fits[j]:>{8 + len(str(self.n_fits))}}  {self.similarity[j]:.3f}")
         if self.n_left_out:
-            lines.append(f"{self.n_left_out} more fits are left out, because they would give too many estimates")
+            lines.append(f"{self.n_left_out} more fits are left out, because at most 2048 estimates are clustered")
         return "\n".join(lines)
 
 
@@ -84,11 +84,11 @@ class Clusters:
     Attributes
     ----------
     restarts : Clustering or None
-        The model and its fits from other seeds. None without such fits, and where every seed gives the same bits.
+        The model and the fits from other seeds. None without such fits, and if every seed gives the same bits.
     halves : Clustering or None
         The fits of halves of the rows.
     both : Clustering or None
-        All of these fits in one.
+        All of these fits together.
 
     References
     ----------
@@ -116,45 +116,45 @@ class Stability:
     Parameters
     ----------
     text : str
-        The facts, as JSON.
+        The results, as JSON.
 
     Attributes
     ----------
     halves : ndarray of shape (n_components,)
-        Agreement of two disjoint halves of the rows about the component, mean over the cuts: 1 is identical.
+        Similarity of the estimates of the component from two disjoint halves of the rows, mean over the cuts: 1 is identical.
     interval : ndarray of shape (n_components, 2)
         95 % interval for the expected agreement of two disjoint samples of half as many rows from the same population, which
-        ``halves`` estimates. It includes the errors of cuts and of sampling.
+        ``halves`` estimates. It includes the sampling error of the rows and the error due to the finite number of cuts.
     space : ndarray of shape (n_components,)
-        For a component of a group, agreement of halves about the space that the group spans (least cosine of its principal angles,
-        mean over the cuts); ``halves`` for a component in no group, or in a group of all components.
+        For a component of a group, agreement of halves on the subspace that the group spans (the smallest cosine of the principal
+        angles, mean over the cuts); ``halves`` for a component without a group, or in a group of all components.
     space_interval : ndarray of shape (n_components, 2)
         The 95 % interval for ``space``. The verdict depends on which side of 0.9 it lies.
     cuts : int
-        Cuts that were made.
+        Number of cuts.
     restarts : ndarray of shape (n_components,) or None
-        Agreement with fits from other seeds; None where every seed gives the same bits.
+        Agreement with fits of all rows from other seeds; None if every seed gives the same bits.
     index : ndarray of shape (n_components,)
-        Similarity to its matches less that to the others, each fit matched to the model.
+        Mean similarity to its matches minus mean similarity to all others, where the components of each fit are matched to the model.
     clusters : Clusters
         Components of all fits, clustered as in ICASSO: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the
-        quality index Iq, the size and the centrotype of the cluster of each component.
+        quality index Iq, size and centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
-        p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
-        Empty for dictionaries and rectified factor networks, whose atoms and units are compared themselves and whose codes are mostly 0.
+        p-values of a test of Gaussianity of the codes, with the direction fitted to one half and tested on the other: the larger of the
+        two. Empty for dictionaries and rectified factor networks, whose codes are mostly 0.
     chance : float or None
-        Mean cosine of as many random directions with others, paired in the same way: the level of atoms that have nothing in common.
-        Of dictionaries and rectified factor networks; else None.
+        Chance level: mean cosine between two sets of random directions of the same number, matched in the same way. For dictionaries and
+        rectified factor networks; else None.
     block_length : int
-        Block length: number of consecutive rows that were kept together when rows were cut into halves and tested: 1 for independent
+        Block length: number of consecutive rows that are kept together when rows are split into halves and tested. 1 for independent
         rows; more for a recording, whose consecutive samples are autocorrelated.
     verdict : list of str
-        ``"resolved"`` and ``"resolved as a group with ..."`` where ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
-        where it is below, ``"undecided: ..."`` where it crosses; and whether it depends on initialisation.
+        ``"resolved"`` or ``"resolved as a group with ..."`` if ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
+        if it is below, ``"undecided: ..."`` if it contains 0.9; and whether the component depends on initialisation.
 
     See Also
     --------
-    unmix.stability : The function that returns it.
+    unmix.stability : The function that returns this object.
 
     Examples
     --------
@@ -211,12 +211,12 @@ class Stability:
         Returns
         -------
         pandas.DataFrame
-            One line for each component: agreement of halves, its interval and that of the space of its group, agreement of restarts,
-            quality of clusters, p-value of Gaussianity, verdict.
+            One row for each component: agreement of halves, its interval and that of the subspace of its group, agreement of
+            restarts, quality of clusters, p-value of the test of Gaussianity, verdict.
 
         See Also
         --------
-        unmix.stability : The function that returns these facts.
+        unmix.stability : The function that returns these results.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Stability:
         if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
             lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
         if self.chance is not None:
-            lines.append(f"random directions agree by {self.chance:.3f}")
+            lines.append(f"chance level: {self.chance:.3f}")
         if self.block_length > 1:
             lines.append(f"consecutive rows are autocorrelated: blocks of {self.block_length} rows were kept together")
         return "\n".join(lines)
@@ -261,19 +261,19 @@ def _ends(interval):
 def stability(
     estimator: Any, X: Rows, *, cuts: int = 20, restarts: int = 5, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
-    """Fit an estimator to random halves of the rows and from other seeds, and measure which components are reproduced.
+    """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator stays as it is.
+        Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator itself is unchanged.
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
     cuts : int, default=20
-        Cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20, intervals are wider and
-        more components undecided; with one, every interval is [0, 1].
+        Number of cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20, intervals are
+        wider and more components undecided; with one, every interval is [0, 1].
     restarts : int, default=5
-        Fits of all rows from other seeds.
+        Number of fits of all rows from other seeds.
     random_state : int, RandomState or None, default=None
         Seed of the random halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0

@@ -3,18 +3,17 @@
 from . import _unmix
 from ._input import tensor_names
 from ._threads import threads_here
-from ._written import call
+from ._written import call_source
 
 
 def learn_more(estimator, X):
     """Continue an estimator with the rows ``X``; on an error it is unchanged."""
-    before = vars(estimator).copy()
-    try:
-        model = before.get("_model")
+    with estimator._kept_on_error():
+        model = vars(estimator).get("_model")
         rows = estimator._rows(X, reset=model is None, min_samples=1)
         facts = (estimator._seed(), threads_here(), int(estimator.verbose))
-        settings, written = estimator._asked()
-        invocation = call(written, "partial_fit", X)
+        settings, written = estimator._settings_and_source()
+        invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
         options = {}
         if tensor_names(estimator._method):
@@ -24,7 +23,3 @@ def learn_more(estimator, X):
         learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation, **options)
         estimator._forget()
         estimator._adopt(learnt)
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise

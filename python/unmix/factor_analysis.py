@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from ._base import Estimator
 from ._gaps import Gaps
 from ._growing import Incremental
-from ._input import _is_path, tell
+from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import FactorAnalysisParameters
 
@@ -20,7 +20,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     """Factor analysis: a few common factors of many columns, and a noise variance for each column.
 
     A drop-in for ``sklearn.decomposition.FactorAnalysis``: parameters, attributes and errors are scikit-learn's. The likelihood is
-    maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows. NaN is a missing cell: rows are fitted,
+    maximised by Newton's method on the uniquenesses, in a few steps, after one pass over the rows. NaN is a missing cell: rows are fitted,
     encoded and scored by their observed cells, and ``impute`` fills the others.
 
     Parameters
@@ -91,13 +91,13 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         The loadings: what one unit of each factor adds to the columns; the entry of largest magnitude of each row is positive. With
         ``standardize=True`` in units of the standard deviations of the columns.
     noise_variance_ : ndarray of shape (n_features,)
-        The uniquenesses: variance of each column that the factors leave over, in the units of ``components_``; 0 where a column
-        does not vary.
+        The uniquenesses: variance of each column that is not explained by the factors, in the units of ``components_``; 0 for constant
+        columns.
     communalities_ : ndarray of shape (n_features,)
-        Share of the variance of each column that is common.
+        Fraction of the variance of each column that is explained by the factors.
     component_variance_ : ndarray of shape (n_components,)
-        Sum of the squared loadings of each factor, by which factors are sorted; of correlated ones with what they share. With a prior of
-        the factors times ``factor_variance_``.
+        Sum of the squared loadings of each factor, by which factors are sorted; for correlated factors it includes the variance that they
+        share. With a prior of the factors it is multiplied by ``factor_variance_``.
     factor_correlation_ : ndarray of shape (n_components, n_components)
         Correlations of the factors: the identity, unless the rotation is oblique.
     heywood_ : ndarray of int
@@ -105,34 +105,34 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     fit_ : Bunch
         Tests and indices of fit: ``log_likelihood``, ``aic``, ``bic``; ``chi_square``, ``degrees_of_freedom`` and ``p_value`` of the
         hypothesis that there are no more factors, ``rmsea``, ``tli``; ``kmo`` (sampling adequacy) and Bartlett's test of sphericity
-        (``bartlett_chi_square``, ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None where there is no such number;
-        ``tests`` says why.
+        (``bartlett_chi_square``, ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None if a number is not available;
+        ``tests`` gives the reason.
     loglike_ : list of float
-        The log-likelihood of all rows after each iteration; with ``prior`` what is maximised.
+        Log-likelihood of all rows after each iteration; with ``prior``, the objective.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``.
+        Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``.
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of the noise of each column, in the units of the rows.
     rotation_, scale_ : ndarray
         Orthonormal axes of ``(x - mean_) / noise_scale_`` before the rotation of the factors, and standard deviations along them; not with
         ``prior``.
     factor_variance_ : ndarray of shape (n_components,)
-        Mean of the squared factors over the rows; only with a prior of the factors.
+        Mean square of each factor over the rows; only with a prior of the factors.
     second_rotation_ : ndarray of shape (n_components, n_components)
-        What codes before the rotation are multiplied by; only with ``rotation``.
+        Matrix by which the codes before the rotation are multiplied; only with ``rotation``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
-        Iterations, and numbers of factors, rows (that have a cell) and columns.
+        Iterations, and numbers of factors, rows (with an observed cell) and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went.
+        Report of the fit.
 
     See Also
     --------
-    PCA : Directions of largest variance, noise of the same size in every column.
-    ICA : Independent sources, no noise.
+    PCA : Directions of largest variance; as a model, noise of the same variance in every column.
+    ICA : Independent sources, without noise.
 
     Notes
     -----
@@ -196,11 +196,11 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
 
     def _warn(self):
         for sentence in self._model.without_effect:
-            tell(sentence)
+            warn(sentence)
         if not self._model.end[1]:
             report = self.report_
-            tell(
-                "FactorAnalysis did not converge. You might want to increase the number of iterations: the log-likelihood can still rise by "
-                f"about {report.residual:.3g}, and tol is {report.tol:.3g} (outcome '{report.outcome}').",
+            warn(
+                "FactorAnalysis did not converge. You might want to increase the number of iterations: the log-likelihood can still increase "
+                f"by about {report.residual:.3g}, and tol is {report.tol:.3g} (outcome '{report.outcome}').",
                 ConvergenceWarning,
             )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._base import Estimator
 from ._growing import Incremental
-from ._input import _is_path, tell
+from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import PCAParameters
 from ._types import Array, Rows
@@ -25,7 +25,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     """Principal component analysis: orthogonal directions ordered by the variance along them.
 
     A drop-in for ``sklearn.decomposition.PCA``: parameters, attributes and errors are scikit-learn's. ``svd_solver="auto"`` is
-    always exact, rows are never copied, and the same rows give the same bits for any number of threads, layout and storage.
+    always exact, rows are never copied, and the same rows give the same bits for any number of threads, memory layout and storage.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The axes: unit rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
+        The axes: orthonormal rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variance along each component (divisor ``n_samples - 1``), and its share of the total.
     explained_variance_std_error_ : ndarray of shape (n_components,)
-        Standard error of each variance, ``explained_variance_ * sqrt(2 / (n_samples - 1))`` (Anderson 1963): asymptotic, for
-        rows that are Gaussian and variances that differ.
+        Asymptotic standard error of each variance, ``explained_variance_ * sqrt(2 / (n_samples - 1))`` (Anderson 1963), for
+        Gaussian rows and distinct variances.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of the centred rows.
     scale_ : ndarray of shape (n_components,)
@@ -96,7 +96,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     noise_variance_ : float
-        Mean variance of the directions that were left out, ``(total - kept) / (n_features - n_components)``; 0 when all
+        Mean variance of the directions that were left out, ``(total - kept) / (n_features - n_components)``; 0 if all
         ``min(n_samples, n_features)`` components were kept.
     mixing_ : ndarray of shape (n_features, n_components)
         Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``.
@@ -109,14 +109,14 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     n_components_, n_samples_, n_features_in_ : int
         Numbers of components, rows, and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
         Report of the fit.
 
     See Also
     --------
     NeuralPCA : The same directions by learning rules.
-    SigmaPCA : Also separates directions of equal variance.
+    SigmaPCA : Also separates sources of equal variance.
     ICA : Independent sources.
     unmix.select_components : The number of components by every rule.
 
@@ -189,19 +189,19 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
     def _warn(self):
         super()._warn()
-        # Without a number all components are requested: wide data always have one direction fewer than rows.
+        # Only if a number was requested: with all components, wide data always have fewer directions than rows.
         rank, asked = self._model.end[2], self.n_components
         if rank is not None and isinstance(asked, Integral) and rank < asked:
-            tell(
+            warn(
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
-                "variance 0 (report_.warnings says more)"
+                "variance 0 (details in report_.warnings)"
             )
-        # A solver based on squares was asked for the first components; for the other solvers small variances among them are
-        # accurate.
+        # Truncated solvers are based on second moments, so small variances among the components are inaccurate; those of the other solvers
+        # are accurate.
         if self.svd_solver in _TRUNCATED:
             for sentence in self.report_.warnings:
                 if "fewer than about three digits" in sentence:
-                    tell(sentence)
+                    warn(sentence)
 
     def _as_theirs(self):
         """Whether the likelihood is the one that scikit-learn uses for a whitened model."""
@@ -210,8 +210,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     def get_covariance(self) -> Array:
         """Return the covariance of the model: ``components_.T @ diag(variance - noise) @ components_ + noise * I``.
 
-        With ``whiten=True`` the rows of ``components_`` are multiplied by the standard deviations first, as scikit-learn
-        does: that is not the covariance of the data. Fit without ``whiten`` for a likelihood that describes them.
+        With ``whiten=True`` the rows of ``components_`` are multiplied by the standard deviations first, as in scikit-learn: the
+        result is not the covariance of the rows. Fit without ``whiten`` to obtain it.
 
         Returns
         -------
@@ -275,8 +275,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         Returns
         -------
         Bunch of float64 arrays
-            ``t2`` (n_samples,), Hotelling's T squared. ``q`` (n_samples,), squared distance from the subspace; a component of
-            variance 0 is no part of that, so deviations along it are part of ``q``. ``contributions``
+            ``t2`` (n_samples,), Hotelling's T squared. ``q`` (n_samples,), squared distance from the subspace of the components
+            with positive variance; deviations along a component of variance 0 are part of ``q``. ``contributions``
             (n_samples, n_components), the terms of ``t2``. ``cos2`` (n_samples, n_components), squared cosine of the angle
             between ``x - mean_`` and each component; 0 for the mean itself. With ``columns=True``: ``column_contributions``
             (n_samples, n_features), the terms of ``q``.
@@ -307,7 +307,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).
 
-        With ``whiten=True`` the model is scikit-learn's; see :meth:`get_covariance`.
+        With ``whiten=True`` the density is that of scikit-learn; see :meth:`get_covariance`.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         See Also
         --------
         score : Their mean.
-        quality : How well the model describes each row.
+        quality : Hotelling's T² and squared reconstruction error of each row.
 
         Examples
         --------

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class RobustPCA(RobustPCAParameters, Estimator):
     """Robust PCA: rows as a low-rank matrix plus sparse errors of any size.
 
-    The rank is estimated. Rows may have gaps (NaN), and noise in every cell in addition to the two parts. New rows are encoded by least absolute
-    deviations, so that wrong cells do not change their codes. All rows are held in memory.
+    The rank is estimated. Rows may have missing cells (NaN), and noise in every cell in addition to the two parts. New rows are encoded by
+    least absolute deviations, so that gross errors in a few cells do not change their codes. All rows are held in memory.
 
     Parameters
     ----------
@@ -62,35 +62,37 @@ class RobustPCA(RobustPCAParameters, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The row space of the low-rank part: orthonormal rows, by falling singular value, the entry of largest magnitude of each positive.
+        Basis of the row space of the low-rank part: orthonormal rows, in order of decreasing singular value, the entry of largest magnitude
+        of each positive.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of the low-rank part.
     noise_std_ : float
-        Standard deviation of the noise in a cell; 0 where rows are low rank plus sparse exactly.
+        Standard deviation of the noise in a cell; 0 if rows are exactly low rank plus sparse.
     mean_ : ndarray of shape (n_features,)
         Subtracted from rows: medians of the columns with ``center=True``, else zeros.
     mixing_ : ndarray of shape (n_features, n_components)
         The decoder: ``components_.T``.
     low_rank_ : ndarray of shape (n_samples, n_features)
-        The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on request, and not in the file.
+        The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on access, and not stored in the file.
     sparse_ : ndarray of shape (n_samples, n_features)
-        The sparse part of the rows of the fit: 0 in missing cells and within 4.5 standard deviations of
-        the noise; without noise, within 1e-4 of the root mean square of the low-rank part. Computed on request.
+        The sparse part of the rows of the fit: residuals of the low-rank part, set to 0 in missing cells and below 4.5 standard deviations
+        of the noise, or, without noise, below 1e-4 of the root mean square of the low-rank part. Computed on access.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
         The rank, iterations, and numbers of rows and columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, where all of them had one.
+        Names of the columns, if all of them have one.
     report_ : Report
-        How the fit went; ``objective`` is that of the convex problem after each of its last iterations.
+        Report of the fit; ``objective`` is that of the convex problem after each iteration of its last solution.
 
     See Also
     --------
-    PCA : Without wrong cells.
+    PCA : For rows without gross errors.
 
     Notes
     -----
-    Minimises ``||L||_* + alpha * ||S||_1`` with ``L + S = X``, by an augmented Lagrangian with partial singular value decompositions. With
-    noise: ``||L||_* + alpha * ||S||_1 + ||X - L - S||**2 / (2 m)``, and then ``L`` of that rank by least squares over the cells near it.
+    Minimises ``||L||_* + alpha * ||S||_1`` subject to ``L + S = X``, by an augmented Lagrangian method with partial singular value
+    decompositions. With noise it minimises ``||L||_* + alpha * ||S||_1 + ||X - L - S||**2 / (2 m)``, and then refits ``L`` with the rank
+    found by least squares over the cells without gross errors.
 
     References
     ----------
@@ -118,7 +120,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows; NaN is a missing cell. They are held in memory, and until the next fit for ``low_rank_`` and ``sparse_``.
+            Rows; NaN is a missing cell. The estimator keeps a reference to them until the next fit, for ``low_rank_`` and ``sparse_``.
         y : None
             Ignored.
 
@@ -189,7 +191,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    #: #: Computed from the rows of the fit on request.
+    #: Attributes that are computed from the rows of the fit on access.
     _derived = frozenset({"low_rank_", "sparse_"})
 
     if not TYPE_CHECKING:
@@ -201,19 +203,22 @@ class RobustPCA(RobustPCAParameters, Estimator):
             rows = vars(self).get("_rows_of_fit")
             if rows is None:
                 raise AttributeError(
-                    f"{name} is not in a model file; low_rank_ is inverse_transform(transform(X)) of the rows X, and sparse_ X less that"
+                    f"{name} is not in a model file or a pickle, because it needs the rows X of the fit; low_rank_ is "
+                    "inverse_transform(transform(X)), and sparse_ the large entries of X - low_rank_"
                 )
             low = self._low_rank(rows)
             return low if name == "low_rank_" else self._sparse(rows, low)
 
     def _low_rank(self, rows):
+        """The low-rank part of rows."""
         codes = self._model.encode(rows, self._facts())
         if self.n_components_ == 0:
             return np.tile(self.mean_.astype(codes.dtype, copy=False), (len(codes), 1))
         return self._model.decode(codes, self._facts())
 
     def _sparse(self, rows, low):
+        """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""
         left = np.asarray(read(rows), dtype=low.dtype) - low
-        # Residuals of an exact low-rank part are classified as in the fit.
+        # Without noise, the threshold is that of the fit.
         cut = 4.5 * self.noise_std_ if self.noise_std_ > 0 else 1e-4 * np.sqrt(np.mean(np.square(low)))
         return np.where(np.abs(left) > cut, left, low.dtype.type(0))

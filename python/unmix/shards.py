@@ -2,7 +2,7 @@
 
 Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and processes jobs with :func:`gather`. The driver calls
 :func:`fit` with a function that sends a job to all workers and returns their results; the transport of the bytes (Dask, Spark, Ray,
-MPI, pipes) is up to the caller. The model has the bits that one process gets from all rows.
+MPI, pipes) is up to the caller. The model has the same bits as a fit of all rows in one process.
 
 >>> import numpy as np, unmix
 >>> from unmix import shards
@@ -48,9 +48,9 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
     n_features : int
         Columns of the rows.
     dtype : {"float32", "float64"}, default="float64"
-        Their type; the number is the same for both.
+        Type of the rows; the result is the same for both.
     sparse : bool, default=False
-        Whether the rows are sparse: the shards of these are longer.
+        Whether the rows are sparse: their shards are longer.
 
     Returns
     -------
@@ -76,26 +76,25 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
 
 
 def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | None = None) -> bytes:
-    """Answer a job, on a worker.
+    """Process a job on a worker: return the sums over its rows that the job describes.
 
     Parameters
     ----------
     job : bytes
         The job that the driver sent.
-    rows : array-like or sparse matrix of scipy's, of shape (n_samples, n_features), or path
-        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the
-        fit is of sparse rows, else on none.
+    rows : array-like or scipy sparse matrix of shape (n_samples, n_features), or path
+        The rows that the worker holds, of the type of the fit; sparse on every worker if the fit is of sparse rows, else on none.
     first_row : int
-        The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or
-        of all rows.
+        Index of the first of these rows among all rows, a multiple of :func:`shard_rows`. The last of them must end a shard, or be the
+        last of all rows.
     sample_weight : array-like of shape (n_samples,), optional
         Sample weights of the rows, the same for every job of a fit; 1 by default. They are sent to the driver once for each fit: 8
-        bytes per row, where any worker has weights.
+        bytes per row, if any worker has weights.
 
     Returns
     -------
     bytes
-        For the driver: about as large as the sums that the fit needs, however many rows.
+        The result for the driver; its size is about that of the sums, and does not depend on the number of rows.
 
     See Also
     --------
@@ -132,24 +131,24 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        Of a class that is fitted by full passes over the data: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their
-        deterministic solvers. Others (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) need the
-        rows themselves and are refused.
+        One that is fitted by full passes over the data: PCA, PPCA, LinearEigenGAN, FactorAnalysis, ICA, FastICA, RICA,
+        CompleteDictionary, RFN, and NeuralPCA and SigmaPCA with their deterministic solvers. Others, and settings that need the rows
+        themselves (training on mini-batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``), are refused.
     shape : tuple of (n_samples, n_features)
-        Of all rows together.
+        Shape of all rows together.
     gather_all : callable
-        Takes a job (bytes), sends it to every worker, each of which returns one result for all the rows that it holds, and returns
-        these results (bytes), in any order.
+        A function that sends a job (bytes) to every worker, and returns the results (bytes) of :func:`gather` on the workers, one for
+        each worker, in any order.
     dtype : {"float32", "float64"}, default="float64"
         The type of the rows.
     sparse : bool, default=False
-        Whether the rows are sparse; for estimators that take such rows. Sums are then over stored entries, as those of sparse rows
-        in one process are.
+        Whether the rows are sparse, for estimators that take sparse rows. Sums are then over stored entries, as for sparse rows in one
+        process.
 
     Returns
     -------
     estimator
-        The same, fitted: with the bits that it would have from all rows in one process.
+        The same estimator, fitted, with the same bits as after a fit of all rows in one process.
 
     See Also
     --------

@@ -33,7 +33,7 @@ class Toy(Estimator):
     def _validate_params(self):
         pass
 
-    def _asked(self):
+    def _settings_and_source(self):
         import json
 
         return json.dumps(self.given), f"Toy({self.method!r})"
