@@ -1,6 +1,6 @@
 """Patches of photographs by a sparse autoencoder, and by the lasso with a learnt dictionary, at the same number of active atoms.
 
-    python docs/examples/patches.py kodak8/ [FIGURE]     (a folder of photographs; without a path, the folder UNMIX_DATA is asked)
+    python docs/examples/patches.py kodak8/ [FIGURE]     (a folder of photographs; without a path, from the folder UNMIX_DATA)
 """
 
 import os
