@@ -114,7 +114,7 @@ def test_report_shows_time_places_and_another_model(tmp_path):
     page = path.read_text()
     for part in ("Comparison with another model", "hertz", "9 seconds", "at the places of the sensors"):
         assert part in page
-    with pytest.raises(ValueError, match="positions have shape"):
+    with pytest.raises(ValueError, match="positions must have two coordinates for each column"):
         unmix.report(ica, X, path=path, positions=[1, 2, 3])
     with pytest.raises(ValueError, match="columns"):
         unmix.report(ica, X, path=path, beside=PCA().fit(X[:, :2]))
