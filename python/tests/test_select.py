@@ -27,6 +27,8 @@ def test_every_rule_finds_the_components_that_are_there():
     assert_allclose(found.explained_variance, ReferencePCA().fit(DATA.X).explained_variance_, rtol=1e-12)
     for share in [0.5, 0.8, 0.9, 0.95, 0.99]:
         assert found[share] == found[f"share-{share}"] == ReferencePCA(share).fit(DATA.X).n_components_
+    for share in [0.123456789, 0.00001]:
+        assert select_components(DATA.X, [share])[share] == ReferencePCA(share).fit(DATA.X).n_components_
 
 
 @pytest.mark.parametrize("rule", RULES)

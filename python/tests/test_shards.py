@@ -102,13 +102,41 @@ def test_sparse_rows_have_the_bits_of_one_process(tmp_path):
     def gather_all(job):
         return [shards.gather(job, rows, first) for first, rows in parts.items()]
 
-    for estimator in (unmix.PCA(), unmix.PCA(2, svd_solver="krylov", random_state=0), unmix.NeuralPCA(2, random_state=0)):
+    for estimator in (
+        unmix.PCA(),
+        unmix.PCA(2, svd_solver="krylov", random_state=0),
+        unmix.NeuralPCA(2, random_state=0),
+        unmix.PPCA(2),
+        unmix.FactorAnalysis(2),
+        unmix.RFN(3, max_iter=3, random_state=0),
+    ):
         there = shards.fit(estimator, X.shape, gather_all, sparse=True).components_
         assert np.array_equal(there, estimator.fit(X).components_)
     with pytest.raises(ValueError, match="they are sparse, but the fit is of dense rows"):
         shards.fit(unmix.PCA(), X.shape, gather_all)
     with pytest.raises(ValueError, match="ica of sparse rows"):
         shards.fit(unmix.ICA(), X.shape, gather_all, sparse=True)
+
+
+@pytest.mark.parametrize("cls", [unmix.PPCA, unmix.LinearEigenGAN, unmix.FactorAnalysis])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_with_missing_cells_have_the_bits_of_one_process(cls):
+    draw, step = np.random.RandomState(0), shards.shard_rows(6)
+    X = draw.randn(step + 300, 2) @ draw.randn(2, 6) + 0.3 * draw.randn(step + 300, 6)
+    X[draw.rand(*X.shape) < 0.1] = np.nan
+    parts = {0: X[:step], step: X[step:]}
+
+    def gather_all(job):
+        return [shards.gather(job, rows, first) for first, rows in parts.items()]
+
+    there, here = shards.fit(cls(2, max_iter=5), X.shape, gather_all), cls(2, max_iter=5).fit(X)
+    assert np.array_equal(there.components_, here.components_) and there.noise_variance_.tolist() == here.noise_variance_.tolist()
+
+
+def test_methods_that_need_the_rows_say_so(X, gather_all):
+    for estimator in (unmix.SparseCoder(np.eye(4)), unmix.LISTA(np.eye(4)), unmix.RobustPCA(), unmix.SubspaceClustering()):
+        with pytest.raises(ValueError, match=f"{estimator._method} of rows held by remote workers is not possible: it needs the rows themselves"):
+            shards.fit(estimator, X.shape, gather_all)
 
 
 def test_what_a_worker_raises_is_raised(X):

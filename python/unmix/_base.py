@@ -214,6 +214,11 @@ class Estimator(RunOptions, Input, Base):
 
     def _fit_shards(self, shape, dtype, gather_all, sparse):
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
+        if not registry()[self._method]["takes"]["stream"]:
+            # In the words of the library, which would first report that a dictionary is missing.
+            raise ValueError(
+                f"{self._method} of rows held by remote workers is not possible: it needs the rows themselves; load the rows on this machine"
+            )
         with self._kept_on_error():
             self._validate_params()
             self._check(_RemoteRows(shape, dtype))

@@ -134,7 +134,8 @@ class Selection(_Choices, Mapping[Any, int]):
         self.suggested = self._k.get("minka", next(iter(self._k.values())))
 
     def __getitem__(self, rule: str | float) -> int:
-        name = f"share-{rule:g}" if isinstance(rule, float) else rule
+        # In the notation of the registry: all digits, without an exponent.
+        name = f"share-{np.format_float_positional(rule, trim='-')}" if isinstance(rule, float) else rule
         name = "minka" if name == "mle" else name
         return self._chosen(rule, name)
 

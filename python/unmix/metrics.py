@@ -417,7 +417,7 @@ def matched_cosine(a: Any, b: Any) -> float:
     -------
     float
         1 for the same directions, whatever their order, sign and length. The chance level is far from 0: for two sets of 30 random
-        directions in 20 dimensions it is about 0.47. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
+        directions in 20 dimensions it is about 0.46. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
 
     See Also
     --------
