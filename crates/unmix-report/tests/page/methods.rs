@@ -231,7 +231,10 @@ fn subspaces_have_dimensions_and_affinities_by_label() {
     }
     // Without noise rows represent each other inside their subspaces alone.
     let shown = section(&html, "affinities");
-    assert!(shown.contains("of 100 rows") && shown.contains("100 %</strong> of the affinity"), "{shown}");
+    assert!(
+        shown.contains("of 100 rows") && shown.contains("100 %</strong> of the sum of all affinities"),
+        "{shown}"
+    );
     assert!(section(&html, "components").contains("Subspaces") && html.contains("2 subspaces"));
     assert!(section(&html, "scores").contains("distance from subspace 1"));
     let text = unmix_report::summary(&model);
