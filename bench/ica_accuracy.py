@@ -52,7 +52,7 @@ def picards(ortho):
     return work
 
 
-#: #: unmix, and the peer with the same contrast.
+#: unmix, and the peer with the same contrast.
 PAIRS = [
     ("logcosh", ours(), "scikit-learn", theirs("logcosh")),
     ("logcosh, Picard-O", ours(), "python-picard", picards(True)),
@@ -61,7 +61,7 @@ PAIRS = [
     ("maximum likelihood", ours(ortho=False, extended=True), "python-picard", picards(False)),
 ]
 
-#: #: Contrasts of unmix that no peer has.
+#: Contrasts of unmix that no peer has.
 FITTED = [("adaptive", ours(fun="adaptive")), ("adaptive, ortho=False", ours(fun="adaptive", ortho=False))]
 
 

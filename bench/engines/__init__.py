@@ -63,11 +63,11 @@ class Engine:
 
     make: object
     family: str
-    #: #: The module or file that it needs.
+    #: The module or file that it needs.
     needs: str | Path | None
-    #: #: Whether it does not solve the task but only supplies a measurement for formulas: it is then not a peer.
+    #: Whether it does not solve the task but only supplies a measurement for formulas: it is then not a peer.
     yardstick: bool
-    #: #: Whether it always uses a single thread, so that it is measured with one thread only.
+    #: Whether it always uses a single thread, so that it is measured with one thread only.
     single: bool
 
     def installed(self):

@@ -7,9 +7,9 @@ from harness.data import ALPHA, beside
 
 from . import engine
 
-#: #: Number of atoms of a code in the task "omp".
+#: Number of atoms of a code in the task "omp".
 N_NONZERO = 10
-#: #: Mini-batch size of the task "dictionary".
+#: Mini-batch size of the task "dictionary".
 BATCH = 256
 
 
@@ -120,9 +120,9 @@ def scikit_dictionary(job):
     return lambda: learner.fit(X), _learnt
 
 
-#: #: Alpha of the task "lasso wide": the smallest alpha of zero codes divided by this.
+#: Alpha of the task "lasso wide": the smallest alpha of zero codes divided by this.
 PART = 20
-#: #: Tolerance on the gap, as a fraction of half the squared norm of the row.
+#: Tolerance on the gap, as a fraction of half the squared norm of the row.
 GAP = 1e-6
 
 

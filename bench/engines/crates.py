@@ -11,11 +11,11 @@ import numpy as np
 
 from . import Outside, TooLong, engine
 
-#: #: Compiled for a generic processor, which is cargo's default.
+#: Compiled for a generic processor, which is cargo's default.
 PROGRAM = Path(sys.prefix) / "built" / "bench-crates"
 LOCK = Path(__file__).resolve().parent.parent / "crates" / "Cargo.lock"
 
-#: #: Exit code when a fit takes longer than the row allows.
+#: Exit code when a fit takes longer than the row allows.
 _OVER = 124
 
 

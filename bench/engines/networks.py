@@ -7,12 +7,12 @@ import numpy as np
 from . import engine
 from .pytorch import _torch
 
-#: #: Settings of rows of the tasks "dae", "rbm" and "sae", by their names in unmix.
+#: Settings of rows of the tasks "dae", "rbm" and "sae", by their names in unmix.
 DAE = {"corruption": 0.2, "learning_rate": 1e-3, "batch_size": 128, "max_epochs": 3}
 RBM = {"learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 SAE = {"l0": 32, "learning_rate": 1e-3, "batch_size": 1024, "max_epochs": 3}
 
-#: #: Rows whose reconstruction is checked.
+#: Rows whose reconstruction is checked.
 CHECKED = 20_000
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from . import Outside, engine
 
-#: #: Numbers of iterations of two fits whose time difference is measured.
+#: Numbers of iterations of two fits whose time difference is measured.
 FEW, MORE = 1, 5
-#: #: Number of iterations of a complete fit.
+#: Number of iterations of a complete fit.
 WHOLE = 1000
 
 

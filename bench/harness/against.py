@@ -13,7 +13,7 @@ from . import data, machine, record
 from .measure import duration, one
 from .table import BENCH
 
-#: #: A row counts as slower, or as larger, if its ratio is above this.
+#: A row counts as slower, or as larger, if its ratio is above this.
 MOST = 1.03
 
 #: What `import unmix` loads where it is installed: in both environments the same, or times and peaks of memory are not comparable.

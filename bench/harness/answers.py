@@ -79,7 +79,7 @@ def check_pca(row, answer, path):
     return _judge(row, errors)
 
 
-#: #: Weight of the sparsity term in rows of the task "rica".
+#: Weight of the sparsity term in rows of the task "rica".
 BETA = 0.2
 
 
@@ -279,7 +279,7 @@ def _judge(row, errors):
     return errors
 
 
-#: #: Settings of rows of the task "sigma", by their names in unmix.
+#: Settings of rows of the task "sigma", by their names in unmix.
 SIGMA = {"a": 4.0, "learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 
 

@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-#: #: Families in the order of the legend: a shape and a colour each (light page, dark page), distinguishable without colours.
+#: Families in the order of the legend: a shape and a colour each (light page, dark page), distinguishable without colours.
 _FAMILIES = {
     "scikit-learn": ("circle", "#c2570c", "#ff9d5c"),
     "numpy": ("square", "#1f6fb5", "#6cb6ff"),
@@ -18,7 +18,7 @@ _FAMILIES = {
     "petal": ("down", "#b0306a", "#ff9cc8"),
     "smartcore": ("circle", "#4a4a8a", "#a9a9f0"),
 }
-#: #: Text, secondary text, lines, page.
+#: Text, secondary text, lines, page.
 _LIGHT = ("#1f2328", "#59636e", "#d1d9e0", "#ffffff")
 _DARK = ("#e6edf3", "#9198a1", "#3d444d", "#0d1117")
 _WIDTH, _LEFT, _RIGHT, _STEP, _TOP, _BOTTOM = 860, 130, 30, 44, 112, 56

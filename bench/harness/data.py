@@ -8,7 +8,7 @@ from .table import BENCH
 
 FOLDER = BENCH / "data"
 
-#: #: Rows that are generated and checked at a time.
+#: Rows that are generated and checked at a time.
 BLOCK = 65_536
 
 
@@ -228,7 +228,7 @@ def overcomplete(path, n, p, atoms, active, dtype):
         np.save(file, np.asarray(X, dtype=dtype))
 
 
-#: #: Weight of the penalty in rows of the tasks "lasso" and "dictionary".
+#: Weight of the penalty in rows of the tasks "lasso" and "dictionary".
 ALPHA = 0.15
 
 

@@ -13,7 +13,7 @@ from .answers import reference
 from .table import BENCH
 from .threads import environment
 
-#: #: Time limit of a process as a multiple of that of a fit: imports, data, several fits, the check.
+#: Time limit of a process as a multiple of that of a fit: imports, data, several fits, the check.
 _PATIENCE = 12
 
 

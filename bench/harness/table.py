@@ -11,7 +11,7 @@ except ImportError:  # Python 3.10
 
 BENCH = Path(__file__).resolve().parent.parent
 
-#: #: Keys that a row may have; any other is an error.
+#: Keys that a row may have; any other is an error.
 _KEYS = {
     "task", "work", "data", "k", "angles_at", "quick", "answer", "bound", "bounded_by", "engines", "targets", "fits",
     "same_bits_as_in_memory", "shapes", "limit",
@@ -36,7 +36,7 @@ class Row:
     fits: dict = field(default_factory=lambda: {"least": 3, "most": 25, "seconds": 3.0})
     same_bits_as_in_memory: bool = False
     shapes: list = field(default_factory=list)
-    #: #: Time limit of a fit in seconds.
+    #: Time limit of a fit in seconds.
     limit: float = 20.0
 
 

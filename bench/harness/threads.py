@@ -15,7 +15,7 @@ _VARIABLES = (
     "UNMIX_NUM_THREADS",
 )
 
-#: #: Variables that make a library slower or select its kernels; they are removed for timed processes.
+#: Variables that make a library slower or select its kernels; they are removed for timed processes.
 RESTRICTING = (
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_VERBOSE", "OPENBLAS_MAIN_FREE", "GOTO_NUM_THREADS", "GOTOBLAS_MAIN_FREE",
     "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE", "MKL_CBWR", "MKL_DYNAMIC", "BLIS_ARCH_TYPE",
@@ -25,7 +25,7 @@ RESTRICTING = (
     "LD_PRELOAD", "MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_",
 )  # fmt: skip
 
-#: #: Variables that limit all libraries that read them to vectors of 32 bytes: timings on a processor with wider vectors are then
+#: Variables that limit all libraries that read them to vectors of 32 bytes: timings on a processor with wider vectors are then
 #: comparable with one without.
 _NARROW = {
     "OPENBLAS_CORETYPE": "Haswell",
