@@ -15,11 +15,11 @@ use crate::num::{Matrix, factor};
 /// Angles in radians between the subspaces spanned by the rows of `a` and of `b`, largest first.
 ///
 /// Small angles come from sines, not from cosines: the arc cosine of a number near 1 has half the digits (Björck & Golub
-/// 1973). `O(k² p)`. Rows must be linearly independent: of a dependent row, an arbitrary direction orthogonal to the others is used.
+/// 1973). As many angles as the smaller dimension; linearly dependent rows span fewer dimensions than there are rows. `O(k² p)`.
 ///
 /// # Errors
 ///
-/// More rows than columns, which cannot be linearly independent; numbers that are not finite.
+/// More rows than columns, which are no basis; numbers that are not finite.
 pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
     let SubspaceAngles { along, across, .. } = apart(a, b)?;
     let k = along.rows();
@@ -73,12 +73,25 @@ fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
             });
         }
     }
-    let (qa, qb) = (factor::orthonormal_rows(a), factor::orthonormal_rows(b));
+    let (qa, qb) = (span(a)?, span(b)?);
     let (qa, qb) = if qa.rows() >= qb.rows() { (qa, qb) } else { (qb, qa) };
     let mut across = qb.clone();
     let along = factor::multiply_transposed(&qb, &qa);
     factor::subtract_product(&mut across, &along, &qa);
     Ok(SubspaceAngles { along, across, more: qa.rows() - qb.rows() })
+}
+
+/// Orthonormal rows that span the rows of `a`: fewer of them where these are linearly dependent up to rounding.
+fn span(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    let (values, combinations) = factor::svd_right(&tall(&a.transposed()))?;
+    let least = f64::EPSILON * k.max(a.cols()) as f64 * values.first().copied().unwrap_or(0.0);
+    let rank = values.iter().filter(|value| **value > least).count();
+    if rank == k {
+        return Ok(factor::orthonormal_rows(a));
+    }
+    let combinations = Matrix::from_fn(rank, k, |i, j| combinations[(i, j)]);
+    Ok(factor::orthonormal_rows(&factor::multiply(&combinations, a)))
 }
 
 /// The matrix, with rows of zeros so that it has at least as many rows as columns.
@@ -107,6 +120,7 @@ pub struct Match {
 /// If `b` has fewer rows than `a`.
 pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     let (ka, kb) = (a.rows(), b.rows());
+    assert_eq!(a.cols(), b.cols(), "rows of {} and of {} numbers cannot be compared", a.cols(), b.cols());
     assert!(ka <= kb, "{ka} rows cannot be matched one to one with {kb}");
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = Matrix::from_fn(ka, kb, |i, j| {
@@ -242,6 +256,20 @@ mod tests {
         let a = Matrix::from_vec(1, 2, vec![1.0, 0.0]);
         let b = Matrix::from_vec(1, 2, vec![1.0, 1e-10]);
         assert!((projection_distance(&a, &b).unwrap() / (2f64.sqrt() * 1e-10) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dependent_rows_span_fewer_dimensions() {
+        let twice = Matrix::from_vec(2, 3, vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+        let plane = Matrix::from_vec(2, 3, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        // A line in the plane: one angle, of 0, and one dimension more.
+        assert!(subspace_angles(&twice, &plane).unwrap().iter().all(|angle| *angle < 1e-15));
+        assert_eq!(subspace_angles(&twice, &plane).unwrap().len(), 1);
+        assert!((projection_distance(&twice, &plane).unwrap() - 1.0).abs() < 1e-15);
+        let across = Matrix::from_vec(2, 3, vec![0.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
+        let angles = subspace_angles(&twice, &across).unwrap();
+        assert!(angles.len() == 1 && (angles[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-15, "{angles:?}");
+        assert!(subspace_angles(&Matrix::zeros(1, 3), &plane).unwrap().is_empty());
     }
 
     #[test]
