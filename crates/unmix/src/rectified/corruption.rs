@@ -116,6 +116,7 @@ impl Corruption {
 
     pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (seed, iteration, place, rate) = (from.count()?, from.count()?, from.count()?, from.number()?);
+        from.check(place <= 2)?;
         let place = match place {
             0 => None,
             1 => Some(DropoutPlace::After),
@@ -123,7 +124,7 @@ impl Corruption {
         };
         let dropout = place.map(|place| Dropout { rate, place });
         let (kind, numbers) = (from.count()?, from.numbers()?);
-        from.check(kind == 3 || numbers.len() == usize::from(kind > 0))?;
+        from.check(kind == 3 || (kind < 3 && numbers.len() == usize::from(kind > 0)))?;
         let noise = match kind {
             0 => None,
             1 => Some(InputNoise::Mask(numbers[0])),
