@@ -19,8 +19,8 @@ pub enum Init {
     /// nearest earlier one (Arthur & Vassilvitskii 2007).
     #[serde(rename = "k-means++")]
     KMeansPlusPlus,
-    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures of one channel, products of
-    /// cosines.
+    /// A discrete cosine basis, overcomplete if there are more atoms than columns; for rows that are pictures, products of cosines over their
+    /// sides and, in colour, over the channels.
     Dct,
     /// Gaussian numbers of variance `1/p`, projected on the ball.
     Random,
@@ -140,13 +140,17 @@ impl InitSource<'_> {
 
     /// Products of cosines in order of ascending frequency.
     fn cosines(&self) -> Vec<Vec<f64>> {
-        let axes: Vec<usize> = match self.shape {
-            Some(shape) if shape.len() == 2 && shape.iter().all(|d| *d > 1) => shape.to_vec(),
-            // Rows of any other shape, pictures of several channels included, are one sequence.
-            _ => vec![self.p],
+        // The channels of a colour picture have a complete basis of their own: a mean and differences.
+        let (axes, channels) = match self.shape {
+            Some([h, w]) if *h > 1 && *w > 1 => (vec![*h, *w], 1),
+            Some([h, w, channels]) if *h > 1 && *w > 1 => (vec![*h, *w], (*channels).max(1)),
+            _ => (vec![self.p], 1),
         };
-        let root = (self.m as f64).powf(1.0 / axes.len() as f64).ceil() as usize;
-        let lines: Vec<Vec<Vec<f64>>> = axes.iter().map(|d| waves(*d, root.max(1))).collect();
+        let root = (self.m.div_ceil(channels) as f64).powf(1.0 / axes.len() as f64).ceil() as usize;
+        let mut lines: Vec<Vec<Vec<f64>>> = axes.iter().map(|d| waves(*d, root.max(1))).collect();
+        if channels > 1 {
+            lines.push(waves(channels, channels));
+        }
         let mut indices: Vec<Vec<usize>> = vec![Vec::new()];
         for line in &lines {
             let longer = |index: &Vec<usize>| {
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn as_many_cosines_as_columns_are_orthonormal() {
-        for (shape, p) in [(None, 12), (Some(&[4usize, 4][..]), 16)] {
+        for (shape, p) in [(None, 12), (Some(&[4usize, 4][..]), 16), (Some(&[4, 4, 3][..]), 48)] {
             let atoms = begin(Init::Dct, p, &[], p, shape);
             let gram = factor::multiply_transposed(&atoms, &atoms);
             for i in 0..p {
