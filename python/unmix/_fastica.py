@@ -38,11 +38,11 @@ class FastICA(FastICAParameters, Sources):
         subtracted.
     fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
         Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and
-        returns g(x) and the mean of g'(x) over the last axis; it is called in every iteration, on all rows at once, in a copy of
-        them.
+        returns g(x), the derivative of G, and the mean of g'(x) over the last axis; it is called in every iteration with a copy of
+        all rows.
     fun_args : dict or None, default=None
-        For ``"logcosh"``: ``"alpha"``, from 1 to 2, the slope of its derivative at 0; None for 1. In Python also the arguments of a
-        callable.
+        The parameter ``"alpha"`` of ``"logcosh"``, whose derivative is ``tanh(alpha x)``: from 1 to 2, None for 1. In Python also
+        the arguments of a callable.
     max_iter : int, default=200
         Maximum number of iterations, for each source with ``"deflation"``.
     tol : float, default=0.0001

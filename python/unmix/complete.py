@@ -22,16 +22,16 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     power : int, default=4
         Power p of the maximised sum of ``|code|^p``: 4, or 3, with which errors are about half as large.
     precondition : bool, default=True
-        Whiten the rows first, so that the dictionary may be any matrix of full column rank; False where it is orthogonal and its
-        codes have one variance.
+        Whiten the rows first, so that the atoms may be any linearly independent vectors; False for orthogonal atoms with codes of
+        equal variance.
     polish : bool, default=True
-        Then minimise the sum of ``log cosh`` of the codes by a monotone descent from the result of the search: errors are 2 to 5
+        After the search, minimise the sum of ``log cosh`` of the codes by a monotone descent from its result: errors are 2 to 5
         times smaller.
     refine : bool or "auto", default="auto"
-        Then minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise;
-        ``"auto"`` keeps the result for atoms with codes near 0 in more than ``n_features + 0.04 n_samples`` rows.
+        Finally minimise the sum of absolute codes of each atom, which recovers atoms up to rounding errors from rows without noise;
+        ``"auto"`` keeps the result for atoms with codes near 0 in more than ``rank + 0.04 n_samples`` rows.
     batch_size : int or None, default=None
-        Mini-batch size in the first epoch, for large numbers of rows: at least 20 times the number of atoms; None for all rows in
+        Mini-batch size of the first epoch, for large numbers of rows: at least 20 times the number of atoms; None for all rows in
         every step.
     n_init : int, default=1
         Number of random starts, of which the one with the largest objective at its end is kept.
@@ -40,9 +40,9 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     max_iter : int, default=300
         Maximum number of iterations, the polish included; of each atom with ``"l1"`` and ``"deflation"``.
     tol : float or None, default=None
-        Convergence tolerance on the largest entry of the gradient: of ``"msp"`` and ``"deflation"`` relative to the mean of the
-        power of the codes, of the polish as it is; with ``"l1"`` on the change of an atom. None for 1e-6 in double precision and
-        1e-4 in single.
+        Convergence tolerance on the largest entry of the gradient: for ``"msp"`` and ``"deflation"`` as a fraction of the mean of
+        ``|code|^power``, for the polish of as many atoms as the rank the relative gradient of ICA; for ``"l1"`` on the largest
+        change of an entry of a filter in whitened coordinates. None for 1e-6 in double precision and 1e-4 in single.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

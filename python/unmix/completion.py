@@ -37,15 +37,15 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     alpha : float or "auto", default="auto"
         Weight of the penalty on the factors: ``"auto"`` for variational alternating least squares, which estimates the noise, the
         scales of factors and offsets, and the errors of all of them from the observed cells; or a number, the ridge penalty for
-        each cell of a row and of a column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the value of 20 with the smallest
-        error on a held-out tenth of the cells, from which variational least squares then start; or the weight of the nuclear norm
-        against half the sum of squared residuals. ``"ppca-em"`` has no penalty.
+        each cell of a row and of a column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the one of at most 20 values with the
+        smallest error on a held-out tenth of the cells, whose solution is the start of variational least squares; or a number, the
+        weight of the nuclear norm relative to half the sum of squared residuals. ``"ppca-em"`` has no penalty.
     offsets : bool, default=True
         Fit an offset for every row and every column in addition to the factors; False for a model without mean and offsets.
     tol : float, default=0.001
-        Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for ``alpha`` of the mean
-        square of the residuals; with ``"soft-impute"`` of the cost; with ``"ppca-em"`` the increase of the mean log-likelihood per
-        row, in nats.
+        Convergence tolerance: the relative change, in an iteration, of the noise variance; with a number for ``alpha``, of the mean
+        square of the residuals; with ``"soft-impute"``, of the penalised cost; with ``"ppca-em"``, the increase of the mean
+        log-likelihood per row, in nats.
     max_iter : int, default=100
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None

@@ -29,15 +29,15 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
         How rows are corrupted, anew in every epoch: ``"mask"`` replaces entries by the mean of their column, ``"gaussian"`` adds
         normal noise.
     tied : bool, default=False
-        The decoder has the weights of the encoder, for standardised rows.
+        Tied weights: for standardised rows, the decoder has the weights of the encoder.
     solver : {"adam", "sgd"}, default="adam"
         Optimiser: ``"adam"``, or ``"sgd"``, stochastic gradient descent with momentum 0.9.
     learning_rate : float, default=0.001
-        Learning rate, which is constant, for the mean loss over a batch of standardised rows.
+        Constant learning rate, for the mean loss over a mini-batch of standardised rows.
     batch_size : int, default=100
         Mini-batch size.
     max_epochs : int, default=100
-        Maximum number of epochs.
+        Number of epochs.
     standardize : bool, default=True
         Divide every column by its standard deviation for the training; False divides all columns by one number, the root mean
         square of the centred entries. Components and weights are in the units of the rows all the same.

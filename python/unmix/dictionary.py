@@ -36,8 +36,8 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     algorithm : {"online", "alternating", "palm", "ipalm", "layerwise", "ksvd"}, default="online"
         The algorithm: ``"online"`` learns from mini-batches, in memory that does not depend on the number of rows. With rows and
         codes in memory: ``"alternating"`` takes steps on all codes and then on all atoms; ``"palm"`` one step each, ``"ipalm"``
-        with inertia; ``"layerwise"`` is ``"palm"``, with new rows coded by the same sequence of steps; ``"ksvd"`` is matching
-        pursuit and rank-1 updates.
+        with inertia; ``"layerwise"`` is ``"palm"``, with new rows encoded by the same sequence of steps; ``"ksvd"`` alternates
+        matching pursuit and rank-1 updates.
     alpha : float or "auto", default="auto"
         Weight of the penalty ``||Z||_1`` against ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean over
         rows of the largest product of the row and an initial atom, so that the atoms do not depend on the units of the rows.
@@ -49,11 +49,11 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         (two-dimensional where rows are pictures), ``"random"`` for Gaussian vectors; or a fitted model, or the path of one, whose
         components are the initial weights.
     dict_init : array-like of shape (n_components, n_features) or None, fitted estimator or path, default=None
-        Initial atoms instead of ``init``, as rows, in the order in which they are updated. Or a fitted model, or the path of one or
-        of an array: its components.
+        Initial atoms instead of ``init``, as rows, in the order in which they are updated: an array, or a fitted model, whose
+        components are taken; or the path of either.
     atom_norm : {"ball", "sphere"}, default="ball"
-        Norm of the atoms: ``"ball"`` for at most 1, ``"sphere"`` for exactly 1 (always with ``"ksvd"``). At a minimum, atoms in use
-        have norm 1 in both cases.
+        Constraint on the norm of the atoms: ``"ball"`` for at most 1, ``"sphere"`` for exactly 1 (always with ``"ksvd"``). At a
+        minimum, atoms in use have norm 1 in both cases.
     dead_unit : {"residual", "data", "keep"}, default="residual"
         Replacement of atoms that no code used for an epoch: ``"residual"`` by the row with the largest residual, ``"data"`` by a
         random row, ``"keep"`` for none. No atom is replaced in the last fifth of the epochs. With all codes in memory atoms are
@@ -67,8 +67,8 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     max_epochs : int, default=5
         Number of epochs of ``"online"``.
     forgetting : float, default=5.0
-        Forgetting factor of past batches: the sums over codes are multiplied by ``(1 - 1/t)^forgetting`` at batch ``t``; with 0 all
-        batches have equal weight.
+        Exponent of the forgetting of past batches: the sums over codes are multiplied by ``(1 - 1/t)^forgetting`` at batch ``t``;
+        with 0 all batches have equal weight.
     code_steps : int, default=10
         Number of steps on the codes in a block of ``"alternating"``.
     atom_steps : int, default=10
@@ -79,12 +79,12 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     max_iter : int, default=1000
         Maximum number of blocks, or of iterations of ``"ksvd"``.
     tol : float or None, default=None
-        Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten
+        Convergence tolerance: the relative change of codes and atoms in a block, and 100 times that of the objective over ten
         blocks; None for 1e-4.
     coder : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
-        Algorithm that codes new rows, as ``algorithm`` of ``SparseCoder``. With ``"layerwise"`` they are coded by the layers.
+        Algorithm that encodes new rows, as ``algorithm`` of ``SparseCoder``. With ``"layerwise"`` the layers encode them.
     center : bool, default=False
-        Subtract the mean of every column. By default nothing is subtracted.
+        Subtract the mean of every column.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -26,17 +26,17 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     Parameters
     ----------
     n_components : int, {"aic", "bic", "cells", "parallel"} or None, default=None
-        How many factors: a number; None for ``min(n_samples, n_features)``, which leaves the model saturated; ``"aic"`` and
-        ``"bic"``, the number of the smallest of these criteria; ``"cells"``, the number that predicts held-out cells best;
-        ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory.
+        Number of factors: a number; None for ``min(n_samples, n_features)``, a saturated model; ``"aic"`` or ``"bic"`` for the
+        number that minimises this criterion; ``"cells"`` for the number that predicts held-out cells best; ``"parallel"`` for
+        parallel analysis of the correlations, which holds the rows in memory.
     tol : float, default=0.01
-        Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.
+        Convergence tolerance on the predicted remaining increase of the log-likelihood of all rows, in nats.
     copy : bool, default=True
         Accepted for compatibility with scikit-learn; the input is never overwritten.
     max_iter : int, default=1000
         Maximum number of iterations.
     noise_variance_init : array-like of shape (n_features,) or None, default=None
-        Uniquenesses to start from, one for each column; None to start from what the other columns leave of each.
+        Initial uniqueness (noise variance) of each column; None for a fraction of its residual variance given the other columns.
     svd_method : {"lapack", "randomized"}, default="randomized"
         Accepted for compatibility with scikit-learn; eigenvectors are always exact.
     iterated_power : int, default=3
@@ -45,28 +45,30 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     rotation : {"varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"} or None, default=None
         Rotation of the factors: orthogonal (``"varimax"``, ``"quartimax"``, ``"equamax"``) or oblique, with correlated factors
-        (``"promax"``, ``"oblimin"``, ``"geomin"``); None for factors in the order of their size, uncorrelated given the rows.
+        (``"promax"``, ``"oblimin"``, ``"geomin"``); None for the unrotated factors, uncorrelated given the rows and in decreasing
+        order of size.
     rotation_normalize : bool, default=False
         Divide the loadings of every column by the root of its communality during the rotation (Kaiser normalisation).
     algorithm : {"newton", "em"}, default="newton"
-        How the likelihood is maximised: ``"newton"`` on the uniquenesses alone, or ``"em"``, expectation-maximisation, which needs
-        many more iterations.
+        Algorithm that maximises the likelihood: ``"newton"``, Newton's method on the uniquenesses alone, or ``"em"``,
+        expectation-maximisation, which needs many more iterations.
     prior : {"none", "laplace-loadings", "laplace", "jeffreys"}, default="none"
-        Prior that makes loadings or factors sparse: ``"laplace-loadings"``, a Laplace prior of the loadings of weight ``"l1"``,
-        many of which are then 0; ``"laplace"`` or ``"jeffreys"``, a prior of the factors of density ``exp(-abs(z)) / 2`` or
+        Prior that makes loadings or factors sparse: ``"laplace-loadings"``, a Laplace prior of the loadings with weight ``l1``, for
+        which many of them are 0; ``"laplace"`` or ``"jeffreys"``, a prior of the factors with density ``exp(-abs(z)) / 2`` or
         proportional to ``1 / abs(z)``, with posteriors by a variational bound; ``"none"`` for maximum likelihood.
     l1 : float, default=0.01
         Weight of the prior of the loadings: the mean log-likelihood of the rows minus ``l1`` times the sum of the absolute
         loadings, each in units of the standard deviation of its column, is maximised.
     noise_floor : float or "auto", default="auto"
-        The smallest uniqueness, as a share of the variance of its column; ``"auto"`` for a hundredth of what the other columns
-        leave of the column, at least 1e-6, and with a prior of the factors for 0.01. Columns at the floor are Heywood cases, which
-        are reported.
+        Lower bound of the uniquenesses, as a share of the variance of the column; ``"auto"`` for a hundredth of the residual
+        variance of the column given the others, at least 1e-6, and for 0.01 with a prior of the factors. Columns at this bound are
+        Heywood cases, which are reported.
     scores : {"regression", "bartlett"}, default="regression"
-        What codes are: ``"regression"``, posterior means of the factors, or ``"bartlett"``, weighted least squares.
+        Factor scores, which are the codes: ``"regression"``, posterior means of the factors (Thomson), or ``"bartlett"``, weighted
+        least squares.
     standardize : bool, default=False
-        Divide every column by its standard deviation (divisor ``n_samples``) first, so that loadings are correlations of columns
-        with factors. The likelihood does not change.
+        Divide every column by its standard deviation (divisor ``n_samples``) first, so that loadings are the correlations between
+        columns and uncorrelated factors. The likelihood does not change.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with the current result, and ``report_.outcome`` is ``"time"``.
     callback : callable or None, default=None

@@ -75,9 +75,9 @@ class ICA(ICAParameters, Sources):
         use all rows; 0 for all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there
         are three times as many rows, else all.
     center : bool, default=True
-        Subtract the mean.
+        Subtract the mean of every column.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that the directions that are dropped do not depend on units.
+        Divide every column by its standard deviation first, so that the directions that whitening drops do not depend on units.
     order : {"variance", "kurtosis", "found"}, default="variance"
         Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.
     random_state : int, RandomState or None, default=None

@@ -30,14 +30,14 @@ class LISTA(LISTAParameters, Estimator):
     Parameters
     ----------
     dictionary : array-like of shape (n_components, n_features), fitted estimator or path
-        The atoms as rows, of any norm; their order and signs are kept. Or a fitted model, or the path of one or of an array: its
-        components.
+        The atoms as rows, of any norm; their order and signs are kept. An array, or a fitted model, whose components are taken; or
+        the path of either.
     alpha : float or "auto", default="auto"
         Weight of the l1 penalty relative to half the squared error. ``"auto"`` is a tenth of the mean over rows of the largest
-        correlation with an atom.
+        absolute inner product with an atom.
     cell : {"lista", "gregor-lecun", "cp", "alista", "step"}, default="lista"
         Learned parameters of a layer. ``"lista"``: the dictionary, the step length and the threshold of a step of ISTA;
-        ``"gregor-lecun"``: two matrices and a threshold, which all layers share; ``"cp"``: the encoder matrix and the threshold;
+        ``"gregor-lecun"``: two matrices and a threshold, shared by all layers; ``"cp"``: the encoder matrix and the threshold;
         ``"alista"``: the step length and the threshold, with an encoder matrix in closed form; ``"step"``: the step length alone.
     n_layers : int, default=16
         Number of layers, each with one soft-thresholding operation.
@@ -45,7 +45,7 @@ class LISTA(LISTAParameters, Estimator):
         All layers share one matrix; each layer still has its own step length and threshold.
     support_selection : float, default=0.0
         Support selection: in layer l (counted from 1), the largest entries of a code, l times this percentage of all and at most 10
-        times this percentage, are not shrunk by the threshold that they exceed. The published value is 1.2.
+        times this percentage, are not shrunk if they exceed the threshold. The published value is 1.2.
     monotone : bool, default=True
         Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones
         are restored, and the learning rate is halved.

@@ -19,7 +19,8 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     n_components : int or None, default=None
         Number of components: a number, or None for all, ``min(n_samples, n_features)``.
     variant : int or str, default="gha"
-        The rule, by its key or its number from 1 to 14; ``"autoencoder"`` and ``"oja"`` find the subspace only, the others axes.
+        The learning rule, by its key or its number from 1 to 14; ``"autoencoder"`` and ``"oja"`` find the principal subspace only,
+        the others the principal axes.
     solver : {"auto", "sgd", "adam"}, default="auto"
         ``"auto"`` follows the rule to a stationary point with full batches, which needs second moments only; ``"sgd"`` and
         ``"adam"`` use mini-batches, as published, with a learning rate that decays to 0.
@@ -31,7 +32,7 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     center : bool, default=True
         Subtract the mean; False for directions of the largest second moment about 0.
     max_iter : int, default=20000
-        Maximum number of full-batch steps. Axes whose variances are close, or much smaller than the first, need many.
+        Maximum number of full-batch steps. Axes whose variances are close to each other, or much smaller than the first, need many.
     tol : float, default=1e-8
         Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the weights.
     learning_rate : float, default=0.01
@@ -39,7 +40,7 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     batch_size : int, default=128
         Mini-batch size of ``"sgd"`` and ``"adam"``.
     max_epochs : int, default=20
-        Maximum number of epochs of ``"sgd"`` and ``"adam"``.
+        Number of epochs of ``"sgd"`` and ``"adam"``.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

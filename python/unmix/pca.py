@@ -31,7 +31,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     ----------
     n_components : int, float, {"minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"} or None, default=None
         Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
-        None for all, ``min(n_samples, n_features)``; or a rule: ``"minka"`` (``"mle"`` is the same, for no fewer rows than
+        None for all, ``min(n_samples, n_features)``; or a rule: ``"minka"`` (``"mle"`` is the same, for at least as many rows as
         columns), ``"bic"``, ``"gavish-donoho"`` (the optimal threshold for denoising), ``"gap"`` and ``"gap-difference"`` (the
         largest ratio and difference of successive variances), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
         the last two hold the rows in memory. ``"share-0.9"`` is the share 0.9.
@@ -44,8 +44,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         Solver of the spectrum: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of a
         scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few components
         of large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``, the same
-        within scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` by the
-        textbook algorithms.
+        within scikit-learn's limits) by block Lanczos to rounding level, ``"randomized"`` approximately, ``"power"`` by orthogonal
+        iteration of a block, ``"deflation"`` by power iteration, one component after another.
     tol : float, default=0.0
         Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding
         level.

@@ -275,9 +275,9 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
         information criterion, at least 1; ``"aic"`` or ``"bic"`` to compare fits with several numbers by that criterion,
         ``"cells"`` by the prediction of held-out cells.
     groups : array-like of shape (n_components,), "bic" or None, default=None
-        Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; ``"bic"`` for
-        the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
-        scale of its own for every component. Rows with missing cells need None.
+        Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of
+        components; ``"bic"`` for the blocks with the largest Bayesian information criterion, and their number where
+        ``n_components`` is None; None for a scale of its own for every component, as missing cells require.
     noise_floor : float, default=0.0
         Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows without residual variance are
         refused, because their likelihood is unbounded; 1e-8 keeps it finite.
