@@ -160,7 +160,7 @@ pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result
                 .find(|(_, distribution)| *distribution == other)
                 .map_or("", |(name, _)| name);
             return Err(Error::setting(
-                "kind",
+                "distribution",
                 name,
                 "it has no published points",
                 "give 'uniform' or 'laplace'",

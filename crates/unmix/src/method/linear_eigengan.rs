@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearEigenGan {
-    /// Number of components; by default the one with the largest Bayesian information criterion, at least 1.
+    /// Number of components; by default the one with the smallest Bayesian information criterion, at least 1.
     pub n_components: Components,
     /// Blocks of components that share one scale; `None` for a scale of its own for every component.
     pub groups: Option<Blocks>,
@@ -57,7 +57,7 @@ pub enum Blocks {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockRule {
-    /// The blocks with the largest Bayesian information criterion.
+    /// The blocks with the smallest Bayesian information criterion.
     Bic,
 }
 
@@ -81,7 +81,7 @@ const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]),
         "null",
         "Blocks of components that share one scale: their sizes, in decreasing order of variance, whose sum is the number of components; \
-         'bic' for the blocks with the largest Bayesian information criterion, and their number where `n_components` is null; null for a \
+         'bic' for the blocks with the smallest Bayesian information criterion, and their number where `n_components` is null; null for a \
          scale of its own for every component, as missing cells require.",
     ),
     NOISE_FLOOR,

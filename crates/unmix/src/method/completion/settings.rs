@@ -92,7 +92,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Number of factors, at most the number of rows and of columns; factors that the observed cells do not support are dropped. 0 \
          for offsets alone; null to start with 10 and double the number while all of them are supported. With 'soft-impute' the \
          maximum number, null for as many as the cells determine; with 'ppca-em' fewer than columns and rows, null for the number with \
-         the largest Bayesian information criterion.",
+         the smallest Bayesian information criterion.",
     )
     .by_rows(),
     Setting::new(
