@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import unmix
 from unmix import MatrixCompletion
@@ -109,7 +110,7 @@ def test_ratings_of_films_have_the_error_and_the_intervals_that_docs_gaps_md_say
     if "UNMIX_DATA" not in os.environ or not path.exists():
         pytest.skip(f"UNMIX_DATA names no folder that holds {path.name}")
     R = np.load(path).astype(int)
-    error, inside = [], []
+    error, inside, ridge = [], [], []
     for seed in range(5):
         test = np.random.default_rng(seed).random(len(R)) < 0.1
         known, hidden = R[~test], R[test]
@@ -118,5 +119,10 @@ def test_ratings_of_films_have_the_error_and_the_intervals_that_docs_gaps_md_say
         values, std = MatrixCompletion().fit(S).predict_cells(hidden[:, :2], return_std=True)
         error.append(np.sqrt(np.mean((np.clip(values, 1, 5) - hidden[:, 2]) ** 2)))
         inside.append([np.mean(abs(values - hidden[:, 2]) < z * std) for z in (1.6449, 1.96)])
+        # A ridge of given weight, stopped early.
+        with pytest.warns(ConvergenceWarning):
+            values = MatrixCompletion(n_components=8, alpha=0.15, max_iter=15, tol=0).fit(S).predict_cells(hidden[:, :2])
+        ridge.append(np.sqrt(np.mean((np.clip(values, 1, 5) - hidden[:, 2]) ** 2)))
     assert np.median(error) <= 0.912, error
+    assert np.median(ridge) <= 0.92, ridge
     assert np.all(abs(np.median(inside, axis=0) - [0.9, 0.95]) < 0.015), inside

@@ -30,7 +30,7 @@ pub use matrix::{Block, Matrix};
 pub use plan::Plan;
 pub use real::{Dtype, Real};
 pub(crate) use simd::widest;
-pub(crate) use stored::{FillProgress, fill};
+pub(crate) use stored::{FillProgress, fill, fill_at_once};
 pub use stored::{Lines, Stored};
 pub use values::Values;
 pub use workspace::Workspace;

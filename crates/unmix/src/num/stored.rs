@@ -168,3 +168,15 @@ pub(crate) fn fill<U: Real>(
     }
     on_pool(threads, || table.par_chunks_mut(piece * width).enumerate().try_for_each(one))
 }
+
+/// [`fill`] of lines of little work, without reports of progress and interruptions.
+pub(crate) fn fill_at_once<U: Real>(
+    threads: usize,
+    work: usize,
+    table: &mut [U],
+    width: usize,
+    line: impl Fn(usize, &mut [U]) + Sync,
+) {
+    // Only a report can fail.
+    let _ = fill(threads, work, &|_| Ok(()), table, width, line);
+}

@@ -60,6 +60,17 @@ impl Design {
     }
 }
 
+/// Square matrices of rank `r`, whose cells are `c` times as many as there are degrees of freedom, without noise.
+fn cells_of_freedom(r: usize, c: f64, seed: u64) -> Design {
+    let n = 60;
+    let mut design = Design::new((n, n, r), 1.0, 0.0, seed);
+    let known = (c * (r * (2 * n - r)) as f64) as usize;
+    let mut order: Vec<usize> = (0..n * n).collect();
+    Stream::new(seed, 40).shuffle(0, &mut order);
+    order[known..].iter().for_each(|at| design.x[*at] = f64::NAN);
+    design
+}
+
 /// Every cell as the model has it: mean, offset of the row, factors.
 fn completed(model: &Model) -> Vec<f64> {
     let (mean, offsets) = (numbers(model, "mean"), numbers(model, "row_offsets"));

@@ -1,10 +1,9 @@
 //! What comes back of a matrix of few factors, and how many factors there are.
 
-use super::{Design, completed};
+use super::{Design, cells_of_freedom, completed};
 use crate::made::numbers;
 use serde_json::json;
 use unmix::Outcome;
-use unmix::num::random::Stream;
 
 #[test]
 fn a_matrix_without_noise_comes_back_whatever_number_of_factors_is_asked_for() {
@@ -57,30 +56,23 @@ fn the_bound_on_the_evidence_never_falls() {
     assert!(bound[..20].windows(2).all(|v| v[1] >= v[0] - 1e-12 * v[0].abs()), "{bound:?}");
 }
 
-/// Square matrices of rank `r`, whose cells are `c` times as many as there are degrees of freedom, without noise.
-fn cells_of_freedom(r: usize, c: f64, seed: u64) -> Design {
-    let n = 60;
-    let mut design = Design::new((n, n, r), 1.0, 0.0, seed);
-    let known = (c * (r * (2 * n - r)) as f64) as usize;
-    let mut order: Vec<usize> = (0..n * n).collect();
-    Stream::new(seed, 40).shuffle(0, &mut order);
-    order[known..].iter().for_each(|at| design.x[*at] = f64::NAN);
-    design
-}
-
+/// All of ten come back, whether the number of factors is known or twice that number is asked for; of two cells for a degree of freedom, all
+/// with twice the number, and but for one with the number itself.
 #[test]
 fn recovery_by_the_number_of_cells_is_that_of_the_table() {
-    for (r, c) in [(2, 3.0), (2, 5.0), (4, 3.0), (4, 5.0)] {
-        for seed in 0..3 {
-            let design = cells_of_freedom(r, c, seed);
-            for k in [r, 2 * r] {
-                let given = json!({"n_components": k, "offsets": false, "tol": 1e-9, "max_iter": 500});
-                let error = design.error(&design.fit(given));
-                assert!(
-                    error < 1e-3,
-                    "rank {r}, {c} cells for a degree of freedom, {k} factors, seed {seed}: {error:e}"
-                );
-            }
+    for (r, c, least) in [(2, 3.0, 10), (2, 5.0, 10), (4, 2.0, 9), (4, 3.0, 10), (4, 5.0, 10)] {
+        for (k, least) in [(r, least), (2 * r, 10)] {
+            let given = json!({"n_components": k, "offsets": false, "tol": 1e-9, "max_iter": 500});
+            let error = |seed: u64| {
+                let design = cells_of_freedom(r, c, seed);
+                design.error(&design.fit(given.clone()))
+            };
+            let errors: Vec<f64> = (0..10).map(error).collect();
+            let found = errors.iter().filter(|error| **error < 1e-3).count();
+            assert!(
+                found >= least,
+                "rank {r}, {c} cells for a degree of freedom, {k} factors: {found} of 10, {errors:?}"
+            );
         }
     }
 }

@@ -43,7 +43,7 @@ fn no_feasible_change_is_likelier() {
     let best = Plain::of(&model);
     let top = best.log_likelihood(&x);
     let draws = Stream::new(17, 0);
-    for trial in 0..300u64 {
+    for trial in 0..1000u64 {
         let normal = |i: usize| draws.normal(trial * 1000 + i as u64);
         for size in [1e-3, 1e-2, 0.1] {
             let mut other = best.clone();
@@ -107,6 +107,23 @@ fn iterations_reach_the_closed_form() {
         assert!(apart(&a, &b) < 1e-7 * size, "{name}: {a:?} {b:?}");
     }
     assert!((score(&em, &x, p) - score(&closed, &x, p)).abs() < 1e-6);
+}
+
+/// Noise of .0036 of the first variance: EM without expanded parameters takes over 1000 iterations.
+#[test]
+fn twenty_iterations_reach_the_closed_form_where_noise_is_small() {
+    let (n, p, k) = (2000, 10, 3);
+    let x = datasets::ppca(n, p, &[25.0, 9.0, 4.0], 0.09, 6).unwrap().x.into_vec();
+    let closed = fitted(json!({"n_components": k}), &x, p);
+    let em = fitted(json!({"n_components": k, "algorithm": "em", "tol": 0.0, "max_iter": 20}), &x, p);
+    assert!(em.report().n_iter <= 20);
+    for name in ["latent_scale", "noise_variance"] {
+        for (a, b) in numbers(&em, name).iter().zip(&numbers(&closed, name)) {
+            assert!((a / b - 1.0).abs() <= 1e-8, "{name}: {a} {b}");
+        }
+    }
+    let apart = score(&closed, &x, p) - score(&em, &x, p);
+    assert!(apart.abs() <= 1e-9, "{apart:e}");
 }
 
 #[test]

@@ -63,19 +63,29 @@ fn no_feasible_change_is_likelier_with_gaps() {
 
 #[test]
 fn noise_and_subspace_are_near_those_of_all_cells() {
-    // Bounds from 12 samples: relative change of the noise variance, and sine of the largest angle (twice the largest measured).
-    for (share, noise, sine) in [(0.1, 0.042, 0.082), (0.3, 0.112, 0.146), (0.5, 0.10, 0.202)] {
-        for seed in 100..106 {
+    // Relative change of the noise variance, and sine of the largest angle: bounds of the medians of 12 samples, and of each of them.
+    for (share, medians, bounds) in [
+        (0.1, (0.02, 0.05), (0.042, 0.082)),
+        (0.3, (0.05, 0.09), (0.112, 0.146)),
+        (0.5, (0.07, 0.2), (0.10, 0.202)),
+    ] {
+        let (mut noise, mut sines) = (Vec::new(), Vec::new());
+        for seed in 100..112 {
             let (whole, x) = design(400, 0.5, share, seed);
             let (all, found) =
                 (fitted(json!({"n_components": 3}), &whole, 12), fitted(json!({"n_components": 3}), &x, 12));
             let ratio = numbers(&found, "noise_variance")[0] / numbers(&all, "noise_variance")[0];
-            assert!((ratio - 1.0).abs() <= noise, "{share}, {seed}: {ratio}");
             let axes = |m: &Model| m.tensor("components").unwrap().to_matrix();
             let cosines = factor::multiply_transposed(&axes(&all), &axes(&found));
             let least = *factor::svd_right(&cosines).unwrap().0.last().unwrap();
-            let angle = (1.0 - (least * least).min(1.0)).sqrt();
-            assert!(angle <= sine, "{share}, {seed}: {angle}");
+            noise.push((ratio - 1.0).abs());
+            sines.push((1.0 - (least * least).min(1.0)).sqrt());
+        }
+        for (name, mut of, median, bound) in
+            [("noise", noise, medians.0, bounds.0), ("sine", sines, medians.1, bounds.1)]
+        {
+            of.sort_by(f64::total_cmp);
+            assert!(0.5 * (of[5] + of[6]) <= median && of[11] <= bound, "{share}, {name}: {of:?}");
         }
     }
 }

@@ -164,9 +164,10 @@ impl MatrixCompletion {
         }
         let mut before: Option<VariationalResult> = None;
         loop {
-            let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
-            sweeps += ended.n_iter;
             let bound = |of: &VariationalResult| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
+            let least = before.as_ref().map(|fewer| bound(fewer) + RISE);
+            let ended = cells.iterate(|| cells.first(k, self.offsets, run), least, limits, run)?;
+            sweeps += ended.n_iter;
             // Factors that the cells do not support may remain, each with a scale near 0, without being dropped.
             if let Some(fewer) = before.take_if(|fewer| bound(&ended) <= bound(fewer) + RISE) {
                 return Ok((fewer, sweeps));
@@ -253,6 +254,11 @@ impl MatrixCompletion {
                 cells.len()
             ));
         }
+        if self.alpha == Alpha::Weight(0.0) && self.algorithm == Completion::Als {
+            let of_rows = (0..cells.by_row.n_rows()).map(|i| cells.by_row.row(i).0.len());
+            out.extend(undetermined("row", of_rows, kept));
+            out.extend(undetermined("column", cells.of_column.iter().copied(), kept));
+        }
         if self.n_components.is_some() && self.algorithm == Completion::Als && kept < asked {
             out.push(format!(
                 "the observed cells support {kept} of {asked} factors; the others have size 0 and are dropped"
@@ -260,6 +266,17 @@ impl MatrixCompletion {
         }
         out
     }
+}
+
+/// The warning of lines with cells, but fewer than factors: without a penalty these do not determine the factors of the line.
+fn undetermined(line: &str, cells: impl Iterator<Item = usize>, k: usize) -> Option<String> {
+    let few: Vec<usize> = cells.enumerate().filter(|(_, n)| (1..k).contains(n)).map(|(i, _)| i).collect();
+    let first = few.first()?;
+    let which = match few.len() {
+        1 => format!("{line} {first} has fewer observed cells than the {k} factors"),
+        m => format!("{m} {line}s have fewer observed cells than the {k} factors, {line} {first} first"),
+    };
+    Some(format!("{which}: without a penalty, imputed values there are those of the solution of least norm"))
 }
 
 /// Result of a fit.

@@ -165,7 +165,7 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     }
     let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
     let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
-    let encoder = Completer { of: Arc::new(Conditional::with_errors(of, covariances)), k };
+    let encoder = Completer { of: Arc::new(Conditional::with_errors(of, covariances, 1)), k };
     Code::new(encoder, LinearDecoder::new(mean.clone(), components))
 }
 

@@ -57,7 +57,8 @@ impl Cells {
             let start = self.first(k, offsets, run)?;
             let mut columns = start.columns;
             let size = Matrix::from_fn(k, k, |a, b| if a == b { start.sizes.factors[a].sqrt() } else { 0.0 });
-            columns.transform(&size, start.sizes.offsets.map_or(1.0, |(_, sd)| sd), |_| true);
+            let sd = start.sizes.offsets.map_or(1.0, |(_, sd)| sd);
+            columns.transform(&size, sd, |_| true, run.threads);
             Ok(Iterate { columns, mean_square: None, residual: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "ridge", limits, first)?;
@@ -116,15 +117,12 @@ impl Cells {
             };
             let scale: Vec<f64> = (0..k).map(long).collect();
             let both = Matrix::from_fn(k, k, |a, b| scale[a] * turn[(a, b)]);
-            columns.transform(&both, 1.0, |_| true);
+            columns.transform(&both, 1.0, |_| true, run.threads);
             let (of_columns, m) = second_moments(&columns, |j| seen(&by_column, j));
             let size: Vec<f64> =
                 (0..k).map(|a| (of_columns[triangle(a) + a] / m).max(f64::MIN_POSITIVE)).collect();
-            columns.transform(
-                &Matrix::from_fn(k, k, |a, b| if a == b { 1.0 / size[a].sqrt() } else { 0.0 }),
-                1.0,
-                |_| true,
-            );
+            let over = Matrix::from_fn(k, k, |a, b| if a == b { 1.0 / size[a].sqrt() } else { 0.0 });
+            columns.transform(&over, 1.0, |_| true, run.threads);
             for a in 0..k {
                 ridge[a].per_cell *= scale[a] * scale[a];
             }

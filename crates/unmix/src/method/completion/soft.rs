@@ -121,7 +121,7 @@ impl Cells {
         sweeps += more;
         let held_out = path.iter().map(|at| at.held_out).fold(f64::INFINITY, f64::min) / self.unit;
         let begin = all.beginning(&found, held_out * held_out)?;
-        let ended = self.iterate(|| Ok(State::from(begin, offsets)), limits, run)?;
+        let ended = self.iterate(|| Ok(State::from(begin, offsets)), None, limits, run)?;
         sweeps += ended.n_iter;
         Ok((ended, path, sweeps))
     }
@@ -178,7 +178,8 @@ impl<'c> Problem<'c> {
         let size = |a: usize| sizes.factors[a].sqrt() * root;
         let k = sizes.factors.len();
         let turn = Matrix::from_fn(k, k, |a, b| if a == b { size(a) } else { 0.0 });
-        columns.transform(&turn, sizes.offsets.map_or(1.0, |(_, sd)| sd), |_| true);
+        let sd = sizes.offsets.map_or(1.0, |(_, sd)| sd);
+        columns.transform(&turn, sd, |_| true, self.run.threads);
         Ok(without_errors(&columns))
     }
 
@@ -247,7 +248,8 @@ impl<'c> Problem<'c> {
         let (both, values) = singular(&of_rows, &of_columns)?;
         let least = 1e-12 * values[0];
         let over = |a: usize| if values[a] > least { 1.0 / values[a].sqrt() } else { 0.0 };
-        columns.transform(&Matrix::from_fn(k, k, |a, b| over(a) * both[(a, b)]), 1.0, |_| true);
+        let turn = Matrix::from_fn(k, k, |a, b| over(a) * both[(a, b)]);
+        columns.transform(&turn, 1.0, |_| true, self.run.threads);
         Ok((columns, values))
     }
 
@@ -276,7 +278,7 @@ impl<'c> Problem<'c> {
         let over = |b: usize| if size[(b, b)] > 0.0 { 1.0 / root(b) } else { 0.0 };
         let turn = Matrix::from_fn(k, k, |a, b| values[a].max(0.0).sqrt() * vectors[(a, b)] * over(b));
         let mut columns = columns.clone();
-        columns.transform(&turn, 1.0, |_| true);
+        columns.transform(&turn, 1.0, |_| true, self.run.threads);
         let mut of: Vec<(usize, f64)> = (0..kept).map(|a| (a, 1.0)).collect();
         of.extend(self.offsets.then_some((k, 1.0)));
         let columns = columns.chosen(&of);
@@ -448,7 +450,7 @@ impl<'c> Problem<'c> {
                     if a == b { 1.0 / size[a].max(f64::MIN_POSITIVE).sqrt() } else { 0.0 }
                 },
             );
-        columns.transform(&turn, 1.0, |_| true);
+        columns.transform(&turn, 1.0, |_| true, self.run.threads);
         let mut sizes = self.sizes(k);
         sizes.factors = (0..k).map(|a| size[a] * scale[a]).collect();
         let by_row = &self.cells.by_row;

@@ -8,7 +8,7 @@
 use super::cells::Cells;
 use crate::data::Sparse;
 use crate::error::Result;
-use crate::num::{Matrix, factor, fill};
+use crate::num::{Matrix, factor, fill, fill_at_once};
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
 use crate::stats::gaps::{
@@ -22,6 +22,10 @@ const LEAST: f64 = 1e-24;
 
 /// Lower bound of the size of a factor during iterations, as a fraction of that of the first factor.
 const LEAST_SIZE: f64 = 1e-20;
+
+/// Iterations like the last that a fit with more factors may need to be better than one with fewer. Where more are supported, its bound is
+/// the larger one after two or three iterations.
+const AHEAD: f64 = 10.0;
 
 /// Scales of the random variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,10 +59,12 @@ pub(super) struct VariationalResult {
 }
 
 impl Cells {
-    /// Iterates from `start` until the relative change of the noise variance is at most the tolerance.
+    /// Iterates from `start` until the relative change of the noise variance is at most the tolerance; or until a bound of `least`, below
+    /// which the result is of no use, is more than a few iterations away.
     pub(super) fn iterate(
         &self,
         start: impl FnOnce() -> Result<State>,
+        least: Option<f64>,
         limits: Limits,
         run: &Run<'_>,
     ) -> Result<VariationalResult> {
@@ -67,6 +73,9 @@ impl Cells {
         let outcome = loop {
             if let Some(outcome) = steps.ending(at.residual) {
                 break outcome;
+            }
+            if least.is_some_and(|least| is_far(least, steps.objective())) {
+                break Outcome::Stalled;
             }
             let rows = self.rows_beside(&at, run)?;
             let (next, bound) = self.next(&by_column, &rows, &at, run)?;
@@ -86,7 +95,7 @@ impl Cells {
     pub(super) fn rows_beside(&self, at: &State, run: &Run<'_>) -> Result<LinePosteriors> {
         let swapped = at.sizes.offsets.map(|(rows, columns)| (columns, rows));
         let of = match &at.ridge {
-            None => at.sizes.loadings(&at.columns, swapped),
+            None => at.sizes.loadings(&at.columns, swapped, run.threads),
             Some(prior) => Conditional::new(at.sizes.known(&at.columns, swapped)).with_prior(prior.clone()),
         };
         step(&self.by_row, &of, false, run)
@@ -101,7 +110,7 @@ impl Cells {
         run: &Run<'_>,
     ) -> Result<(State, f64)> {
         let mut sizes = at.sizes.clone();
-        let of = sizes.loadings(rows, sizes.offsets);
+        let of = sizes.loadings(rows, sizes.offsets, run.threads);
         let mut columns = step(by_column, &of, true, run)?;
         let n = self.len() as f64;
         let misfit: f64 = (0..columns.len()).map(|j| columns.misfit(j)).sum();
@@ -115,9 +124,17 @@ impl Cells {
             + divergence(rows, &self.by_row)
             + divergence(&columns, by_column);
         let bound = -0.5 * twice / n - self.unit.ln();
-        sizes.balance(rows, &mut columns, [&self.by_row, by_column])?;
+        sizes.balance(rows, &mut columns, [&self.by_row, by_column], run.threads)?;
         let residual = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
         Ok((State { columns, sizes, residual, ridge: None }, bound))
+    }
+}
+
+/// Whether a bound that rises on as in the last iteration needs more than [`AHEAD`] iterations to be `least`.
+fn is_far(least: f64, bound: &[f64]) -> bool {
+    match bound {
+        [.., before, last] => least - last > AHEAD * (last - before),
+        _ => false,
     }
 }
 
@@ -158,29 +175,35 @@ impl Sizes {
     }
 
     /// The same, with the posterior errors of loadings and means.
-    pub(super) fn loadings(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> Conditional {
-        let (own, other) = match offsets {
-            Some((own, other)) => (own, Some(other)),
-            None => (0.0, None),
-        };
-        let (k, m) = (self.factors.len(), of.len());
-        let q = k + usize::from(other.is_some());
+    pub(super) fn loadings(
+        &self,
+        of: &LinePosteriors,
+        offsets: Option<(f64, f64)>,
+        threads: usize,
+    ) -> Conditional {
+        let k = self.factors.len();
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
-        let mut errors = Vec::with_capacity(m * triangle(q + 1));
-        for i in 0..m {
+        let width = triangle(k + 1 + usize::from(offsets.is_some()));
+        let mut errors = vec![0.0; of.len() * width];
+        let line = |i: usize, out: &mut [f64]| {
             let v = of.covariance(i);
             for a in 0..k {
-                errors.extend((0..=a).map(|b| root[a] * root[b] * v[triangle(a) + b]));
+                let own = triangle(a)..=triangle(a) + a;
+                let line = out[own.clone()].iter_mut().zip(&v[own]);
+                line.zip(&root).for_each(|((out, v), b)| *out = root[a] * b * v);
             }
-            if other.is_some() {
-                errors.extend(std::iter::repeat_n(0.0, k + 1));
-                errors.extend((0..k).map(|b| own * root[b] * v[triangle(k) + b]));
-                errors.extend([0.0, own * own * v[triangle(k) + k]]);
-            } else {
-                errors.extend(std::iter::repeat_n(0.0, k + 1));
+            // Offsets of the other side have a known loading, and these lines' own are their mean: the last row of the triangle.
+            if let Some((own, _)) = offsets {
+                let last = &mut out[triangle(k + 1)..];
+                last.iter_mut()
+                    .zip(&v[triangle(k)..])
+                    .zip(&root)
+                    .for_each(|((out, v), b)| *out = own * b * v);
+                last[k + 1] = own * own * v[triangle(k) + k];
             }
-        }
-        Conditional::with_errors(self.known(of, offsets), errors)
+        };
+        fill_at_once(threads, of.len() * width, &mut errors, width, line);
+        Conditional::with_errors(self.known(of, offsets), errors, threads)
     }
 
     /// Sets the sizes to those with the largest bound, for factors rotated and scaled so that they are independent: the second moments of
@@ -190,6 +213,7 @@ impl Sizes {
         rows: &LinePosteriors,
         columns: &mut LinePosteriors,
         lines: [&Sparse<'_, f64>; 2],
+        threads: usize,
     ) -> Result<()> {
         let k = self.factors.len();
         let [of_rows, of_columns] = [(rows, lines[0]), (&*columns, lines[1])].map(|(of, lines)| {
@@ -205,7 +229,7 @@ impl Sizes {
             scale = 1.0 / of_columns[last].sqrt();
         }
         let turn = self.turned(&of_rows, &of_columns)?;
-        columns.transform(&turn, scale, |j| !lines[1].row(j).0.is_empty());
+        columns.transform(&turn, scale, |j| !lines[1].row(j).0.is_empty(), threads);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Conditional, Packer, Unpacker, cholesky, invert_root, quadratic, triangle};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, factor, widest};
+use crate::num::{Block, Matrix, Real, Workspace, factor, fill_at_once, widest};
 use crate::stats::{Gather, Partial};
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +161,14 @@ impl LinePosteriors {
     }
 
     /// Transforms the lines for which `changes` is true: the first factors `z` become `turn z`, with `turn` square, the others are
-    /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`.
-    pub fn transform(&mut self, turn: &Matrix<f64>, scale: f64, changes: impl Fn(usize) -> bool) {
+    /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`, in so many threads.
+    pub fn transform(
+        &mut self,
+        turn: &Matrix<f64>,
+        scale: f64,
+        changes: impl Fn(usize) -> bool + Sync,
+        threads: usize,
+    ) {
         let (q, k) = (self.k, turn.rows());
         let entry = |a: usize, b: usize| match (a < k, b < k) {
             (true, true) => turn[(a, b)],
@@ -170,20 +176,23 @@ impl LinePosteriors {
             _ => 0.0,
         };
         let full = Matrix::from_fn(q, q, entry);
-        for (_, line) in self.table.chunks_exact_mut(Self::width(q)).enumerate().filter(|(i, _)| changes(*i))
-        {
-            let (mean, rest) = line.split_at_mut(q);
-            let (before, v) = (mean.to_vec(), &mut rest[..triangle(q)]);
-            let half = Matrix::from_fn(q, q, |a, b| {
-                (0..q).map(|c| full[(a, c)] * v[triangle(c.max(b)) + c.min(b)]).sum::<f64>()
-            });
-            for a in 0..q {
-                mean[a] = full.row(a).iter().zip(&before).map(|(t, z)| t * z).sum();
-                for b in 0..=a {
-                    v[triangle(a) + b] = half.row(a).iter().zip(full.row(b)).map(|(h, t)| h * t).sum();
-                }
+        let across = full.transposed();
+        let line = |i: usize, line: &mut [f64]| {
+            if !changes(i) {
+                return;
             }
-        }
+            let (mean, rest) = line.split_at_mut(q);
+            let before = mean.to_vec();
+            for (a, mean) in mean.iter_mut().enumerate() {
+                *mean = full.row(a).iter().zip(&before).map(|(t, z)| t * z).sum();
+            }
+            widest(
+                #[inline(always)]
+                || turn_covariance(&full, &across, &mut rest[..triangle(q)]),
+            );
+        };
+        let (lines, width) = (self.len(), Self::width(q));
+        fill_at_once(threads, lines * q * q, &mut self.table, width, line);
     }
 
     /// The posteriors of selected factors, in this order, each multiplied by a sign.
@@ -263,11 +272,11 @@ impl Conditional {
             let apart = x - self.model.mean[j];
             let weighted = &self.weighted[j * k..(j + 1) * k];
             right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * apart);
-            precision.iter_mut().zip(&self.pairs[j * t..(j + 1) * t]).for_each(|(g, pair)| *g += pair);
             if let Some(errors) = &self.errors {
                 right.iter_mut().zip(&errors.shifts[j * k..(j + 1) * k]).for_each(|(b, s)| *b -= s);
             }
         }
+        add_lines(precision, &self.pairs, places, t);
     }
 
     /// Expected sum of squared residuals of a line whose factors have this posterior.
@@ -297,17 +306,62 @@ impl Conditional {
             let mut sum = vec![0.0; width];
             widest(
                 #[inline(always)]
-                || {
-                    for &j in places {
-                        let own = &errors.covariances[j as usize * width..(j as usize + 1) * width];
-                        sum.iter_mut().zip(own).for_each(|(s, e)| *s += e);
-                    }
-                },
+                || add_lines(&mut sum, &errors.covariances, places, width),
             );
             let cross: f64 = sum[t..t + k].iter().zip(mean).map(|(c, z)| c * z).sum();
             squares += quadratic(&sum, mean) + 2.0 * cross + sum[t + k];
         }
         squares
+    }
+}
+
+/// Adds the lines at `places` of a table, `width` numbers each, in this order: four at a time, so that the sum is loaded and stored once
+/// for four.
+#[inline(always)]
+fn add_lines(sum: &mut [f64], table: &[f64], places: &[u32], width: usize) {
+    let line = |j: u32| &table[j as usize * width..][..width];
+    let sum = &mut sum[..width];
+    let fours = places.chunks_exact(4);
+    let last = fours.remainder();
+    for four in fours {
+        let [a, b, c, d] = [line(four[0]), line(four[1]), line(four[2]), line(four[3])];
+        for e in 0..width {
+            sum[e] = sum[e] + a[e] + b[e] + c[e] + d[e];
+        }
+    }
+    for &j in last {
+        sum.iter_mut().zip(line(j)).for_each(|(s, x)| *s += x);
+    }
+}
+
+/// `to += x from`, number by number.
+#[inline(always)]
+fn add_multiple(to: &mut [f64], x: f64, from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += x * from);
+}
+
+/// Replaces the lower triangle of `v` by that of `turn v turn'`; `across` is `turn'`. Sums are over ascending indices, for a whole row of
+/// the result at once.
+#[inline(always)]
+fn turn_covariance(turn: &Matrix<f64>, across: &Matrix<f64>, v: &mut [f64]) {
+    let q = turn.rows();
+    let mut tables = vec![-0.0; 2 * q * q];
+    let (whole, half) = tables.split_at_mut(q * q);
+    for a in 0..q {
+        for b in 0..=a {
+            whole[a * q + b] = v[triangle(a) + b];
+            whole[b * q + a] = v[triangle(a) + b];
+        }
+    }
+    for (a, half) in half.chunks_exact_mut(q.max(1)).enumerate() {
+        for (x, line) in turn.row(a).iter().zip(whole.chunks_exact(q)) {
+            add_multiple(half, *x, line);
+        }
+        let out = &mut v[triangle(a)..=triangle(a) + a];
+        out.fill(-0.0);
+        for (c, x) in half.iter().enumerate() {
+            add_multiple(out, *x, &across.row(c)[..=a]);
+        }
     }
 }
 
@@ -395,15 +449,18 @@ pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) ->
     let k = of.n_factors();
     let (mut sum, mut n) = (vec![0.0; triangle(k)], 0.0);
     for i in (0..of.len()).filter(|i| has_cells(*i)) {
-        let z = of.mean(i);
         n += 1.0;
-        let mut at = 0;
-        for a in 0..k {
-            for b in 0..=a {
-                sum[at] += z[a] * z[b] + of.covariance(i)[at];
-                at += 1;
-            }
-        }
+        widest(
+            #[inline(always)]
+            || {
+                let (z, v) = (of.mean(i), of.covariance(i));
+                for a in 0..k {
+                    let line = triangle(a)..=triangle(a) + a;
+                    let sum = sum[line.clone()].iter_mut();
+                    sum.zip(&v[line]).zip(z).for_each(|((s, v), b)| *s += z[a] * b + v);
+                }
+            },
+        );
     }
     (sum, n)
 }

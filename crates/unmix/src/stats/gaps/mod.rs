@@ -26,7 +26,7 @@ pub use observed::{GatherObserved, ObservedCells};
 
 use super::{Packer, Unpacker};
 use crate::error::Result;
-use crate::num::{Matrix, Real, kernel};
+use crate::num::{Matrix, Real, fill_at_once, kernel, widest};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -156,14 +156,17 @@ pub struct Posteriors {
 impl Conditional {
     /// Prepares a model. Columns without noise are ignored: they contribute neither to densities nor to posteriors. `O(p k²)`.
     pub fn new(model: LinearGaussian) -> Self {
+        let t = triangle(model.n_factors());
+        let mut pairs = vec![0.0; model.n_features() * t];
+        pairs.chunks_exact_mut(t.max(1)).enumerate().for_each(|(j, out)| write_pairs(&model, j, out));
+        Self::with_pairs(model, pairs)
+    }
+
+    fn with_pairs(model: LinearGaussian, pairs: Vec<f64>) -> Self {
         let (p, k) = (model.n_features(), model.n_factors());
-        let (mut weighted, mut pairs) = (Vec::with_capacity(p * k), Vec::with_capacity(p * triangle(k)));
+        let mut weighted = Vec::with_capacity(p * k);
         for (w, psi) in model.loadings.chunks_exact(k.max(1)).zip(&model.noise) {
-            let over = |x: f64| if *psi > 0.0 { x / psi } else { 0.0 };
-            weighted.extend(w.iter().map(|w| over(*w)));
-            for a in 0..k {
-                pairs.extend((0..=a).map(|b| over(w[a] * w[b])));
-            }
+            weighted.extend(w.iter().map(|w| if *psi > 0.0 { w / psi } else { 0.0 }));
         }
         let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
         let log = |psi: &f64| if *psi > 0.0 { psi.ln() } else { 0.0 };
@@ -179,15 +182,23 @@ impl Conditional {
     /// G = I + sum_o (w_j w_j' + cov w_j) / psi_j,   V = G⁻¹,   z | x_o ~ N(V sum_o (w_j (x_j - mean_j) - cov(w_j, mean_j)) / psi_j, V)
     /// ```
     ///
-    /// and log-densities are evaluated at these posteriors; they are not those of a distribution. `O(p k²)`.
-    pub(crate) fn with_errors(model: LinearGaussian, covariances: Vec<f64>) -> Self {
+    /// and log-densities are evaluated at these posteriors; they are not those of a distribution. `O(p k²)`, in so many threads.
+    pub(crate) fn with_errors(model: LinearGaussian, covariances: Vec<f64>, threads: usize) -> Self {
         let (k, t) = (model.n_factors(), triangle(model.n_factors()));
-        let mut of = Self::new(model);
+        let width = triangle(k + 1);
+        let mut pairs = vec![0.0; model.n_features() * t];
+        let line = |j: usize, out: &mut [f64]| {
+            let psi = model.noise[j];
+            write_pairs(&model, j, out);
+            widest(
+                #[inline(always)]
+                || out.iter_mut().zip(&covariances[j * width..]).for_each(|(pair, c)| *pair += c / psi),
+            );
+        };
+        fill_at_once(threads, covariances.len(), &mut pairs, t, line);
+        let mut of = Self::with_pairs(model, pairs);
         let mut shifts = Vec::with_capacity(of.weighted.len());
-        for (j, own) in covariances.chunks_exact(triangle(k + 1)).enumerate() {
-            let psi = of.model.noise[j];
-            let pairs = &mut of.pairs[j * t..(j + 1) * t];
-            pairs.iter_mut().zip(own).for_each(|(pair, c)| *pair += c / psi);
+        for (own, psi) in covariances.chunks_exact(width).zip(&of.model.noise) {
             shifts.extend(own[t..t + k].iter().map(|c| c / psi));
         }
         of.errors = Some(Errors { covariances, shifts });
@@ -300,6 +311,24 @@ impl Conditional {
         };
         (0..m).map(pattern).collect()
     }
+}
+
+/// Writes the lower triangle of `w_j w_j' / psi_j` of column `j`; 0 for a column without noise.
+fn write_pairs(model: &LinearGaussian, j: usize, out: &mut [f64]) {
+    let (k, psi) = (model.n_factors(), model.noise[j]);
+    if psi.is_nan() || psi <= 0.0 {
+        return out.fill(0.0);
+    }
+    let w = &model.loadings[j * k..(j + 1) * k];
+    widest(
+        #[inline(always)]
+        || {
+            for a in 0..k {
+                let line = &mut out[triangle(a)..=triangle(a) + a];
+                line.iter_mut().zip(w).for_each(|(pair, b)| *pair = w[a] * b / psi);
+            }
+        },
+    );
 }
 
 /// Index of the pattern of each row, in order of first occurrence, and the first row of each pattern.

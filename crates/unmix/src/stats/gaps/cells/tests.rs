@@ -51,7 +51,7 @@ fn naive(of: &LinearGaussian, errors: &[f64], places: &[u32], values: &[f64]) ->
 fn lists_and_blocks_of_rows_give_the_posterior_written_out() {
     let (p, k) = (7, 3);
     let (of, errors) = model(p, k);
-    let ready = Conditional::with_errors(of.clone(), errors.clone());
+    let ready = Conditional::with_errors(of.clone(), errors.clone(), 1);
     let s = Stream::new(5, 0);
     for places in [vec![0u32, 2, 3, 6], vec![1], vec![], (0..7).collect()] {
         let values: Vec<f64> = places.iter().map(|&j| 2.0 * s.normal(u64::from(j))).collect();
@@ -135,7 +135,7 @@ fn factors_that_are_turned_and_chosen_are_those_of_the_turned_posterior() {
     let before = LinePosteriors::new(k, table);
     let mut after = before.clone();
     let turn = Matrix::from_fn(2, 2, |a, b| s.normal((500 + 2 * a + b) as u64));
-    after.transform(&turn, 0.5, |i| i == 1);
+    after.transform(&turn, 0.5, |i| i == 1, 1);
     assert_eq!(after.mean(0), before.mean(0));
     let full = |a: usize, b: usize| match (a, b) {
         (2, 2) => 0.5,
