@@ -43,7 +43,7 @@ fn what_a_likelihood_has_no_use_for_is_refused() {
     let e = refused(json!({"algorithm": "ppca-em", "alpha": 0.1}));
     assert!(e.contains("alpha=0.1") && e.contains("no penalty"), "{e}");
     let e = refused(json!({"algorithm": "ppca-em", "offsets": false}));
-    assert!(e.contains("offsets") && e.contains("mean for each column"), "{e}");
+    assert!(e.contains("offsets") && e.contains("mean of every column"), "{e}");
 }
 
 /// Standard errors and fills of the cells that are missing, and what was said.
