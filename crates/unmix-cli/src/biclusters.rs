@@ -87,11 +87,8 @@ fn table(origin: &str, found: &Biclusters) -> String {
         (1, 0) if alone => "of the model".into(),
         (s, 0) => format!("of {}", several(s, "fit", "fits")),
         (s, p) => {
-            let copies = several(p, "copy", "copies");
-            format!(
-                "of {}; q-values from {copies} of the rows with permuted columns",
-                several(s, "fit", "fits")
-            )
+            let copies = several(p, "permuted copy", "permuted copies");
+            format!("of {}; q-values from {copies} of the rows", several(s, "fit", "fits"))
         }
     };
     let facts = format!(

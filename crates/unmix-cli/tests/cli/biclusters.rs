@@ -61,7 +61,7 @@ fn what_has_no_modules_is_refused() {
         r
     }
     .err;
-    assert!(refused.contains("may be negative") && refused.contains("rectified factor network"), "{refused}");
+    assert!(refused.contains("may be negative") && refused.contains("such as rfn"), "{refused}");
     let refused = {
         let r = b.run("biclusters m.safetensors x.csv -o x.csv");
         assert_ne!(r.code, 0);

@@ -94,7 +94,7 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("fit pca d.npy --set whiten=maybe", "whiten must be true, false, or 'zca', got 'maybe'"),
         ("fit pca d.npy --set svd_solver=ful", "did you mean 'full'?"),
         ("fit pca d.npy --set whiten", "KEY=VALUE"),
-        ("fit pca d.npy -k 2 --set n_components=3", "the same thing twice"),
+        ("fit pca d.npy -k 2 --set n_components=3", "are both given"),
         ("fit pca d.npy -k some", "got 'some'"),
         ("fit pca d.npy --threads 0", "--threads"),
         ("fit pca d.npy --max-seconds=-1", "seconds"),
