@@ -235,7 +235,7 @@ fn maps_that_do_not_fit_together_and_keys_that_are_taken_are_refused() {
     static TAKEN: std::sync::LazyLock<unmix::Method> =
         std::sync::LazyLock::new(|| unmix::Method { key: "pca", ..toys::gate() });
     let refused = unmix::method::register(&TAKEN).unwrap_err().to_string();
-    assert!(refused.contains("'pca'") && refused.contains("PCA has it"), "{refused}");
+    assert!(refused.contains("'pca'") && refused.contains("PCA already has this key"), "{refused}");
     assert!(unmix::method::find("toy-gates").unwrap_err().to_string().contains("toy-gate"));
 }
 

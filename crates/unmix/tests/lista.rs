@@ -199,7 +199,7 @@ fn bad_input_is_refused_in_words() {
         assert_eq!(model.report().outcome, Outcome::Completed);
     }
     let zeros = Made { x: Matrix::zeros(5, 12), codes: Matrix::zeros(5, 20), atoms: of.atoms.clone() };
-    assert!(said(&zeros, json!({})).contains("give alpha as a number"));
+    assert!(said(&zeros, json!({})).contains("give a number"), "{}", said(&zeros, json!({})));
     let given = json!({"alpha": 0.1, "n_layers": 2, "max_epochs": 2});
     assert!(fit(&zeros, given, true, &on_threads(2)).is_ok());
 }

@@ -168,7 +168,11 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         ("ica", json!({"ortho": false, "fun": "cube"}), "choose fun='logcosh'"),
         ("ica", json!({"algorithm": "infomax", "fun": "exp"}), "choose fun='logcosh'"),
         ("ica", json!({"algorithm": "picrd"}), "did you mean 'picard'?"),
-        ("ica", json!({"w_init": [[1, 0], [0, 1]]}), "give a 5 x 5 matrix"),
+        (
+            "ica",
+            json!({"w_init": [[1, 0], [0, 1]]}),
+            "must be a 5 x 5 matrix, with one row for each of 5 sources, got 2 x 2",
+        ),
         ("ica", json!({"w_init": [[1, 0, 2], [0, 1, 3]]}), "as many rows as columns"),
         ("ica", json!({"w_init": "no"}), "rows of numbers"),
         ("ica", json!({"whiten": true}), "unit-variance"),

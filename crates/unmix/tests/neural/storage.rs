@@ -74,5 +74,5 @@ fn a_rate_that_is_far_too_large_is_refused_and_not_returned() {
     let given = json!({"n_components": 2, "solver": "sgd", "learning_rate": 1e30});
     let rule = NeuralPca::from_settings(&settings(given)).unwrap();
     let said = rule.fit(&mut Rows::from_slice(&x, 8).unwrap(), &Run::default()).unwrap_err().to_string();
-    assert!(said.contains("choose a smaller one"), "{said}");
+    assert!(said.contains("the weights diverged in epoch 1; choose a smaller value"), "{said}");
 }

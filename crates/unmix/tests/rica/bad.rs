@@ -17,7 +17,10 @@ fn refused(given: serde_json::Value, x: &[f64], p: usize) -> Error {
 fn settings_outside_their_domain_are_refused_with_what_would_work() {
     let x = falling(50, 5, 1);
     for (given, word) in [
-        (json!({"n_components": 0}), "choose a number from 1"),
+        (
+            json!({"n_components": 0}),
+            "n_components must be at least 1, got 0; choose at least 1, or leave it out for min(50, 5) = 5",
+        ),
         (json!({"n_components": 2.5}), "a positive integer"),
         (json!({"n_components": "all"}), "n_components"),
         (

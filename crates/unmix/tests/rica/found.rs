@@ -133,7 +133,9 @@ fn sparsity_that_outweighs_collapses_a_small_start_and_the_outcome_is_collapsed(
         assert_eq!(model.report().outcome, unmix::Outcome::Collapsed);
         let text = model.report().warnings.join("; ");
         assert!(
-            text.contains("beta=10") && text.contains("collapsed to 0") && text.contains("from 4 on"),
+            text.contains("beta=10")
+                && text.contains("collapsed to 0")
+                && text.contains("beta of at least 4"),
             "{text}"
         );
         // Half of the critical weight does not collapse.
