@@ -85,7 +85,7 @@ def test_atoms_of_seeds_are_matched():
 
 def test_what_cannot_work_is_refused():
     X, _ = made(100)
-    with pytest.raises(ValueError, match="counts active units"):
+    with pytest.raises(ValueError, match="fixes the number of active units"):
         sae(alpha=0.1).fit(X)
     with pytest.raises(ValueError, match="l0 must be at most n_components"):
         sae(l0=49).fit(X)

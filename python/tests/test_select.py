@@ -74,7 +74,7 @@ def test_weights_count_rows():
     rules = [*RULES, 0.9]
     found = select_components(DATA.X, rules, sample_weight=often, random_state=1)
     assert dict(found) == dict(select_components(np.repeat(DATA.X, often, axis=0), rules, random_state=1))
-    with pytest.raises(ValueError, match="row 0 has 0.5"):
+    with pytest.raises(ValueError, match="the weight of row 0 is 0.5"):
         select_components(DATA.X, "parallel", sample_weight=np.full(400, 0.5))
 
 

@@ -77,7 +77,7 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
     assert_allclose(plane.X, plane.mean + plane.latent * np.sqrt([2, 1]) @ plane.components, atol=1e-12)
     for wrong, message in [
         (dict(variances=[1] * 30), "there are 20 dimensions"),
-        (dict(variances=[0.1]), "variances=0.1 is not possible"),
+        (dict(variances=[0.1]), "at least noise_variance, 0.25, got 0.1"),
         (dict(noise_variance=-1), "noise_variance must be finite and non-negative, got -1"),
         (dict(n_samples=0), "n_samples must be an integer of at least 1, got 0"),
     ]:

@@ -229,7 +229,11 @@ fn sparse_rows_that_cannot_be_fitted_say_why() {
     let none = Both::of(vec![0.0; 40], 4);
     assert!(fails(&none, json!({})).contains("all 4 columns are constant"));
     let empty = Both { starts: vec![0; 5], columns: vec![], values: vec![], dense: vec![], p: 0 };
-    assert!(fails(&empty, json!({})).contains("columns are needed"), "{}", fails(&empty, json!({})));
+    assert!(
+        fails(&empty, json!({})).contains("1 column is needed, but 0 were given"),
+        "{}",
+        fails(&empty, json!({}))
+    );
 }
 
 #[test]
