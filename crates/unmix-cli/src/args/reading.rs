@@ -41,7 +41,7 @@ pub(crate) struct Running {
     /// Number of threads; results do not depend on it [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
-    /// No progress, no hints
+    /// No progress, no notes about the input
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

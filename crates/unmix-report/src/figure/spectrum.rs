@@ -115,7 +115,7 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
     )
 }
 
-/// A mean over rows against the logarithm of alpha, with a broken line at the alpha of the model.
+/// A mean over rows against the logarithm of alpha, with a dotted line at the alpha of the model.
 pub(crate) fn along(of: &Along, values: &[f64], y_name: &str) -> Markup {
     let exponents: Vec<f64> = of.alphas.iter().map(|alpha| alpha.log10()).collect();
     let ends = extent(exponents.iter().copied().chain((of.alpha > 0.0).then(|| of.alpha.log10())));

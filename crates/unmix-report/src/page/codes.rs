@@ -58,7 +58,7 @@ fn along_alpha(sample: &Sample) -> Markup {
         p.caption {
             "The weight " code { "alpha" } " of the penalty trades nonzero codes against error. Below, "
             (count(along.n_rows as u64)) " of the rows are coded for " (count(along.alphas.len() as u64)) " weights, the largest of which gives \
-             codes of zeros only; the broken line is the alpha of this model, " (number(along.alpha)) ". The largest duality gap of any of these codes \
+             codes of zeros only; the dotted line is the alpha of this model, " (number(along.alpha)) ". The largest duality gap of any of these codes \
              is " (number(along.worst_gap)) " of half the squared norm of its row; no objective is further than its gap above the least possible."
         }
         div.panels {
