@@ -94,7 +94,7 @@ fn sparse_codes_of_a_dictionary_fill_cells_too() {
     unmix::data::write_npy(&b.path("atoms.npy"), &unit, &[4]).unwrap();
     let line = |row: usize| atoms[row % 3].map(|x| format!("{}", (1.0 + row as f64) * x)).join(",");
     let text: Vec<String> = (0..12).map(line).collect();
-    b.write("x.csv", &format!("a,b,c,d\n{}\n", text.join("\n")));
+    b.write("x.csv", format!("a,b,c,d\n{}\n", text.join("\n")));
     b.write("gaps.csv", "a,b,c,d\n2,,2,2\n3,-3,,-3\n,,,\n");
     b.ok(
         "fit sparse-coder x.csv --dictionary atoms.npy --set alpha=0.001 --set tol=1e-10 -q -o m.safetensors",
