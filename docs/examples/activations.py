@@ -2,7 +2,7 @@
 
     python docs/examples/activations.py activations_minilm/ [FIGURE]
 
-The folder holds layer3_tokens_x384_f2.npy and tokens.txt. Without a path, the folder UNMIX_DATA is asked.
+The folder holds layer3_tokens_x384_f2.npy and tokens.txt. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os

@@ -1,6 +1,6 @@
 """A photograph with noise, denoised by atoms that are learnt from the noisy photograph itself.
 
-    python docs/examples/denoise.py images_pypi/camera.png [FIGURE]     (without a path, from the folder UNMIX_DATA)
+    python docs/examples/denoise.py images_pypi/camera.png [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
 
 import os

@@ -1,6 +1,6 @@
 """A voice that drops out for a few milliseconds again and again, filled in by atoms that are learnt from the rest of it.
 
-    python docs/examples/dropouts.py audio_speech2/source1.wav [FIGURE]     (without a path, from the folder UNMIX_DATA)
+    python docs/examples/dropouts.py audio_speech2/source1.wav [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
 
 import os

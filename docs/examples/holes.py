@@ -1,6 +1,6 @@
 """A photograph of which half of the pixels are missing, filled in by atoms that are learnt from what is left of it.
 
-    python docs/examples/holes.py images_pypi/camera.png [FIGURE]     (without a path, from the folder UNMIX_DATA)
+    python docs/examples/holes.py images_pypi/camera.png [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
 
 import os

@@ -1,6 +1,6 @@
 """Codes of patches of photographs by a network of eight layers, and by steps of FISTA: how near to the optimum of the lasso.
 
-    python docs/examples/layers.py kodak8/ [FIGURE]     (without a path, from the folder UNMIX_DATA)
+    python docs/examples/layers.py kodak8/ [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
 
 import os

@@ -2,7 +2,7 @@
 
     python docs/examples/words.py word_vectors/ [FIGURE]
 
-The folder holds glove6b_100d_top10000_f4.npy and words.txt. Without a path, the folder UNMIX_DATA is asked.
+The folder holds glove6b_100d_top10000_f4.npy and words.txt. Without a path, the folder given by UNMIX_DATA is read.
 """
 
 import os
