@@ -12,12 +12,14 @@ const DOWN: f64 = 1e-3;
 /// Measures of the code of a row for each alpha: objective, duality gap, number of non-zero entries, squared reconstruction error.
 pub const ALONG_ALPHA: [&str; 4] = ["objective", "gap", "n_nonzero", "squared_error"];
 
-/// An encoder with an l1 penalty, for any weight of the penalty. Rows are in double precision; NaN is a missing cell.
+/// An encoder with the objective `1/2 ||x - z A||² + alpha ||z||_1`, for any weight `alpha`. Rows are row-major, `n x n_features`, in the units of the
+/// data, in double precision; NaN is a missing cell.
 pub trait AlongAlpha: Send + Sync {
     /// The weight with which the model encodes rows.
     fn alpha(&self) -> f64;
 
-    /// Writes the smallest weight for which the code of each row is 0; NaN for a row without observed cells.
+    /// Writes the smallest weight for which the code of each row is 0, one number a row: the largest `|A x|` (`A x` for non-negative codes); NaN for
+    /// a row without observed cells.
     fn largest(&self, rows: &[f64], out: &mut [f64]);
 
     /// Writes the measures [`ALONG_ALPHA`] of each row for each weight, `4 alphas.len()` numbers for each row. The initial value of a code is

@@ -1,5 +1,4 @@
-//! Many draws of a stream at a time, without branches, so that loops over them are vectorised: a normal number costs about a tenth of a
-//! call of [`Stream::normal`].
+//! Many draws of a stream at a time, without branches, so that loops over them are vectorised.
 //!
 //! Each draw depends on the stream and its own number alone, as elsewhere, and the bits are the same on every processor: only correctly
 //! rounded operations of IEEE 754 are used.
