@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import unmix
 from unmix import DictionaryLearning
@@ -102,3 +103,15 @@ def test_a_stream_goes_on_from_a_model_in_python_and_in_the_shell(data, tmp_path
     # The components of another method's model are where a stream starts.
     axes = unmix.PCA(n_components=5).fit(X)
     assert dictionary(init=axes).partial_fit(X).components_.shape == (5, 20)
+
+
+def test_a_time_limit_ends_a_batch_and_says_so():
+    X = made(n=1500)[1]
+    model = dictionary(max_seconds=1e-9)
+    with pytest.warns(ConvergenceWarning, match="outcome 'time'"):
+        model.partial_fit(X)
+    assert (model.report_.outcome, model.n_samples_) == ("time", 1024)
+    assert any("ended early" in sentence for sentence in model.report_.warnings)
+    # The rest, as if the rows had come in two batches.
+    model.set_params(max_seconds=None).partial_fit(X[1024:])
+    assert np.array_equal(model.components_, dictionary().partial_fit(X).components_)

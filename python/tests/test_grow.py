@@ -241,3 +241,13 @@ def test_zca_is_white_and_near():
     assert few.transform(X).shape == X.shape and few.components_.shape == (3, 8)
     assert list(few.get_feature_names_out()) == [f"pca{i}" for i in range(8)]
     assert_allclose(pca.score(X), Reference().fit(X).score(X), rtol=1e-9)
+
+
+def test_batches_of_small_weights_count_as_the_rows_that_they_are():
+    weights = np.full(300, 0.005)
+    whole = PCA().fit(X, sample_weight=weights)
+    grown = PCA().partial_fit(X[:120], sample_weight=weights[:120]).partial_fit(X[120:], sample_weight=weights[120:])
+    assert grown.n_components_ == whole.n_components_
+    assert_allclose(grown.explained_variance_, whole.explained_variance_, rtol=1e-8)
+    with pytest.raises(NotFittedError, match="more than 1"):
+        _ = PCA().partial_fit(X, sample_weight=weights / 2).components_

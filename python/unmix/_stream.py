@@ -15,7 +15,7 @@ def learn_more(estimator, X):
         settings, written = estimator._settings_and_source()
         invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
-        options = {}
+        options = {"max_seconds": estimator.max_seconds}
         if tensor_names(estimator._method):
             options["given"] = estimator._given_tables()
         if model is None:

@@ -59,7 +59,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         Some(weights) => rows.weighted(weights)?,
     };
     let continued = match init.as_ref().filter(|_| !args.sums) {
-        Some(before) => model::continued(&args.method, &settings, before, &rows, &run)?,
+        Some(before) => model::continued(&args.method, &settings, &given, before, &rows, &run)?,
         None => None,
     };
     let model = match (continued, args.sums) {

@@ -1,14 +1,14 @@
 //! Models updated batch by batch: the same bits however the stream is split, with and without a file between two batches, and equal to
 //! a single fit up to rounding.
 
-use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca};
+use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca, settings};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
 use unmix::data::Plan;
 use unmix::model::Sums;
 use unmix::num::random::Stream;
-use unmix::{Features, Model, Pca, Real, Rows};
+use unmix::{AnyRows, Features, Model, Pca, Real, Rows};
 
 /// PCA of a stream that is split at `cuts`.
 fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize], threads: usize) -> Model {
@@ -170,4 +170,31 @@ fn corrupt_sums_are_refused() {
         }
     }
     assert!(accepted < 200, "{accepted} changed files are accepted");
+}
+
+#[test]
+fn a_model_of_sums_is_extended_by_the_key_of_its_method() {
+    let (x, p) = (falling(300, 6, 2), 6);
+    let rows = |from: usize, to: usize| AnyRows::F64(Rows::from_slice(&x[from * p..to * p], p).unwrap());
+    for (key, given) in [
+        ("pca", json!({"n_components": 3, "whiten": true})),
+        ("ppca", json!({"n_components": 2})),
+        ("linear-eigengan", json!({"n_components": 2})),
+        ("factor-analysis", json!({"n_components": 2})),
+    ] {
+        let (given, run) = (settings(given), on_threads(2));
+        let add =
+            |before: Option<&Model>, rows: &AnyRows<'_>| unmix::partial_fit(key, &given, before, rows, &run);
+        let whole = unmix::model::fit_by_sums(key, &given, &rows(0, 300), &run).unwrap();
+        let mut model = add(None, &rows(0, 7)).unwrap_or_else(|e| panic!("{key}: {e}"));
+        for (from, to) in [(7, 8), (8, 211), (211, 300)] {
+            model = add(Some(&model), &rows(from, to)).unwrap();
+        }
+        assert_eq!(bits(&model), bits(&whole), "{key}");
+        // A fit does not keep its sums.
+        let fitted = unmix::fit(key, &given, &mut rows(0, 300), &run).unwrap();
+        let said = add(Some(&fitted), &rows(0, 9)).unwrap_err().to_string();
+        assert!(said.contains("does not hold the sums"), "{said}");
+        assert!(add(Some(&model), &AnyRows::F64(Rows::from_slice(&x[..10], 5).unwrap())).is_err());
+    }
 }

@@ -112,6 +112,39 @@ fn fractions_count_as_such_and_units_of_weight_matter_only_through_their_sum() {
     assert_eq!(model.report().n_samples, total);
 }
 
+/// The number of rows, not the sum of their weights, bounds the number of components.
+#[test]
+fn sums_of_many_rows_of_small_weights_are_fitted_as_the_rows_are() {
+    let (x, p) = (falling(60, 5, 1), 5);
+    let weights: Vec<f64> = (0..60).map(|i| 0.02 + 0.01 * f64::from(i % 3)).collect();
+    let rows = || f64::any(Rows::from_slice(&x, p).unwrap().weighted(&weights[..]).unwrap());
+    for (key, given) in [
+        ("pca", json!({})),
+        ("pca", json!({"n_components": 4, "whiten": true})),
+        ("ppca", json!({"n_components": 2})),
+        ("factor-analysis", json!({"n_components": 2})),
+    ] {
+        let given = settings(given);
+        let whole = unmix::fit(key, &given, &mut rows(), &on_threads(2)).unwrap();
+        let sums = unmix::model::fit_by_sums(key, &given, &rows(), &on_threads(2))
+            .unwrap_or_else(|e| panic!("{key}: {e}"));
+        assert_eq!(sums.n_components(), whole.n_components(), "{key}");
+        let name = if key == "factor-analysis" { "noise_variance" } else { "explained_variance" };
+        let (a, b) = (numbers(&sums, name), numbers(&whole, name));
+        assert!(apart(&a, &b) < 1e-6 * b.iter().sum::<f64>(), "{key}: {a:?} {b:?}");
+        // A file and a merge remember the number of rows.
+        let loaded = Model::from_bytes(&sums.to_bytes().unwrap(), "m".as_ref()).unwrap();
+        let both = loaded.sums().unwrap().merged(sums.sums().unwrap()).unwrap();
+        let spec = (unmix::method::find(key).unwrap().spec)(&given).unwrap();
+        let merged = spec.fit_sums(&both, loaded.features(), &on_threads(1)).unwrap();
+        assert_eq!((merged.n_components(), merged.report().n_rows), (whole.n_components(), Some(120)));
+    }
+    // A sum of weights of at most 1 has no variance, whatever the number of rows.
+    let small = f64::any(Rows::from_slice(&x, p).unwrap().weighted(vec![0.01; 60]).unwrap());
+    let said = unmix::model::fit_by_sums("pca", &settings(json!({})), &small, &on_threads(1)).unwrap_err();
+    assert!(said.to_string().contains("must sum to more than 1"), "{said}");
+}
+
 #[test]
 fn every_method_supports_what_it_declares_about_weights() {
     let x = falling(60, 5, 1);

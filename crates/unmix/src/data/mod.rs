@@ -10,6 +10,7 @@ mod bytes;
 mod checks;
 pub(crate) mod cuts;
 mod held;
+mod in_order;
 mod job;
 mod merge_stack;
 mod npy;

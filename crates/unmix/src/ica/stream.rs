@@ -33,13 +33,23 @@ pub(crate) struct Stream {
     /// Buffered rows until then.
     waiting: Vec<f64>,
     extended: bool,
+    /// How the last pass ended.
+    outcome: Outcome,
 }
 
 impl Stream {
     /// The state before the first row of `p` columns; the matrix starts at `start`, `p x p`, or is estimated from the first rows.
     pub(crate) fn new(p: usize, center: bool, extended: bool, start: Option<Matrix<f64>>) -> Self {
         let state = start.map(|w| State::new(w, extended));
-        Self { n: 0, center, mean: vec![0.0; p], state, waiting: Vec::new(), extended }
+        Self {
+            n: 0,
+            center,
+            mean: vec![0.0; p],
+            state,
+            waiting: Vec::new(),
+            extended,
+            outcome: Outcome::Completed,
+        }
     }
 
     /// Continues from `model`: from its stored state, or from the matrix of a fit.
@@ -50,7 +60,7 @@ impl Stream {
             let n = model.report().n_samples as u64;
             let state = State { seen: n.max(FITTED), ..State::new(w, extended) };
             let mean = require(tensors, "mean", &[Some(p)])?.f64s();
-            return Ok(Self { n, center, mean, state: Some(state), waiting: Vec::new(), extended });
+            return Ok(Self { n, mean, state: Some(state), ..Self::new(p, center, extended, None) });
         };
         Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(|| Error::Unsupported {
             asked: "continuing the fit of this model".into(),
@@ -59,8 +69,8 @@ impl Stream {
         })
     }
 
-    /// Adds rows in their order. After an error, for example a number that is not finite, the state must be
-    /// discarded.
+    /// Adds rows in their order; fewer where the run ends early, at least the first 1024. After an error, for example a number that is not
+    /// finite, the state must be discarded.
     pub(crate) fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let p = self.mean.len();
         if rows.n_features() != p {
@@ -71,24 +81,11 @@ impl Stream {
                 remedy: "give the same columns in every batch".into(),
             });
         }
-        let mut stream = rows.source().stream()?;
-        let (mut buffer, mut done) = (Vec::new(), 0u64);
-        loop {
-            buffer.clear();
-            let n = stream.read(1024, &mut buffer)?;
-            if n == 0 {
-                return Ok(());
-            }
-            for (i, row) in buffer.chunks_exact(p).enumerate() {
-                let row: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
-                if let Some(j) = row.iter().position(|x| !x.is_finite()) {
-                    return Err(rows.not_finite_at(method, done + i as u64, j, row[j]));
-                }
-                self.row(row);
-            }
-            done += n as u64;
-            run.sweep_progress("adding", done, rows.n_rows())?;
-        }
+        self.outcome = rows.in_order(method, run, Real::finite, |some| {
+            some.chunks_exact(p).for_each(|row| self.row(row.iter().map(|x| x.to_f64()).collect()));
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Buffers a row, or takes the step on it.
@@ -154,7 +151,7 @@ impl Stream {
             false => Arrangement::new((0..k).collect(), &decoder, dtype.eps()),
         };
         let mut report = Report::closed_form("easi", self.n as f64, p, dtype, run.seed);
-        report.outcome = Outcome::Completed;
+        report.outcome = self.outcome;
         report.residual = Some(super::linear::largest(&learnt.mean_step));
         report.warnings.extend(super::warnings::of_stream(&learnt.tails(), self.extended, arranged.order()));
         resolved.insert("n_components".into(), k.into());
@@ -201,7 +198,12 @@ impl Stream {
         let (n, mean) = (counts[0] as u64, mean.to_vec());
         if counts[1] == 0.0 {
             let whole = rest.len().is_multiple_of(p) && rest.len() < FIRST * p;
-            return whole.then(|| Self { n, center, mean, state: None, waiting: rest.to_vec(), extended });
+            return whole.then(|| Self {
+                n,
+                mean,
+                waiting: rest.to_vec(),
+                ..Self::new(p, center, extended, None)
+            });
         }
         let (w, rest) = rest.split_at_checked(k * p)?;
         let (step, rest) = rest.split_at_checked(k * k)?;
@@ -217,11 +219,9 @@ impl Stream {
         };
         (lasting.len() == 3 * k).then(|| Self {
             n,
-            center,
             mean,
             state: Some(state),
-            waiting: Vec::new(),
-            extended,
+            ..Self::new(p, center, extended, None)
         })
     }
 }

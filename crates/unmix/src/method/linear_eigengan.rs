@@ -157,6 +157,9 @@ impl Fit for LinearEigenGan {
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
     }
+    fn takes_sums(&self) -> bool {
+        true
+    }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.problem().fit_sums(self, &self.n_components, sums, features, run)
     }

@@ -276,6 +276,15 @@ impl Model {
         self
     }
 
+    /// Notes on the rows that were added to a stream, and on those that were left out because the pass over them ended early.
+    fn of_stream(self, notes: &[String]) -> Self {
+        let n = self.report.n_samples;
+        let early = self.report.outcome.is_early().then(|| {
+            format!("the pass over the rows ended early: the model has seen {n} rows, and the others can be added to it")
+        });
+        self.with_notes(&notes.iter().cloned().chain(early).collect::<Vec<_>>())
+    }
+
     /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
@@ -314,7 +323,8 @@ fn takes_missing(key: &str) -> bool {
 ///
 /// # Errors
 ///
-/// A method that needs all rows at once, other columns, numbers that are not finite, rows with weights; `before` is unchanged.
+/// A method that needs all rows at once, other columns, numbers that are not finite; rows with weights, unless the model is computed from sums;
+/// a model of such a method without its sums. `before` is unchanged.
 pub fn partial_fit(
     key: &str,
     settings: &Map<String, Value>,
@@ -323,6 +333,29 @@ pub fn partial_fit(
     run: &Run<'_>,
 ) -> Result<Model> {
     partial_fit_given(key, settings, Tensors::new(), before, rows, run)
+}
+
+/// The model of the sums of `before` and of `rows`.
+fn by_more_sums(
+    key: &str,
+    spec: &dyn Fit,
+    before: Option<&Model>,
+    rows: &AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    let (mut sums, features) = match before {
+        None => (Sums::new(rows.n_features(), rows.dtype())?, rows.features()),
+        Some(before) => {
+            let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
+                asked: format!("adding rows to this {} model", before.method.key),
+                found: "it does not hold the sums over its rows".into(),
+                remedy: "begin with partial_fit, or with fit_by_sums (unmix fit --sums)".into(),
+            })?;
+            (sums, before.features())
+        }
+    };
+    crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
+    Ok(spec.fit_sums(&sums, features, run)?.with_notes(rows.notes()))
 }
 
 /// [`partial_fit`] with the tables that a method accepts beside its settings, by name. A stream that has begun keeps its tables.
@@ -340,12 +373,15 @@ pub fn partial_fit_given(
 ) -> Result<Model> {
     let method = find(key)?;
     let spec = if given.is_empty() { (method.spec)(settings)? } else { method.specify(settings, given)? };
-    let model = spec.partial_fit(before, rows, run)?;
-    Ok(model.with_notes(rows.notes()))
+    if spec.takes_sums() {
+        return by_more_sums(key, &*spec, before, rows, run);
+    }
+    Ok(spec.partial_fit(before, rows, run)?.of_stream(rows.notes()))
 }
 
 /// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
-/// overridden by `given`. `None` if there is nothing to continue.
+/// overridden by `given`. `None` if there is nothing to continue, and if tables are given beside the settings: they are initial values, as
+/// is `before`, and a fit from both is refused.
 ///
 /// # Errors
 ///
@@ -353,12 +389,13 @@ pub fn partial_fit_given(
 pub fn continued(
     key: &str,
     given: &Map<String, Value>,
+    tables: &Tensors,
     before: &Model,
     rows: &AnyRows<'_>,
     run: &Run<'_>,
 ) -> Result<Option<Model>> {
     let method = find(key)?;
-    if before.method.key != method.key {
+    if before.method.key != method.key || !tables.is_empty() {
         return Ok(None);
     }
     let mut settings = before.settings.clone();
@@ -367,8 +404,7 @@ pub fn continued(
     if !spec.continues(before) {
         return Ok(None);
     }
-    let model = spec.partial_fit(Some(before), rows, run)?;
-    Ok(Some(model.with_notes(rows.notes())))
+    Ok(Some(spec.partial_fit(Some(before), rows, run)?.of_stream(rows.notes())))
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: called by the command line and Python.

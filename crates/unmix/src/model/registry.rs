@@ -33,6 +33,10 @@ pub trait Fit: Send + Sync {
             remedy: "fit all rows at once".into(),
         })
     }
+    /// Whether [`fit_sums`](Self::fit_sums) is possible, so that [`partial_fit`](crate::partial_fit) adds to the sums.
+    fn takes_sums(&self) -> bool {
+        false
+    }
     /// Whether `before` stores the state of a stream, which [`partial_fit`](Self::partial_fit) continues.
     fn continues(&self, before: &Model) -> bool {
         let _ = before;
@@ -44,8 +48,8 @@ pub trait Fit: Send + Sync {
         Err(Error::Unsupported {
             asked: "an incremental fit".into(),
             found: "this method does not update a model with further rows".into(),
-            remedy: "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and pca, ppca, \
-                     linear-eigengan and factor-analysis from sums over all rows so far"
+            remedy: "fit all rows at once; dictionary, sae, and ica with algorithm='easi' are fitted incrementally, and so are pca, ppca, \
+                     linear-eigengan and factor-analysis, from sums over all rows so far"
                 .into(),
         })
     }

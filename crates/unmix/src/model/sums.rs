@@ -32,6 +32,8 @@ pub struct Sums {
     weights: Vec<f64>,
     /// Number of rows, whatever their weights; `None` for sums from files that do not record it.
     rows: Option<u64>,
+    /// Number of rows whose weight is not 0; `None` for sums from files that do not record it.
+    counted: Option<u64>,
     /// Whether any rows had weights.
     weighted: bool,
 }
@@ -77,6 +79,7 @@ impl Sums {
             waiting: Vec::new(),
             weights: Vec::new(),
             rows: Some(0),
+            counted: Some(0),
             weighted: false,
         }
     }
@@ -84,6 +87,11 @@ impl Sums {
     /// Number of rows so far, if any of them had weights.
     pub(crate) fn weighted_rows(&self) -> Option<u64> {
         self.rows.filter(|_| self.weighted)
+    }
+
+    /// Number of rows so far whose weight is not 0, which bounds the number of directions along which rows vary, whatever their weights sum to.
+    pub(crate) fn n_counted(&self) -> u64 {
+        self.counted.unwrap_or(self.n_samples() as u64)
     }
 
     /// Number of columns.
@@ -179,6 +187,8 @@ impl Sums {
     fn append(&mut self, (numbers, weights): (Vec<f64>, Vec<f64>), threads: usize) {
         self.waiting.extend(numbers);
         self.rows = self.rows.map(|n| n + weights.len() as u64);
+        let counted = weights.iter().filter(|w| **w > 0.0).count() as u64;
+        self.counted = self.counted.map(|n| n + counted);
         self.weights.extend(weights);
         let blocks = self.plan.shard_rows / self.plan.block_rows;
         let mut taken = 0;
@@ -283,6 +293,7 @@ impl Sums {
         total.merge(right.total());
         merged.base = Some(total);
         merged.rows = self.rows.zip(right.rows).map(|(a, b)| a + b);
+        merged.counted = self.counted.zip(right.counted).map(|(a, b)| a + b);
         merged.weighted = self.weighted || right.weighted;
         Ok(merged)
     }
@@ -302,7 +313,7 @@ impl Sums {
         out.count(self.open.1 as u64);
         out.numbers(&self.waiting);
         out.numbers(&self.weights);
-        out.numbers(&self.counted());
+        out.numbers(&self.counts());
         out.into_bytes()
     }
 
@@ -332,6 +343,7 @@ impl Sums {
             waiting: from.numbers()?,
             weights: from.numbers()?,
             rows: None,
+            counted: None,
             weighted: false,
         };
         let sums = sums.counting(&from.numbers()?);
@@ -340,16 +352,20 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Number of rows and whether they had weights, as numbers; none if not known.
-    fn counted(&self) -> Vec<f64> {
-        self.rows.map_or_else(Vec::new, |n| vec![n as f64, f64::from(u8::from(self.weighted))])
+    /// Number of rows, whether they had weights, and number of rows of weights other than 0, as numbers; those that are not known are left out.
+    fn counts(&self) -> Vec<f64> {
+        let Some(rows) = self.rows else { return Vec::new() };
+        let known = [rows as f64, f64::from(u8::from(self.weighted))];
+        known.into_iter().chain(self.counted.map(|n| n as f64)).collect()
     }
 
-    /// Inverse of [`counted`](Self::counted).
-    fn counting(mut self, counted: &[f64]) -> Self {
-        (self.rows, self.weighted) = match counted {
-            [rows, weighted] => (Some(*rows as u64), *weighted != 0.0),
-            _ => (None, false),
+    /// Inverse of [`counts`](Self::counts).
+    fn counting(mut self, counts: &[f64]) -> Self {
+        (self.rows, self.weighted, self.counted) = match counts {
+            [rows, weighted, counted @ ..] => {
+                (Some(*rows as u64), *weighted != 0.0, counted.first().map(|n| *n as u64))
+            }
+            _ => (None, false, None),
         };
         self
     }
@@ -379,7 +395,7 @@ impl Sums {
         self.tree.nodes().for_each(|(height, s)| put(s, TREE, f64::from(height)));
         put(&self.open.0, OPEN, self.open.1 as f64);
         let tensor = |shape: Vec<usize>, numbers: Vec<f64>| Tensor::new(shape, Values::F64(numbers));
-        let (m, rows, counted) = (n.len(), self.weights.len(), self.counted());
+        let (m, rows, counted) = (n.len(), self.weights.len(), self.counts());
         BTreeMap::from([
             ("sums_n".into(), tensor(vec![m], n)),
             ("sums_mean".into(), tensor(vec![m, p], mean)),
@@ -422,7 +438,9 @@ impl Sums {
                 _ => return None,
             }
         }
-        let sums = sums.counting(&get("sums_counted", &[2]).unwrap_or_default());
+        // Files of earlier versions have two of the three counts, or none.
+        let counts = get("sums_counted", &[3]).or_else(|| get("sums_counted", &[2]));
+        let sums = sums.counting(&counts.unwrap_or_default());
         sums.fits_together().then_some(sums)
     }
 }

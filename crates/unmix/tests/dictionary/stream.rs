@@ -4,7 +4,7 @@ use super::made;
 use crate::made::{Known, bits, cast, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::model::{Tensor, Tensors, Values};
-use unmix::{AnyRows, Error, Model, Result, Rows, Run};
+use unmix::{AnyRows, Error, Model, Outcome, Result, Rows, Run};
 
 fn learn<T: Known>(given: &Value, before: Option<&Model>, x: &[T], p: usize) -> Result<Model> {
     let rows: AnyRows<'_> = T::any(Rows::from_slice(x, p)?);
@@ -151,4 +151,24 @@ fn what_a_stream_cannot_go_on_with_is_refused() {
     // Two dictionaries have atoms of their own: sums over codes of different atoms do not add up.
     let merged = model.merge(&model, &Run::default()).map(|_| ()).unwrap_err().to_string();
     assert!(merged.contains("merging two models is not possible"), "{merged}");
+}
+
+#[test]
+fn a_time_limit_ends_a_pass_and_the_other_rows_can_be_added() {
+    let (p, x) = (20, made(1500, 5).0);
+    let given = json!({"batch_size": 100});
+    let hurried = Run { max_seconds: Some(0.0), ..Run::default() };
+    let within = |x: &[f64]| {
+        let rows = AnyRows::F64(Rows::from_slice(x, p).unwrap());
+        unmix::partial_fit("dictionary", &settings(given.clone()), None, &rows, &hurried).unwrap()
+    };
+    let cut = within(&x);
+    assert_eq!((cut.report().outcome, cut.report().n_samples), (Outcome::Time, 1024.0));
+    let said = cut.report().warnings.join(" ");
+    assert!(said.contains("ended early") && said.contains("1024"), "{said}");
+    let on = learn(&given, Some(&cut), &x[1024 * p..], p).unwrap();
+    assert_eq!(on.report().outcome, Outcome::Completed);
+    assert_eq!(on.tensors(), learn(&given, None, &x, p).unwrap().tensors());
+    // Rows that are read at once are added in any case.
+    assert_eq!(within(&x[..1024 * p]).report().outcome, Outcome::Completed);
 }

@@ -80,11 +80,23 @@ fn streams_say_what_they_cannot_do() {
     let weighted = Rows::from_slice(&x[..2 * k], k).unwrap().weighted(vec![1.0, 2.0]).unwrap();
     let easi = settings(json!({"algorithm": "easi"}));
     assert!(unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).is_err());
-    for key in ["ica", "pca", "fastica"] {
+    for key in ["ica", "rica", "fastica"] {
         let rows = AnyRows::F64(Rows::from_slice(&x[..2 * k], k).unwrap());
         let said = unmix::partial_fit(key, &settings(json!({})), None, &rows, &Run::default())
             .unwrap_err()
             .to_string();
         assert!(said.contains("algorithm='easi'"), "{key}: {said}");
     }
+}
+
+#[test]
+fn a_time_limit_ends_a_pass_and_the_other_rows_can_be_added() {
+    let x = mix(&mixed_kinds(1500, 3, 1), &near_identity(3, 1));
+    let rows = AnyRows::F64(Rows::from_slice(&x, 3).unwrap());
+    let hurried = Run { max_seconds: Some(0.0), ..Run::default() };
+    let easi = settings(json!({"algorithm": "easi"}));
+    let cut = unmix::partial_fit("ica", &easi, None, &rows, &hurried).unwrap();
+    assert_eq!((cut.report().outcome, cut.report().n_samples), (Outcome::Time, 1024.0));
+    let on = learn(&json!({}), Some(&cut), &x[1024 * 3..], 3).unwrap();
+    assert_eq!(on.tensors(), learn(&json!({}), None, &x, 3).unwrap().tensors());
 }

@@ -60,10 +60,44 @@ fn a_stream_continues_from_what_a_fit_found() {
     assert!((matched(&on, &atoms(&fitted)) - 1.0).abs() < 1e-9);
     let rows = AnyRows::F64(Rows::from_slice(&x, 32).unwrap());
     assert!(
-        unmix::model::continued("sae", &Default::default(), &fitted, &rows, &on_threads(1))
-            .unwrap()
-            .is_none()
+        unmix::model::continued(
+            "sae",
+            &Default::default(),
+            &Default::default(),
+            &fitted,
+            &rows,
+            &on_threads(1)
+        )
+        .unwrap()
+        .is_none()
     );
-    let next = unmix::model::continued("sae", &Default::default(), &on, &rows, &on_threads(1)).unwrap();
+    let next =
+        unmix::model::continued("sae", &Default::default(), &Default::default(), &on, &rows, &on_threads(1))
+            .unwrap();
     assert_eq!(next.unwrap().report().n_samples, 3000.0);
+}
+
+#[test]
+fn a_time_limit_ends_a_pass_and_the_other_rows_can_be_added() {
+    let (x, _) = toy(1500, 1);
+    let spec = SparseAutoencoder { n_components: Some(40), batch_size: 100, ..SparseAutoencoder::default() };
+    let hurried = unmix::Run { max_seconds: Some(0.0), ..on_threads(2) };
+    let cut = spec.partial_fit(None, &Rows::from_slice(&x, 32).unwrap(), &hurried).unwrap();
+    assert_eq!((cut.report().outcome, cut.report().n_samples), (unmix::Outcome::Time, 1024.0));
+    let on = added(&spec, Some(&cut), &x[1024 * 32..], 2);
+    assert_eq!(on.report().outcome, unmix::Outcome::Completed);
+    assert_eq!(on.tensors(), added(&spec, None, &x, 1).tensors());
+}
+
+#[test]
+fn a_stream_that_has_begun_is_not_continued_from_a_table() {
+    let (x, _) = toy(1500, 1);
+    let spec = SparseAutoencoder { n_components: Some(40), ..SparseAutoencoder::default() };
+    let begun = added(&spec, None, &x, 2);
+    let atoms = unmix::model::Tensor::new(vec![40, 32], unmix::model::Values::F64(vec![1.0; 40 * 32]));
+    let tables = [("dict_init".to_string(), atoms)].into_iter().collect();
+    let rows = AnyRows::F64(Rows::from_slice(&x, 32).unwrap());
+    let continued =
+        unmix::model::continued("sae", &Default::default(), &tables, &begun, &rows, &on_threads(1));
+    assert!(continued.unwrap().is_none());
 }

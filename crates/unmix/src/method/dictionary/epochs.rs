@@ -57,7 +57,8 @@ impl DictionaryLearning {
 
     /// The model of the rows of `before` followed by these, in order, divided into batches of `batch_size`
     /// with one step for each, independent of the sizes of the arrays given; an incomplete batch is stored in
-    /// the model. After a fit it continues from the fitted dictionary.
+    /// the model. After a fit it continues from the fitted dictionary. A run that ends early (`max_seconds`) adds at
+    /// least the first 1024 rows; `n_samples` of the report is the number of rows that the model has seen.
     ///
     /// # Errors
     ///
@@ -81,27 +82,15 @@ impl DictionaryLearning {
             None => vec![0.0; p],
         };
         let (features, dtype) = before.map_or((rows.features(), T::DTYPE), |m| (m.features(), m.dtype()));
-        let mut source = rows.source().stream()?;
-        let (mut buffer, mut done) = (Vec::new(), 0u64);
-        loop {
-            buffer.clear();
-            let n = source.read(1024, &mut buffer)?;
-            if n == 0 {
-                break;
-            }
-            for (i, row) in buffer.chunks_exact(p).enumerate() {
-                if let Some(j) = row.iter().position(|x| !x.finite()) {
-                    return Err(rows.not_finite_at(METHOD.key, done + i as u64, j, row[j].to_f64()));
-                }
-                stream.waiting.extend(row.iter().zip(&mean).map(|(x, m)| x.to_f64() - m));
-                stream.n += 1;
-            }
-            done += n as u64;
+        let outcome = rows.in_order(METHOD.key, run, Real::finite, |some| {
+            let centred = some.iter().zip(mean.iter().cycle()).map(|(x, m)| x.to_f64() - m);
+            stream.waiting.extend(centred);
+            stream.n += (some.len() / p) as u64;
             on_pool(run.threads, || self.advance(&mut stream, p, features, dtype));
-            run.sweep_progress("adding", done, rows.n_rows())?;
-        }
+            Ok(())
+        })?;
         let now = stream.begun.clone().unwrap_or_else(|| self.so_far(&stream, p, features, dtype, run));
-        let found = found_of(now, &stream, mean, (Vec::new(), Outcome::Completed));
+        let found = found_of(now, &stream, mean, (Vec::new(), outcome));
         self.model(found, features, dtype, run)
     }
 

@@ -201,10 +201,11 @@ impl FactorAnalysis {
         sparse::needs_rows(self.prior)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
-        if n.fract() != 0.0 {
+        if sums.weighted_rows().is_some() || n.fract() != 0.0 {
             check_total_weight(n, "the sums")?;
         }
-        self.check(n as u64, p, "the sums")?;
+        let counted = sums.n_counted();
+        self.check(counted, p, "the sums")?;
         if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells | Rule::Aic)) = self.n_components {
             let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
             let rule = format!("'{}'", rule.name());
@@ -212,7 +213,7 @@ impl FactorAnalysis {
         }
         let row_moments = RowMoments::of_sums(&scatter, sums.dtype())?;
         let solve = || {
-            let q = self.count(&row_moments, (n as u64).min(p as u64) as usize, run)?;
+            let q = self.count(&row_moments, counted.min(p as u64) as usize, run)?;
             if self.prior != FactorPrior::None {
                 return self.fit_prior::<f64>(&row_moments, q, None, features, run);
             }
@@ -345,6 +346,9 @@ impl Fit for FactorAnalysis {
     }
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
+    }
+    fn takes_sums(&self) -> bool {
+        true
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         Self::fit_sums(self, sums, features, run)

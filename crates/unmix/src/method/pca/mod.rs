@@ -136,7 +136,12 @@ impl Pca {
         METHOD.check(self)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
-        let size = Size { n, counted: n as u64, p, weighted: n.fract() != 0.0 };
+        let size = Size {
+            n,
+            counted: sums.n_counted(),
+            p,
+            weighted: sums.weighted_rows().is_some() || n.fract() != 0.0,
+        };
         self.check(size, "the data")?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: "pca".into(), dtype: sums.dtype().name() });
@@ -318,6 +323,9 @@ impl Fit for Pca {
     }
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
+    }
+    fn takes_sums(&self) -> bool {
+        true
     }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.fit_sums(sums, features, run)

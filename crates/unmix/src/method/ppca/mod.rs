@@ -117,6 +117,9 @@ impl Fit for Ppca {
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
     }
+    fn takes_sums(&self) -> bool {
+        true
+    }
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         self.fit_sums(sums, features, run)
     }

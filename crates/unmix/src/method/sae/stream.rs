@@ -100,7 +100,8 @@ fn corrupt() -> Error {
 
 impl SparseAutoencoder {
     /// The model of the rows of `before` followed by these, in order; it does not depend on how rows are divided among calls. After a fit it
-    /// continues from the fitted parameters.
+    /// continues from the fitted parameters. A run that ends early (`max_seconds`) adds at least the first 1024 rows; `n_samples` of the
+    /// report is the number of rows that the model has seen.
     ///
     /// # Errors
     ///
@@ -127,28 +128,20 @@ impl SparseAutoencoder {
     ) -> Result<Model> {
         let mut stream = self.stream::<U, T>(before, rows, run)?;
         let (p, features) = (rows.n_features(), before.map_or(rows.features(), Model::features));
-        let mut source = rows.source().stream()?;
-        let (mut buffer, mut done) = (Vec::new(), 0u64);
         let mut learner = None;
-        loop {
-            buffer.clear();
-            let n = source.read(1024, &mut buffer)?;
-            if n == 0 {
-                break;
-            }
-            for (i, row) in buffer.chunks_exact(p).enumerate() {
-                if let Some(j) = row.iter().position(|x| !U::from_f64(x.to_f64()).finite()) {
-                    return Err(rows.not_finite_at(METHOD.key, done + i as u64, j, row[j].to_f64()));
-                }
-                stream.waiting.extend(row.iter().map(|x| U::from_f64(x.to_f64())));
-            }
-            stream.n += n as u64;
-            done += n as u64;
-            rows.pooled(run.threads, || self.advance(&mut stream, &mut learner, p))?;
-            run.sweep_progress("adding", done, rows.n_rows())?;
-        }
+        let own = |x: T| U::from_f64(x.to_f64());
+        let outcome = rows.in_order(
+            METHOD.key,
+            run,
+            |x| own(x).finite(),
+            |some| {
+                stream.waiting.extend(some.iter().map(|x| own(*x)));
+                stream.n += (some.len() / p) as u64;
+                rows.pooled(run.threads, || self.advance(&mut stream, &mut learner, p))
+            },
+        )?;
         drop(learner);
-        rows.pooled(run.threads, || self.model_of(&stream, p, features, run))
+        rows.pooled(run.threads, || self.model_of(&stream, outcome, (p, features), run))
     }
 
     /// A new stream, or the state of an existing one.
@@ -381,8 +374,8 @@ impl SparseAutoencoder {
     fn model_of<U: Real>(
         &self,
         stream: &Stream<U>,
-        p: usize,
-        features: &Features,
+        outcome: Outcome,
+        (p, features): (usize, &Features),
         run: &Run<'_>,
     ) -> Result<Model> {
         let bytes = postcard::to_allocvec(stream).map_err(|_| corrupt())?;
@@ -396,7 +389,7 @@ impl SparseAutoencoder {
         let resolved = self.sizes(stream, p)?;
         let dead = self.learner(stream, &begun, p)?.dead_units(&begun.state.learner);
         let found = Trained {
-            outcome: Outcome::Completed,
+            outcome,
             steps: begun.state.steps,
             sweeps: 1,
             history: begun.state.history,
