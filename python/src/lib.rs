@@ -80,7 +80,10 @@ mod _unmix {
         projection_distance, subspace_angles, union_of_subspaces,
     };
     #[pymodule_export]
-    use super::{fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads};
+    use super::{
+        fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads,
+        threads_trouble,
+    };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's name for it.
@@ -144,7 +147,7 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
 /// The model `before` of `method` with `settings` (JSON), updated with the rows `x`; without `before`, a new model. `init` is then a model
 /// whose stream is continued, or whose parameters are the initial values.
 #[pyfunction]
-#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None))]
+#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None, max_seconds=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn partial_fit(
     py: Python<'_>,
@@ -157,6 +160,7 @@ fn partial_fit(
     invocation: Option<String>,
     given: Option<Given<'_>>,
     init: Option<&Bound<'_, Model>>,
+    max_seconds: Option<f64>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
@@ -169,9 +173,9 @@ fn partial_fit(
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
         let (rows, notices) = input.rows(names, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
-        let run = &unmix::Run { invocation: invocation.as_deref(), init: start, ..*run };
-        if let Some(first) = init.as_deref().filter(|_| before.is_none() && given.is_empty())
-            && let Some(model) = unmix::model::continued(&method, &settings, first, &rows, run)?
+        let run = &unmix::Run { invocation: invocation.as_deref(), init: start, max_seconds, ..*run };
+        if let Some(first) = init.as_deref().filter(|_| before.is_none())
+            && let Some(model) = unmix::model::continued(&method, &settings, &given, first, &rows, run)?
         {
             return Ok((model, notices));
         }
@@ -256,6 +260,12 @@ fn register_toys() {
 #[pyfunction]
 fn num_threads() -> usize {
     unmix::num_threads()
+}
+
+/// What is wrong with the environment variable of the default number of threads, if anything is.
+#[pyfunction]
+fn threads_trouble() -> Option<String> {
+    unmix::num::threads::check_variable().err().map(|e| e.to_string())
 }
 
 /// Sets the number of threads for this process; 0 restores the default.

@@ -187,6 +187,15 @@ def test_the_number_of_threads_can_be_chosen(monkeypatch):
             unmix.set_num_threads(wrong)
 
 
+@pytest.mark.parametrize("value, wrong", [("two", True), ("0", True), ("-1", True), ("1.5", True), ("", False), ("2", False)])
+def test_a_number_of_threads_that_is_none_warns_on_import(value, wrong):
+    environment = {**os.environ, "UNMIX_NUM_THREADS": value, "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = "import unmix; print(unmix.get_num_threads())"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0 and int(ran.stdout) >= 1, ran.stderr
+    assert ("UNMIX_NUM_THREADS" in ran.stderr and "positive integer" in ran.stderr) == wrong, ran.stderr
+
+
 def test_verbose_speaks_on_stderr_and_nothing_else_does(capfd):
     big = np.random.RandomState(0).randn(3000, 900)
     PCA(2).fit(big)

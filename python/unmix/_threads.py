@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from numbers import Integral
 
 from . import _unmix
 
 _chosen = False
+_trouble = _unmix.threads_trouble()
+if _trouble is not None:
+    # A wrong variable must not make the package unusable: its default applies.
+    warnings.warn(f"{_trouble}; the default is used instead", stacklevel=2)
 
 
 def set_num_threads(n: int | None) -> None:
@@ -65,7 +70,7 @@ def get_num_threads() -> int:
 def threads_here() -> int:
     """Return 1 inside a joblib worker of any backend, unless the number was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
-    if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
+    if parallel is None or _chosen or os.environ.get("UNMIX_NUM_THREADS"):
         return 0
     # What joblib itself tests first: workers and blocks of parallel_config have one.
     here = getattr(parallel, "_backend", None)

@@ -18,7 +18,7 @@ use unmix_io::Input;
 pub(crate) fn encode(args: &Encode) -> Done {
     let (args, labels) = (&args.apply, args.labels);
     // Labels are a table, not sound.
-    let folder = sound::folder(args).filter(|_| !labels);
+    let folder = if labels { None } else { sound::folder(args)? };
     let job = match &folder {
         // A folder receives a sound file for each source.
         Some(_) => {
@@ -47,7 +47,7 @@ pub(crate) fn decode(args: &Apply) -> Done {
 
 /// `unmix reconstruct`: encodes and decodes rows, with the codes of some components set to 0.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
-    if let Some(folder) = sound::folder(&args.apply) {
+    if let Some(folder) = sound::folder(&args.apply)? {
         let files = args.apply.input.files()?;
         check_order(&args.apply.model, &files)?;
         let model = Model::load(&args.apply.model)?;

@@ -41,9 +41,9 @@ impl<'a> LabelFile<'a> {
     /// One value for each of the `n` rows.
     pub(crate) fn read(self, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
         let name = crate::fit::stem(self.path);
-        let (name, values) = match (delimiter(self.path)?, self.column) {
-            (Some(delimiter), None) => lines(self.path, delimiter, n, name)?,
-            (Some(delimiter), Some(column)) => of_table(self.path, delimiter, column, n)?,
+        let (name, values) = match (Text::of(self.path)?, self.column) {
+            (Some(text), None) => text.lines(n, name)?,
+            (Some(text), Some(column)) => text.column(column, n)?,
             (None, None) => (name, numbers(self.path, run)?),
             (None, Some(column)) => kept(self.path, column, run)?,
         };
@@ -63,94 +63,109 @@ fn is_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
+/// The extension in lower case, without `.gz`.
 fn ending(path: &Path) -> Option<String> {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
+    plain.extension().map(|e| e.to_string_lossy().into_owned())
 }
 
 fn is_named_like_a_file(path: &Path) -> bool {
-    matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz" | "parquet"))
+    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    packed || matches!(ending(path).as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "parquet"))
 }
 
-/// The delimiter of a text file: that of its extension; if the first line of a `.csv`, `.txt` or `.dat` file has no comma, a semicolon or a tab
-/// that it contains. `None` for other files.
-fn delimiter(path: &Path) -> Result<Option<u8>, Failure> {
-    use std::io::BufRead;
-    let usual = match ending(path).as_deref() {
-        Some("tsv") => return Ok(Some(b'\t')),
-        Some("csv" | "txt" | "dat") => b',',
-        _ => return Ok(None),
-    };
-    let file = std::fs::File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
-    let mut first = Vec::new();
-    // Read as bytes: an encoding other than UTF-8 is reported by the reader.
-    let mut limited = std::io::Read::take(std::io::BufReader::new(file), 1 << 16);
-    limited.read_until(b'\n', &mut first).map_err(|e| Error::io("cannot read", path, e))?;
-    let other = [b';', b'\t'].into_iter().find(|d| first.contains(d));
-    Ok(Some(other.filter(|_| !first.contains(&usual)).unwrap_or(usual)))
+/// The content of a text file, decompressed.
+struct Text<'a> {
+    path: &'a Path,
+    /// The delimiter: that of the extension; if the first line of a `.csv`, `.txt` or `.dat` file has no comma, a semicolon or a tab that it
+    /// contains.
+    delimiter: u8,
+    bytes: Vec<u8>,
 }
 
-fn records(path: &Path, delimiter: u8) -> Result<Vec<csv::StringRecord>, Failure> {
-    let wrong =
-        |e: csv::Error| Error::format(path, e.to_string(), "give a text file with one value per line");
-    let reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
-    let records = reader.map_err(wrong)?.into_records().collect::<Result<_, _>>();
-    Ok(records.map_err(wrong)?)
-}
-
-/// Lines of text; if there is one more than rows, the first is a header.
-fn lines(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
-    if let Some(values) = words(path, delimiter, n)? {
-        return Ok((name, values));
+impl<'a> Text<'a> {
+    /// `None` for files of other formats.
+    fn of(path: &'a Path) -> Result<Option<Self>, Failure> {
+        let (usual, others) = match ending(path).as_deref() {
+            Some("tsv") => (b'\t', &[][..]),
+            Some("csv" | "txt" | "dat") => (b',', &b";\t"[..]),
+            _ => return Ok(None),
+        };
+        let bytes = unmix_io::contents(path)?;
+        // Bytes, because an encoding other than UTF-8 is reported by the reader.
+        let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+        let other = others.iter().copied().find(|d| first.contains(d));
+        let delimiter = other.filter(|_| !first.contains(&usual)).unwrap_or(usual);
+        Ok(Some(Self { path, delimiter, bytes }))
     }
-    let mut values = Vec::new();
-    for (i, record) in records(path, delimiter)?.iter().enumerate() {
-        match record.len() {
-            1 => values.push(record[0].to_string()),
-            k => {
-                let found = format!("line {} has {k} values", i + 1);
-                let remedy = format!("choose one of its columns, as in --color {}:COLUMN", path.display());
-                return Err(Error::format(path, found, remedy).into());
+
+    fn records(&self) -> Result<Vec<csv::StringRecord>, Failure> {
+        let mut builder = csv::ReaderBuilder::new();
+        let reader = builder.delimiter(self.delimiter).has_headers(false).flexible(true);
+        let records = reader.from_reader(self.bytes.as_slice()).into_records().collect::<Result<_, _>>();
+        let wrong = |e: csv::Error| {
+            Error::format(self.path, e.to_string(), "give a text file with one value per line")
+        };
+        Ok(records.map_err(wrong)?)
+    }
+
+    /// Lines of text; if there is one more than rows, the first is a header.
+    fn lines(&self, n: u64, name: String) -> Result<Labels, Failure> {
+        if let Some(values) = self.words(n) {
+            return Ok((name, values));
+        }
+        let mut values = Vec::new();
+        for (i, record) in self.records()?.iter().enumerate() {
+            match record.len() {
+                1 => values.push(record[0].to_string()),
+                k => {
+                    let found = format!("line {} has {k} values", i + 1);
+                    let path = self.path;
+                    let remedy =
+                        format!("choose one of its columns, as in --color {}:COLUMN", path.display());
+                    return Err(Error::format(path, found, remedy).into());
+                }
             }
         }
+        let header = values.len() as u64 == n + 1;
+        let name = if header { values.remove(0) } else { name };
+        Ok((name, values))
     }
-    let header = values.len() as u64 == n + 1;
-    let name = if header { values.remove(0) } else { name };
-    Ok((name, values))
-}
 
-/// The lines of a `.txt` file as they are, if there is one for each row and fewer than half contain delimiters or quotation marks: a list of
-/// words and punctuation marks, not a table.
-fn words(path: &Path, delimiter: u8, n: u64) -> Result<Option<Vec<String>>, Failure> {
-    if ending(path).as_deref() != Some("txt") {
-        return Ok(None);
+    /// The lines of a `.txt` file as they are, if there is one for each row and fewer than half contain delimiters or quotation marks: a list
+    /// of words and punctuation marks, not a table.
+    fn words(&self, n: u64) -> Option<Vec<String>> {
+        if ending(self.path).as_deref() != Some("txt") {
+            return None;
+        }
+        let lines: Vec<&str> = std::str::from_utf8(&self.bytes).ok()?.lines().collect();
+        let special = |line: &&&str| line.as_bytes().contains(&self.delimiter) || line.contains('"');
+        let some = lines.iter().filter(special).count();
+        let list = lines.len() as u64 == n && (1..lines.len().div_ceil(2)).contains(&some);
+        list.then(|| lines.into_iter().map(String::from).collect())
     }
-    let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
-    let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(None) };
-    let lines: Vec<&str> = text.lines().collect();
-    let special = |line: &&&str| line.as_bytes().contains(&delimiter) || line.contains('"');
-    let some = lines.iter().filter(special).count();
-    let list = lines.len() as u64 == n && (1..lines.len().div_ceil(2)).contains(&some);
-    Ok(list.then(|| lines.into_iter().map(String::from).collect()))
-}
 
-/// A column of a text table, by name if it has a header, or by number.
-fn of_table(path: &Path, delimiter: u8, column: &str, n: u64) -> Result<Labels, Failure> {
-    let records = records(path, delimiter)?;
-    let mut head: Vec<String> =
-        records.first().map(|r| r.iter().map(|name| name.trim().to_string()).collect()).unwrap_or_default();
-    if let Some(first) = head.first_mut() {
-        *first = first.trim_start_matches('\u{feff}').into();
+    /// A column of a table, by name if it has a header, or by number.
+    fn column(&self, column: &str, n: u64) -> Result<Labels, Failure> {
+        let records = self.records()?;
+        let mut head: Vec<String> = records
+            .first()
+            .map(|r| r.iter().map(|name| name.trim().to_string()).collect())
+            .unwrap_or_default();
+        if let Some(first) = head.first_mut() {
+            *first = first.trim_start_matches('\u{feff}').into();
+        }
+        let number = column.parse::<usize>().ok().filter(|j| *j < head.len());
+        let Some(j) = head.iter().position(|name| name == column).or(number) else {
+            let known: Vec<&str> = head.iter().map(String::as_str).collect();
+            return Err(Error::unknown("column", column, known).into());
+        };
+        let header = head[j] == column || records.len() as u64 == n + 1;
+        let rows = &records[usize::from(header)..];
+        let values = rows.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
+        Ok((if header { head[j].clone() } else { format!("column {j}") }, values))
     }
-    let number = column.parse::<usize>().ok().filter(|j| *j < head.len());
-    let Some(j) = head.iter().position(|name| name == column).or(number) else {
-        let known: Vec<&str> = head.iter().map(String::as_str).collect();
-        return Err(Error::unknown("column", column, known).into());
-    };
-    let header = head[j] == column || records.len() as u64 == n + 1;
-    let rows = &records[usize::from(header)..];
-    let values = rows.iter().map(|record| record.get(j).unwrap_or("").to_string()).collect();
-    Ok((if header { head[j].clone() } else { format!("column {j}") }, values))
 }
 
 /// A column of a file of another format.

@@ -129,6 +129,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
 }
 
 fn work(cli: Cli, typed: Option<String>) -> Done {
+    unmix::num::threads::check_variable().map_err(|e| Failure::Usage(e.to_string()))?;
     match cli.verb {
         Verb::Demo(Deferred(args)) => demo::demo(&args, typed),
         Verb::Fit(Deferred(args)) => fit::fit(&args, typed.as_deref()),

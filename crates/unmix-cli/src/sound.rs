@@ -13,11 +13,21 @@ use unmix::{Error, Model, with_rows};
 /// The largest amplitude written, below full scale so that players do not clip.
 const PEAK: f64 = 0.9;
 
-/// The output folder, if the output is one; a format given explicitly is that of a file.
-pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
-    let path = args.writing.output.as_deref()?;
+/// The output folder of sounds or pictures, if the output is one; a format given explicitly is that of a file. Columns of `--keep` have no
+/// place in such files, and are refused.
+pub(crate) fn folder(args: &Apply) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = args.writing.output.as_deref() else { return Ok(None) };
     let typed = path.to_string_lossy().ends_with(std::path::is_separator);
-    ((typed || path.is_dir()) && args.writing.format.is_none()).then(|| path.into())
+    if !(typed || path.is_dir()) || args.writing.format.is_some() {
+        return Ok(None);
+    }
+    match &args.reading.keep {
+        None => Ok(Some(path.into())),
+        Some(kept) => Err(Failure::Usage(format!(
+            "sounds and pictures hold samples only and cannot keep {kept}; exclude these columns with --drop instead, or give -o the \
+             name of a .csv or .tsv file"
+        ))),
+    }
 }
 
 /// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each normalised to the same

@@ -71,6 +71,7 @@ pub use describe::{Column, Description, describe};
 pub use files::{About, Files};
 pub use format::ENDINGS;
 pub use guard::panic_is_caught;
+pub use gz::contents;
 #[cfg(feature = "images")]
 pub use image::write_png;
 pub use options::{Missing, Options, Patches, Pixels};

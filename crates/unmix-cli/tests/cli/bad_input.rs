@@ -202,3 +202,17 @@ fn outputs_that_cannot_be_written_are_refused() {
     b.write("labels.csv", "a\nb\n");
     refused(&b, "report m.safetensors d.npy --color labels.csv -o x.html", &["it has 2 values", "30 rows"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_number_of_threads_that_is_none_is_refused() {
+    let b = Bench::new();
+    for wrong in ["two", "0", "-1", "1.5"] {
+        let ran = b.shell(&format!("UNMIX_NUM_THREADS={wrong} unmix methods"));
+        assert!(ran.code == 2 && ran.out.is_empty(), "{wrong}: {}", ran.err);
+        assert!(ran.err.contains("UNMIX_NUM_THREADS") && ran.err.contains(wrong), "{}", ran.err);
+    }
+    for right in ["", "1", "2"] {
+        assert_eq!(b.shell(&format!("UNMIX_NUM_THREADS={right} unmix methods")).code, 0, "{right}");
+    }
+}

@@ -47,6 +47,15 @@ fn two_microphones_in_and_a_sound_file_for_each_voice_out() {
         best = best.max(correlation(&samples, &hum).abs());
     }
     assert!(best > 0.99, "{best}");
+    let kept = b.run("encode v.safetensors left.wav right.wav --keep left -o kept/");
+    assert!(
+        kept.code == 2 && kept.err.contains("cannot keep left") && kept.err.contains("--drop"),
+        "{}",
+        kept.err
+    );
+    let kept = b.run("reconstruct v.safetensors left.wav right.wav --keep left -o kept/");
+    assert!(kept.code == 2 && kept.err.contains("cannot keep left"), "{}", kept.err);
+    assert!(!b.path("kept").exists());
     let refused = b.run("encode v.safetensors left.wav right.wav -o codes");
     assert!(refused.code == 2 && refused.err.contains("ending"), "{}", refused.err);
 }
@@ -173,6 +182,19 @@ fn a_page_names_rows_as_their_table_does() {
     let page = String::from_utf8(b.read("kept.html")).unwrap();
     assert!(page.contains("<b>place0</b>") && !page.contains("visit0"));
     b.ok("report m.safetensors t.csv --color site -o coloured.html");
+    // Compressed labels are those of the file itself.
+    let labels: String = (0..40).map(|i| format!("kind {}\n", i % 3)).collect();
+    b.write("kinds.csv", labels);
+    b.ok("report m.safetensors t.csv --color kinds.csv -o plain.html");
+    #[cfg(unix)]
+    {
+        assert_eq!(b.shell("gzip kinds.csv && gzip -k t.csv").code, 0);
+        b.ok("report m.safetensors t.csv --color kinds.csv.gz -o packed.html");
+        let body = |name: &str| String::from_utf8(b.read(name)).unwrap().matches("kind 2").count();
+        assert!(body("packed.html") > 0);
+        assert_eq!(body("packed.html"), body("plain.html"));
+        b.ok("report m.safetensors t.csv --color t.csv.gz:site -o column.html");
+    }
     let page = String::from_utf8(b.read("coloured.html")).unwrap();
     assert!(page.contains("<b>visit0</b>"), "a colour is no name");
     b.both("d", 40, 3);

@@ -1,7 +1,11 @@
 //! Number of threads, and the thread pool.
 
+use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// The environment variable with the default number of threads.
+const VARIABLE: &str = "UNMIX_NUM_THREADS";
 
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -11,15 +15,39 @@ pub fn set_num_threads(n: usize) {
 }
 
 /// The number of threads used unless a run sets another: that of [`set_num_threads`], else `UNMIX_NUM_THREADS`, else the number
-/// that this process may use (affinity and control groups included).
+/// that this process may use (affinity and control groups included). A variable that is no positive integer counts as not set: programs refuse
+/// it first, by [`check_variable`].
 pub fn num_threads() -> usize {
     match CHOSEN.load(Ordering::Relaxed) {
-        0 => std::env::var("UNMIX_NUM_THREADS")
-            .ok()
-            .and_then(|v| v.trim().parse().ok())
-            .filter(|&n| n > 0)
-            .unwrap_or_else(allowed),
+        0 => of_variable(std::env::var_os(VARIABLE)).ok().flatten().unwrap_or_else(allowed),
         n => n,
+    }
+}
+
+/// Checks the environment variable `UNMIX_NUM_THREADS`.
+///
+/// # Errors
+///
+/// [`Error::Setting`] if it is set, and neither empty nor a positive integer.
+pub fn check_variable() -> Result<()> {
+    of_variable(std::env::var_os(VARIABLE)).map(|_| ())
+}
+
+/// The number of threads by the value of the variable; `None` if it is not set, or empty.
+fn of_variable(value: Option<std::ffi::OsString>) -> Result<Option<usize>> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    let text = value.to_string_lossy();
+    match text.trim().parse() {
+        Ok(n) if n > 0 => Ok(Some(n)),
+        _ => {
+            let why = "the environment variable must be a positive integer, the number of threads";
+            Err(Error::setting(
+                VARIABLE,
+                format!("'{text}'"),
+                why,
+                "change it, or unset it to use all processors",
+            ))
+        }
     }
 }
 
@@ -99,4 +127,22 @@ fn build(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
         .build()
         .ok()
         .map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_variable;
+
+    #[test]
+    fn the_variable_is_a_positive_integer_or_not_set() {
+        let of = |text: &str| of_variable(Some(text.into()));
+        assert_eq!(of_variable(None).unwrap(), None);
+        assert_eq!(of("").unwrap(), None);
+        assert_eq!(of(" 3 ").unwrap(), Some(3));
+        for wrong in ["0", "-1", "two", "1.5", " "] {
+            let said = of(wrong).unwrap_err().to_string();
+            assert!(said.contains("UNMIX_NUM_THREADS") && said.contains("positive integer"), "{said}");
+            assert!(said.contains(&format!("'{wrong}'")), "{said}");
+        }
+    }
 }
