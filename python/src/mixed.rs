@@ -56,6 +56,8 @@ pub(crate) fn points(
 /// Pictures of discs that occlude each other (dead leaves model).
 #[pyfunction]
 pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResult<Bound<'_, PyArray4<f64>>> {
+    let columns = side.saturating_mul(side).saturating_mul(3);
+    datasets::check_tables(&[(n, columns)]).map_err(|e| raised(e, Dtype::F64))?;
     let made = py.detach(|| datasets::leaves(n, side, seed));
     numpy::PyArray1::from_vec(py, made.values).reshape([made.n, made.height, made.width, made.channels])
 }

@@ -158,6 +158,9 @@ pub(crate) fn patterns(
     noise: f64,
     seed: u64,
 ) -> PyResult<LowRank<'_>> {
+    let columns = side.saturating_mul(side);
+    datasets::check_tables(&[(n_samples, columns), (n_samples, n_patterns), (n_patterns, columns)])
+        .map_err(|e| raised(e, Dtype::F64))?;
     let made = py.detach(|| datasets::patterns(n_samples, side, n_patterns, noise, seed));
     let labels = made.labels.iter().map(|&g| g as i64).collect();
     Ok((
@@ -226,6 +229,8 @@ pub(crate) fn low_rank_plus_noise(
     signal: f64,
     seed: u64,
 ) -> PyResult<Matrices<'_>> {
+    let shapes = [(n_samples, n_features), (n_samples, n_components), (n_components, n_features)];
+    datasets::check_tables(&shapes).map_err(|e| raised(e, Dtype::F64))?;
     let make = || datasets::low_rank_plus_noise(n_samples, n_features, n_components, signal, seed);
     let made = py.detach(make);
     Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.scores)?))

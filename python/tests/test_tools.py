@@ -294,3 +294,20 @@ def test_digit_variations_keep_the_digits_and_know_the_shapes(tmp_path):
 def test_variations_that_cannot_be_made_are_refused(asked, message):
     with pytest.raises(ValueError, match=message):
         datasets.digit_variations(*asked)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda d: d.patterns(10**12, 100, 3),
+        lambda d: d.low_rank_plus_noise(10**12, 1000, 3),
+        lambda d: d.leaves(10**10, 1000),
+        lambda d: d.ppca(10**12, 1000, [3.0]),
+        lambda d: d.independent(10**12, ["laplace"] * 100),
+        lambda d: d.points("uniform", 10**15, seed=0),
+        lambda d: d.bernoulli_gaussian(10**12, 1000),
+    ],
+)
+def test_rows_that_do_not_fit_in_memory_are_refused_with_their_size(make):
+    with pytest.raises(MemoryError, match="the data set would need .*choose fewer rows"):
+        make(datasets)

@@ -20,9 +20,23 @@ pub use rare_modules::{RareModules, rare_modules};
 pub use sparse::{SparseCombinations, bernoulli_gaussian, sparse_codes};
 pub use subspaces::{UnionOfSubspaces, union_of_subspaces};
 
+use crate::error::Result;
+use crate::machine::check_memory;
 use crate::num::Matrix;
 use crate::num::factor;
 use crate::num::random::Stream;
+
+/// Checks that tables of these numbers of rows and columns, in double precision, fit in memory: every generator that returns a `Result` does so
+/// before it allocates; for [`patterns`], [`low_rank_plus_noise`] and [`leaves`] it is to be called first.
+///
+/// # Errors
+///
+/// [`Error::Memory`](crate::Error::Memory).
+pub fn check_tables(tables: &[(usize, usize)]) -> Result<()> {
+    let numbers = |(rows, columns): &(usize, usize)| (*rows as u64).saturating_mul(*columns as u64);
+    let all = tables.iter().map(numbers).fold(0, u64::saturating_add);
+    check_memory("the data set", all.saturating_mul(8), "choose fewer rows, columns or components")
+}
 
 /// Rows near a linear subspace, and the true components.
 #[derive(Clone, Debug)]
@@ -44,7 +58,7 @@ pub struct LowRank {
 ///
 /// # Panics
 ///
-/// If `k` is greater than the number of pixels.
+/// If `k` is greater than the number of pixels, or if the tables do not fit in memory ([`check_tables`]).
 pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRank {
     let p = side * side;
     let axes =
@@ -70,7 +84,7 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
 ///
 /// # Panics
 ///
-/// If `k` is greater than `p`.
+/// If `k` is greater than `p`, or if the tables do not fit in memory ([`check_tables`]).
 pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64) -> LowRank {
     let [turn, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
     let random = Matrix::from_fn(k, p, |i, j| turn.normal((i * p + j) as u64));

@@ -1,6 +1,6 @@
 //! Mixtures of known independent sources: the distributions of the literature, and published time signals and points.
 
-use super::{DISTRIBUTIONS, Distribution};
+use super::{DISTRIBUTIONS, Distribution, check_tables};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -32,7 +32,8 @@ impl Mixed {
 ///
 /// # Errors
 ///
-/// No distributions, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows.
+/// No distributions, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows,
+/// tables that do not fit in memory.
 pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
     let k = distributions.len();
     if k == 0 || variances.len() != k {
@@ -51,6 +52,7 @@ pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], 
     if n < 2 {
         return Err(Error::setting("n_samples", n, "must be at least 2", ""));
     }
+    check_tables(&[(n, k), (n, k), (k, k), (k, k)])?;
     let streams: Vec<Stream> = (0..k as u64).map(|j| Stream::new(seed, FIRST_SOURCE + j)).collect();
     let mut sources = Matrix::from_fn(n, k, |i, j| distributions[j].draw(&streams[j], i as u64));
     let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
@@ -149,7 +151,7 @@ pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
 ///
 /// # Errors
 ///
-/// A distribution that is neither uniform nor Laplace.
+/// A distribution that is neither uniform nor Laplace, tables that do not fit in memory.
 pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
     let (file, size) = match distribution {
         Distribution::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
@@ -170,6 +172,7 @@ pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result
     let sources = match seed {
         None => published(file, 2),
         Some(seed) => {
+            check_tables(&[(n, 2), (n, 2)])?;
             let streams = [22, 23].map(|stream| Stream::new(seed, stream));
             Matrix::from_fn(n, 2, |i, j| size * distribution.draw(&streams[j], i as u64))
         }

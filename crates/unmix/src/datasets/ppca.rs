@@ -1,5 +1,6 @@
 //! Rows of the Gaussian that probabilistic PCA assumes.
 
+use super::check_tables;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -26,7 +27,8 @@ pub struct PpcaSample {
 ///
 /// # Errors
 ///
-/// More variances than dimensions; a variance below that of the noise, or one that is not finite and non-negative.
+/// More variances than dimensions; a variance below that of the noise, or one that is not finite and non-negative; tables that do not fit in
+/// memory.
 pub fn ppca(n: usize, p: usize, variances: &[f64], noise_variance: f64, seed: u64) -> Result<PpcaSample> {
     let k = variances.len();
     if k > p {
@@ -46,6 +48,7 @@ pub fn ppca(n: usize, p: usize, variances: &[f64], noise_variance: f64, seed: u6
             "give larger variances, or a smaller noise_variance",
         ));
     }
+    check_tables(&[(n, p), (n, k), (k, p), (k, p)])?;
     let [directions, means, codes, errors] = [0, 1, 2, 3].map(|part| Stream::new(seed, part));
     // The QR factor Q of a matrix of normal numbers is uniformly distributed if the diagonal of R is positive.
     let axes =
@@ -97,6 +100,8 @@ mod tests {
         );
         assert!(said(4, &[f64::NAN], 0.1).contains("NaN"));
         assert!(said(4, &[3.0], -1.0).contains("noise_variance must be finite and non-negative, got -1"));
+        let large = ppca(usize::MAX / 16, 1 << 20, &[], 1.0, 0).unwrap_err();
+        assert!(matches!(large, Error::Memory { .. }), "{large}");
         assert_eq!(ppca(3, 4, &[], 0.0, 0).unwrap().x.row(2), ppca(3, 4, &[], 0.0, 0).unwrap().mean);
     }
 }

@@ -1,6 +1,6 @@
 //! Rows with rare modules: few rows with smaller values in few columns, on a background of correlated columns.
 
-use super::PlantedBiclusters;
+use super::{PlantedBiclusters, check_tables};
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::num::random::Stream;
@@ -40,7 +40,7 @@ impl Default for RareModules {
 ///
 /// # Errors
 ///
-/// Modules with more rows or columns than the data, fewer than two rows, a shift that is not finite.
+/// Modules with more rows or columns than the data, fewer than two rows, a shift that is not finite, tables that do not fit in memory.
 pub fn rare_modules(of: &RareModules, seed: u64) -> Result<PlantedBiclusters> {
     let (n, p, (a, b)) = (of.n_samples, of.n_features, of.module_shape);
     if n < 2 {
@@ -53,6 +53,7 @@ pub fn rare_modules(of: &RareModules, seed: u64) -> Result<PlantedBiclusters> {
     if !of.shift.is_finite() {
         return Err(Error::setting("shift", of.shift, "must be finite", "give a number such as 4"));
     }
+    check_tables(&[(n, p), (of.n_factors, p), (of.n_modules, n), (of.n_modules, p)])?;
     let own = |part: u64| Stream::new(seed, 20_000 + part);
     let (noise, factors, loadings) = (own(0), own(1), own(2));
     let mut x = Matrix::from_fn(n, p, |i, j| noise.normal((i * p + j) as u64));

@@ -1,5 +1,6 @@
 //! Rows that are sparse combinations of atoms.
 
+use super::check_tables;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -22,7 +23,8 @@ pub struct SparseCombinations {
 ///
 /// # Errors
 ///
-/// A share that is not between 0 and 1, noise that is negative or not finite, more orthogonal atoms than columns.
+/// A share that is not between 0 and 1, noise that is negative or not finite, more orthogonal atoms than columns, tables that do not fit in
+/// memory.
 pub fn bernoulli_gaussian(
     (n, p, k): (usize, usize, usize),
     share: f64,
@@ -42,6 +44,7 @@ pub fn bernoulli_gaussian(
         let why = format!("must be at most {p}, the number of columns, for orthogonal atoms");
         return Err(Error::setting("n_components", k, why, "choose a smaller number, or orthogonal=false"));
     }
+    check_tables(&[(n, p), (n, k), (k, p)])?;
     let [directions, active, sizes, errors] = [30, 31, 32, 33].map(|stream| Stream::new(seed, stream));
     let mut atoms = Matrix::from_fn(k, p, |i, j| directions.normal((i * p + j) as u64));
     if orthogonal {
@@ -112,6 +115,12 @@ mod tests {
             assert!((made.atoms.row(i).iter().map(|a| a * a).sum::<f64>() - 1.0).abs() < 1e-14);
         }
         assert!(bernoulli_gaussian((10, 4, 9), 0.5, 0.0, true, 0).is_err());
+        for size in [(1 << 40, 1 << 20, 9), (10, 4, 1 << 50), (usize::MAX, usize::MAX, usize::MAX)] {
+            assert!(
+                matches!(bernoulli_gaussian(size, 0.5, 0.0, false, 0), Err(Error::Memory { .. })),
+                "{size:?}"
+            );
+        }
         for share in [0.0, -0.1, 1.1, f64::NAN] {
             assert!(bernoulli_gaussian((10, 4, 2), share, 0.0, true, 0).is_err());
         }

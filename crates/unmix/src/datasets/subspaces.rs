@@ -1,5 +1,6 @@
 //! Rows in a union of subspaces.
 
+use super::check_tables;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -21,7 +22,7 @@ pub struct UnionOfSubspaces {
 ///
 /// # Errors
 ///
-/// Lists of different lengths, a dimension above `p`, noise that is negative or not finite.
+/// Lists of different lengths, a dimension above `p`, noise that is negative or not finite, tables that do not fit in memory.
 pub fn union_of_subspaces(
     sizes: &[usize],
     p: usize,
@@ -42,6 +43,8 @@ pub fn union_of_subspaces(
         let why = "must be finite and non-negative";
         return Err(Error::setting("noise", noise, why, "give a number such as 0.1"));
     }
+    let total = |all: &[usize]| all.iter().copied().fold(0, usize::saturating_add);
+    check_tables(&[(total(sizes), p), (total(dimensions), p), (total(sizes), 1)])?;
     let [turns, codes, errors, places] = [12, 13, 14, 15].map(|stream| Stream::new(seed, stream));
     let (mut at, mut code) = (0, 0);
     let bases = dimensions.iter().map(|&d| {

@@ -194,7 +194,7 @@ impl Sizes {
 /// # Errors
 ///
 /// A method without a likelihood, or that does not accept missing cells if cells are to be held out; `n_components` among the settings;
-/// errors of the first fit. A number of components that cannot be fitted ends the table.
+/// errors of the first fit. A number of components that cannot be fitted, or that does not fit in memory, ends the table, with a warning.
 pub fn compare_sizes(
     method: &'static Method,
     rows: &mut AnyRows<'_>,
@@ -290,6 +290,13 @@ fn table_of<T: Real>(
                 }
                 break;
             }
+            // More components need more memory still.
+            Err(e @ Error::Memory { .. }) if !table.lines.is_empty() => {
+                table
+                    .warnings
+                    .push(format!("the table ends before {k} components, which do not fit in memory: {e}"));
+                break;
+            }
             Err(e) => return Err(e),
         };
         let costs = [size.bic, size.cells.map_or(f64::INFINITY, |cells| -cells.mean)];
@@ -380,3 +387,6 @@ fn ambiguous(table: &Sizes) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,3 +71,18 @@ fn an_alpha_above_all_products_leaves_the_atoms_as_they_are_and_says_from_where_
         below.report().warnings
     );
 }
+
+#[test]
+fn layers_that_do_not_fit_in_memory_are_refused_before_the_fit() {
+    let (x, _) = made(60, 1);
+    let given = |algorithm: &str| json!({"algorithm": algorithm, "n_components": 30, "max_iter": 10_000_000_000u64, "tol": 1e-2});
+    match fit(given("layerwise"), &x, 20) {
+        Err(Error::Memory { what, need_bytes, .. }) => {
+            assert!(what.contains("30 atoms of 20 numbers for max_iter=10000000000"), "{what}");
+            assert_eq!(need_bytes, 4 * 8 * 30 * 20 * 10_000_000_000);
+        }
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    // The same fit without layers needs no memory for a step.
+    assert!(fit(given("palm"), &x, 20).is_ok());
+}

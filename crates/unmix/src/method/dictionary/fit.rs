@@ -5,6 +5,7 @@ use super::{Alpha, AtomNorm, Coder, DictionaryLearning, Learning, METHOD, wrong_
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
+use crate::method::as_map;
 use crate::model::{Model, Outcome, Report, Tensor};
 use crate::num::random::Stream as Draws;
 use crate::num::{Dtype, Matrix, Real};
@@ -277,7 +278,7 @@ impl DictionaryLearning {
         }
         report.warnings = fit_warnings(&found, alike, self.algorithm.streams());
         report.objective = found.objective;
-        let settings = crate::method::as_map(self);
+        let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), components.rows().into());
         report.settings.insert("alpha".into(), found.alpha.into());

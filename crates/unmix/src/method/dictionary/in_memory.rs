@@ -37,6 +37,9 @@ impl DictionaryLearning {
             n.saturating_mul(codes + p as u64).saturating_mul(std::mem::size_of::<T>() as u64),
             "choose algorithm='online', whose memory does not depend on the number of rows",
         )?;
+        if self.algorithm == Learning::Layerwise {
+            self.check_layers(k, p)?;
+        }
         let (mean, n_constant) = self.mean(rows, run)?;
         let (sample, first) = self.initial(rows, &mean, k, run)?;
         let alpha = self.weight(&Atoms::<T>::new(&first), &sample);
@@ -50,6 +53,17 @@ impl DictionaryLearning {
             Learning::Ksvd => self.by_pursuit(task, run),
             _ => self.by_blocks(task, run),
         }
+    }
+
+    /// Refuses layers that may not fit in memory: one for every block, of which there are at most `max_iter`. They exist in the order of the
+    /// fit, in that of the model, in its tensor, and prepared for encoding, in double precision at most.
+    fn check_layers(&self, k: usize, p: usize) -> Result<()> {
+        let numbers = self.max_iter.saturating_mul((k as u64).saturating_mul(p as u64));
+        check_memory(
+            &format!("layers of {k} atoms of {p} numbers for max_iter={} steps", self.max_iter),
+            numbers.saturating_mul(4 * 8),
+            "choose a smaller max_iter or fewer atoms; or algorithm='palm', the same fit without layers",
+        )
     }
 
     fn limits(&self) -> (f64, u64) {
