@@ -203,3 +203,16 @@ fn bad_input_is_refused_in_words() {
     let given = json!({"alpha": 0.1, "n_layers": 2, "max_epochs": 2});
     assert!(fit(&zeros, given, true, &on_threads(2)).is_ok());
 }
+
+#[test]
+fn the_table_by_layers_is_of_rows_from_everywhere() {
+    let mut of = made();
+    // The first nine of ten rows are zeros, which any network codes without error.
+    of.x.as_mut_slice()[..540 * 12].fill(0.0);
+    let given = json!({"n_layers": 2, "max_epochs": 0});
+    let model = fit(&of, given.clone(), false, &on_threads(2)).unwrap();
+    assert_eq!(model.report().facts["by_layer"]["n_rows"], 512);
+    assert!(of_layer(&model, "", "objective").iter().all(|loss| *loss > 0.0));
+    let other = fit(&of, given, false, &Run { seed: 1, ..on_threads(1) }).unwrap();
+    assert_ne!(of_layer(&model, "", "objective"), of_layer(&other, "", "objective"));
+}

@@ -179,3 +179,26 @@ fn a_start_is_that_of_every_layer() {
     let said = fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
     assert!(said.contains("it has 6 components, and this fit has 7"), "{said}");
 }
+
+/// The stages that a fit announces.
+#[derive(Default)]
+struct Stages(std::sync::Mutex<Vec<String>>);
+impl unmix::Watch for Stages {
+    fn event(&self, event: unmix::Event<'_>) {
+        if let unmix::Event::Stage(stage) = event {
+            self.0.lock().unwrap().push(stage.into());
+        }
+    }
+}
+
+#[test]
+fn progress_counts_layers_from_1() {
+    let x = falling(60, 6, 3);
+    let stages = Stages::default();
+    let given = settings(json!({"n_components": [3, 2], "max_iter": 2}));
+    let run = Run { watch: &stages, ..Run::default() };
+    unmix::fit("stacked-rfn", &given, &mut AnyRows::F64(Rows::from_slice(&x, 6).unwrap()), &run).unwrap();
+    let told = stages.0.into_inner().unwrap();
+    let of_layers: Vec<&String> = told.iter().filter(|stage| stage.starts_with("layer")).collect();
+    assert_eq!(of_layers, ["layer 0 (1 of 2)", "layer 1 (2 of 2)"]);
+}

@@ -20,7 +20,7 @@ pub struct Round {
     pub scale: Vec<f64>,
     /// Units with a single non-zero code, because no `b` was positive.
     pub one_hot: Vec<usize>,
-    /// The largest change of a code.
+    /// The largest change of a code; NaN if one is.
     pub change: f64,
 }
 
@@ -120,16 +120,17 @@ impl<T: Real> Rounds<'_, T> {
             let (b, codes) = (&mut before[own * n..], &mut chunk[j * n..(j + 1) * n]);
             let mut change = 0.0f64;
             for (i, (b, x)) in b.iter_mut().zip(codes).enumerate() {
-                let mut new = if *b > zero { *b * narrow_scale } else { zero };
+                // NaN is not at most 0, and stays.
+                let mut new = if *b <= zero { zero } else { *b * narrow_scale };
                 if place == Some(c * CHUNK + i) {
                     new = T::from_f64(self.n.sqrt());
                 }
                 *b = new - *x;
-                change = change.max(b.to_f64().abs());
+                change = larger(change, b.to_f64().abs());
                 *x = new;
             }
-            out.change = out.change.max(change);
-            if change > 0.0 {
+            out.change = larger(out.change, change);
+            if change != 0.0 {
                 for (other, left) in (own + 1..width).zip(after.chunks_exact_mut(n)) {
                     let g = narrow[(j, units.start + other)];
                     left.iter_mut().zip(&*b).for_each(|(p, d)| *p -= g * *d);
@@ -219,5 +220,22 @@ mod tests {
         mu.set(2, 1, f64::NAN);
         let found = rounds.violation(&mu, &[0.5, 0.5]);
         assert!(found.worst.is_nan() && found.gap.is_nan(), "{found:?}");
+    }
+
+    #[test]
+    fn a_round_passes_on_what_is_not_a_number() {
+        let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
+        for how in [Normalisation::None, Normalisation::Rms] {
+            let (mut r, mut mu) = (Held::<f64>::zeros(3, 2), Held::zeros(3, 2));
+            (0..3).for_each(|i| (0..2).for_each(|j| r.set(i, j, 1.0)));
+            let rounds = Rounds { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            assert!(rounds.round(&mut mu).change > 0.0);
+            r.set(1, 0, f64::NAN);
+            let rounds = Rounds { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            let mut mu = Held::zeros(3, 2);
+            let round = rounds.round(&mut mu);
+            assert!(round.change.is_nan() && round.one_hot.is_empty(), "{how:?}: {round:?}");
+            assert!(mu.chunks()[0].iter().any(|x| x.is_nan()), "{how:?}");
+        }
     }
 }

@@ -131,7 +131,7 @@ impl<T: Real> Held<T> {
 /// Statistics of a unit for its projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// Sum of squares of the positive numbers.
+    /// Sum of squares of the positive numbers; NaN if one of the numbers is.
     pub(super) squares: f64,
     /// The largest number and its row.
     pub(super) largest: (f64, usize),
@@ -155,7 +155,8 @@ impl Extent {
                 self.largest = (x, first + i);
             }
             self.least = self.least.min(x);
-            if x > 0.0 {
+            // A number that is not one makes the sum so, too.
+            if x > 0.0 || x.is_nan() {
                 squares += x * x;
             }
         }
@@ -175,7 +176,7 @@ impl Extent {
     /// The row of the single non-zero code of a unit without positive numbers; none if a number is positive, or if all are 0, as without
     /// loadings.
     pub(super) fn place(&self) -> Option<usize> {
-        let none = self.squares > 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
+        let none = self.squares != 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
         (!none && self.least < f64::INFINITY).then_some(self.largest.1)
     }
 }

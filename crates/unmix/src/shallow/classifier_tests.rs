@@ -149,4 +149,7 @@ fn rows_and_labels_that_do_not_belong_together_are_refused() {
     let mut other = labels.clone();
     other[4] = 3;
     assert!(fit(&x, &other).contains("row 4 has the label 3, and there are 3 classes"));
+    let start = ClassifierWeights::<f64>::at_random(4, 0, CLASSES, 0);
+    let said = FineTuning::default().fit(none, none, start, &Run::default()).unwrap_err().to_string();
+    assert!(said.contains("the weights have no columns"), "{said}");
 }

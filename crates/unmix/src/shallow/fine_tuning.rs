@@ -112,6 +112,9 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
             remedy: remedy.into(),
         })
     };
+    if p == 0 {
+        return refused("the weights have no columns".into(), "start from a layer of at least one column");
+    }
     let (rows, rest) = (part.x.len() / p, part.x.len() % p);
     if rest != 0 {
         return refused(

@@ -201,3 +201,24 @@ fn single_precision_is_near_double_with_gaps() {
         crate::made::apart(&numbers(&a, "explained_variance"), &numbers(&b, "explained_variance")) < 1e-4
     );
 }
+
+#[test]
+fn the_number_of_components_has_the_smallest_criterion_of_the_report_with_constant_columns_too() {
+    for seed in 0..12 {
+        let made = datasets::ppca(60, 10, &[10.0, 2.2], 1.0, seed).unwrap().x;
+        let x: Vec<f64> =
+            (0..60).flat_map(|i| made.row(i).iter().copied().chain([5.0; 8]).collect::<Vec<f64>>()).collect();
+        let x = with_gaps(&x, 0.05, seed);
+        let of = |k: Option<usize>| {
+            let mut given = json!({"noise_floor": 0.8});
+            k.iter().for_each(|k| given["n_components"] = json!(k));
+            fitted(given, &x, 18)
+        };
+        let bic = |model: &Model| model.report().fit.as_ref().unwrap()["bic"].as_f64().unwrap();
+        // As the search: until two in succession are no better.
+        let all: Vec<f64> = (1..6).map(|k| bic(&of(Some(k)))).collect();
+        let last = (2..5).find(|&i| all[i] >= all[i - 2] && all[i - 1] >= all[i - 2]).unwrap_or(4);
+        let best = (0..=last).min_by(|a, b| all[*a].total_cmp(&all[*b])).unwrap();
+        assert_eq!(of(None).n_components(), best + 1, "{seed}: {all:?}");
+    }
+}

@@ -14,15 +14,16 @@ use crate::error::Result;
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
 use crate::method::as_map;
 use crate::model::{Model, Outcome, Report};
+use crate::num::random::Stream as Draws;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::sparse::Atoms;
+use crate::sparse::{Atoms, chosen};
 use serde_json::{Value, json};
 
 /// Maximum number of rows on which the loss is monitored.
 const FIXED: u64 = 4096;
-/// Maximum number of these rows for which the table by layers is computed: the first ones.
-const TABLE: usize = 512;
+/// Maximum number of these rows for which the table by layers is computed, drawn at random.
+const TABLE: u64 = 512;
 
 /// Selected rows, and their codes if these are known.
 struct Picked<T> {
@@ -30,9 +31,19 @@ struct Picked<T> {
     codes: Option<Vec<T>>,
 }
 
-impl<T> Picked<T> {
+impl<T: Real> Picked<T> {
     fn target(&self) -> Target<'_, T> {
         self.codes.as_deref().map_or(Target::Objective, Target::Codes)
+    }
+
+    /// At most `count` of these rows, drawn at random, in their order.
+    fn drawn(&self, count: u64, of: &Problem<T>, seed: u64) -> Self {
+        let n = (self.x.len() / of.p.max(1)) as u64;
+        let rows = chosen(n, count, Draws::new(seed, 0x6c61_7965));
+        let of_rows = |all: &[T], width: usize| -> Vec<T> {
+            rows.iter().flat_map(|i| &all[*i as usize * width..(*i as usize + 1) * width]).copied().collect()
+        };
+        Self { x: of_rows(&self.x, of.p), codes: self.codes.as_ref().map(|codes| of_rows(codes, of.m)) }
     }
 }
 
@@ -67,9 +78,8 @@ pub(super) fn fit<T: Real>(
     run.stage("codes by layer")?;
     let across = trained.params.across(&problem);
     let net = Net { of: &problem, params: &trained.params, across: &across };
-    let few = fixed.x.len().min(TABLE * problem.p);
-    let few_codes = fixed.codes.as_ref().map(|codes| &codes[..few / problem.p * problem.m]);
-    let table = by_layer(net, &atoms, &fixed.x[..few], few_codes);
+    let few = fixed.drawn(TABLE, &problem, run.seed);
+    let table = by_layer(net, &atoms, &few.x, few.codes.as_deref());
     let report = report(given, &problem, &scan, (&trained, table), run);
     let tensors = model::parameters(&problem, &atoms, &trained.params);
     let settings = as_map(given);

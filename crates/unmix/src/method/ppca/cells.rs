@@ -72,7 +72,7 @@ impl Problem {
         (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(self.tol));
         let value = found.objective.last().copied().unwrap_or(f64::NAN);
         report.objective = found.objective;
-        report.n_constant = observed.squares.iter().filter(|s| **s == 0.0).count();
+        report.n_constant = n_constant(&observed);
         if observed.has_gaps() {
             report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
             report.sweeps += 1;
@@ -89,8 +89,7 @@ impl Problem {
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
         }
-        let columns = (size.p - report.n_constant).max(k + 1);
-        report.fit = Some(criteria(n * value, n, parameters(columns, &vec![1; k])));
+        report.fit = Some(criteria(n * value, n, parameters((size.p, report.n_constant), &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
         Ok((estimate, FitDetails { report, blocks }))
     }
@@ -135,7 +134,8 @@ impl Problem {
             let found = at(k)?;
             let log_likelihood = n * found.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
             // Minus half the Bayesian information criterion: larger is better.
-            let criterion = log_likelihood - 0.5 * n.ln() * parameters(size.p, &vec![1; k]);
+            let criterion =
+                log_likelihood - 0.5 * n.ln() * parameters((size.p, n_constant(cells.observed)), &vec![1; k]);
             let singular =
                 found.model.noise[0] / cells.unit[0].powi(2) <= LEAST * cells.mean_square() * (1.0 + 1e-9);
             if singular && self.noise_floor == 0.0 && best.is_some() {
@@ -154,6 +154,11 @@ impl Problem {
             None => unreachable!("there is a number of components to try"),
         }
     }
+}
+
+/// Number of columns whose observed cells are all equal.
+fn n_constant(observed: &ObservedCells) -> usize {
+    observed.squares.iter().filter(|s| **s == 0.0).count()
 }
 
 /// Counts, means and sums of squares of the observed cells of `rows`, for the method `key`. One sweep.

@@ -5,6 +5,7 @@ use super::model::Estimate;
 use super::settings::Algorithm;
 use crate::data::{Features, Rows, check_n_rows, check_total_weight};
 use crate::error::{Error, Result};
+use crate::method::as_map;
 use crate::model::{Method, Model, Report, Sums, Tensor, constant_columns};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
@@ -13,7 +14,7 @@ use crate::spectrum::{
     self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
 };
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Components of equal variance.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,8 +134,8 @@ impl Problem {
         self.method.check(spec)?;
         let scatter = sums.total();
         let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
-        let size = Size { counted: n as u64, p, origin: "the sums" };
-        if n.fract() != 0.0 {
+        let size = Size { counted: sums.n_counted(), p, origin: "the sums" };
+        if sums.weighted_rows().is_some() || n.fract() != 0.0 {
             check_total_weight(n, size.origin)?;
         }
         self.check(size)?;
@@ -272,7 +273,6 @@ impl Problem {
         let along: f64 =
             variance.iter().enumerate().map(|(i, v)| v.ln() + sample_variance(&found, i) * shrink / v).sum();
         let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
-        let columns = size.p - found.n_constant;
         let sizes = if self.groups.is_some() { blocks.clone() } else { vec![1; k] };
         let unit = found.noise_scale.as_ref().map(|scale| {
             // Divisor n; the scale of a constant column remains 1.
@@ -283,7 +283,7 @@ impl Problem {
         });
         let units: f64 = unit.iter().flatten().map(|u: &f64| u.ln()).sum();
         let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
-        report.fit = Some(criteria(found.n * mean, found.n, parameters(columns.max(k + 1), &sizes)));
+        report.fit = Some(criteria(found.n * mean, found.n, parameters((size.p, found.n_constant), &sizes)));
         let axes = found.axes.top_rows(kept);
         Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, FitDetails { report, blocks }))
     }
@@ -344,10 +344,7 @@ impl Problem {
     ) -> Result<Model> {
         let FitDetails { mut report, blocks } = details;
         let k = estimate.variance.len();
-        let settings = match serde_json::to_value(spec) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(spec);
         let found = std::mem::replace(&mut report.settings, settings.clone());
         report.settings.extend(found);
         report.settings.insert("n_components".into(), k.into());
@@ -367,11 +364,12 @@ fn sample_variance(found: &Decomposition, i: usize) -> f64 {
     found.values.get(i).copied().unwrap_or(0.0)
 }
 
-/// Number of free parameters of blocks of these sizes, each with one variance, in `p` columns: axes up to rotations within a block, variances,
-/// mean.
-pub(super) fn parameters(p: usize, sizes: &[usize]) -> f64 {
+/// Number of free parameters of blocks of these sizes, each with one variance, in `p` columns, of which `n_constant` are constant: axes up to
+/// rotations within a block, variances, mean. Constant columns have no parameters, unless there are more components than the others allow.
+pub(super) fn parameters((p, n_constant): (usize, usize), sizes: &[usize]) -> f64 {
     let rotations = |d: usize| 0.5 * d as f64 * (d as f64 - 1.0);
     let k: usize = sizes.iter().sum();
+    let p = (p - n_constant).max(k + 1);
     let kept: f64 = sizes.iter().map(|d| rotations(*d)).sum();
     rotations(p) - kept - rotations(p - k) + sizes.len() as f64 + 1.0 + p as f64
 }

@@ -4,6 +4,7 @@ use super::{GaussianRbm, METHOD};
 use crate::autoencoder::Evaluation;
 use crate::data::Rows;
 use crate::error::Result;
+use crate::method::as_map;
 use crate::method::layer::{self, RowScaling, Trained, by_use};
 use crate::model::{Code, Gate, Model, Tensors};
 use crate::num::Real;
@@ -25,10 +26,7 @@ impl GaussianRbm {
         (used, binary): (&Evaluation, bool),
         run: &Run<'_>,
     ) -> Result<Model> {
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         let mut report = layer::report("cd", rows, scaling, found, &settings, run);
         report.facts.insert("fvu".to_string(), json!(used.fvu()));
         if binary {

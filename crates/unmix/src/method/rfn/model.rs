@@ -3,6 +3,7 @@
 use super::{FitResult, METHOD, Task};
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::method::as_map;
 use crate::model::{
     Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, constant_columns,
     require,
@@ -21,10 +22,7 @@ impl Task<'_> {
     ) -> Result<Model> {
         run.stage("components")?;
         let order = self.order(&found);
-        let settings = match serde_json::to_value(self.spec) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self.spec);
         let mut report = Report::closed_form(
             self.solver(),
             self.row_moments.n,

@@ -4,6 +4,7 @@ use super::cost::lengths;
 use super::{METHOD, Rica, Task, scaled};
 use crate::data::Features;
 use crate::error::Result;
+use crate::method::as_map;
 use crate::model::{Arrangement, Code, Described, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, factor, pseudo_inverse};
 use crate::run::Run;
@@ -51,10 +52,7 @@ impl Rica {
             _ => report.warnings.extend(feature_warnings(&w, &likeness)),
         }
         report.warnings.extend(doubt);
-        let settings = match serde_json::to_value(Rica { w_init: None, ..self.clone() }) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(&Rica { w_init: None, ..self.clone() });
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), task.k.into());
         report.settings.insert("beta".into(), task.beta.into());

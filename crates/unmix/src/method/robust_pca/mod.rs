@@ -36,7 +36,7 @@ mod settings;
 mod stable;
 mod svd;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Fit, Method, Takes, as_map, needs};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::model::{Model, Outcome, Report, canonical_sign, constant_columns};
@@ -196,10 +196,7 @@ impl RobustPca {
         report.rank = Some(singular.len());
         report.n_constant = cells.n_constant;
         report.warnings = self.fit_warnings(cells, singular.len());
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("alpha".into(), self.weight(cells).into());
         report.settings.insert("noise".into(), found.noise.into());

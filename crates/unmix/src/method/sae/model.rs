@@ -5,6 +5,7 @@ use super::{Activation, METHOD, SparseAutoencoder};
 use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, SparseGate};
 use crate::data::Features;
 use crate::error::Result;
+use crate::method::as_map;
 use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
@@ -169,10 +170,7 @@ impl SparseAutoencoder {
         run: &Run<'_>,
     ) -> Result<Model> {
         let p = rows.n_features;
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         let mut report = Report::closed_form("adam", rows.n_samples, p, T::DTYPE, run.seed);
         (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.steps, found.sweeps);
         report.n_constant = scaling.n_constant;

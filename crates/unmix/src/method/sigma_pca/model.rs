@@ -3,6 +3,7 @@
 use super::{METHOD, Order, SigmaPca, SolverOutput};
 use crate::data::Features;
 use crate::error::Result;
+use crate::method::as_map;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{
     Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
@@ -95,10 +96,7 @@ impl SigmaPca {
         report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
         report.warnings.extend(solved.better.map(wrong_width));
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("solver".into(), solved.solver.into());

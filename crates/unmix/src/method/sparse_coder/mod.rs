@@ -22,7 +22,7 @@ mod settings;
 mod solver;
 mod sums;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Fit, Method, Takes, as_map, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, Report, Tensors};
@@ -134,6 +134,12 @@ impl SparseCoder {
             let curve = self.curve(rows, &solver, found.largest, run)?;
             solver.rules.alpha = self.weight(&found, curve.as_ref(), rows.origin())?;
             let coded = sums::coded(rows, &solver, run)?;
+            // Rows are coded independently, so that the only common iteration is that over all of them.
+            if self.algorithm != Algorithm::Omp {
+                let objective = coded.objective / (found.n + found.empty).max(1) as f64;
+                let residual = (coded.worst_gap, solver.rules.tol);
+                run.iteration_of((coded.most.max(1), u64::MAX), residual, Some(objective));
+            }
             self.model(rows, &solver, (&found, &coded, curve), run)
         })
     }
@@ -191,10 +197,7 @@ impl SparseCoder {
             report.objective = vec![coded.objective / n.max(1) as f64];
         }
         report.warnings = self.fit_warnings(solver, found, coded);
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("alpha".into(), rules.alpha.into());
         report.settings.insert("tol".into(), rules.tol.into());

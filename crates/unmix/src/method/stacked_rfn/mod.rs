@@ -83,7 +83,7 @@ impl StackedRfn {
         let mut layers: Vec<Model> = Vec::new();
         for i in 0..n_layers {
             if n_layers > 1 {
-                run.stage(&format!("layer {i} of {n_layers}"))?;
+                run.stage(&format!("layer {i} ({} of {n_layers})", i + 1))?;
             }
             let (spec, start) = (self.layer(i), run.init.and_then(|init| LayerStart::of(init, i)));
             let own = of_layer(run, start.as_ref());

@@ -3,7 +3,7 @@
 use super::{METHOD, StackedRfn};
 use crate::data::{Features, Rows, Workspace};
 use crate::error::{Error, Result};
-use crate::method::Rfn;
+use crate::method::{Rfn, as_map};
 use crate::model::{
     Code, Codes, Encoder, Gate, LinearDecoder, Model, Outcome, Report, RowMap, Tensor, Tensors, require,
 };
@@ -22,10 +22,7 @@ impl StackedRfn {
         layers: &[Model],
         run: &Run<'_>,
     ) -> Result<Model> {
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         let first = layers[0].report();
         let mut report =
             Report::closed_form("greedy", first.n_samples, rows.n_features(), T::DTYPE, run.seed);

@@ -31,7 +31,7 @@ mod spectral;
 mod ssc;
 mod table;
 
-use super::{Fit, Method, Takes};
+use super::{Fit, Method, Takes, as_map};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -393,10 +393,7 @@ impl SubspaceClustering {
         }
         report.n_constant = table.n_constant;
         report.warnings = warnings;
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
+        let settings = as_map(self);
         report.settings = settings.clone();
         let dimensions: Vec<usize> = bases.iter().map(Matrix::rows).collect();
         report.settings.insert("n_clusters".into(), bases.len().into());

@@ -4,6 +4,10 @@
 //! For rows of length 1, `min_c 1/2 ||x_i - Σ c_j x_j||² + a ||c||_1`, `c_i = 0`, `a` the smallest of the largest inner products of each row with another,
 //! divided by `alpha`. Coordinate descent on the Gram matrix of a working set, which is extended by the rows that violate the optimality
 //! conditions, until the duality gap is below its tolerance.
+//!
+//! This is not the solver of `sparse::lasso`, which codes rows by one dictionary: here every row has its own, all rows but itself, and the
+//! targets are rows of the same Gram matrix. `sparse::Atoms` would hold that matrix a second time, and would need a set of excluded atoms for
+//! each row in its screening and its dual scale.
 
 use super::spectral::Graph;
 use crate::error::Result;

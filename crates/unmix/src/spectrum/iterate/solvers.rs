@@ -29,9 +29,9 @@ pub(super) fn krylov<T: Real>(
         let image = operator.apply(blocks.block())?;
         match blocks.add(image, goal, run.ends_early())? {
             BlockResult::More(residual) => {
-                if let Some(residual) = residual {
-                    run.iteration_of((steps.n_iter() + 1, u64::MAX), (residual, tol), None);
-                }
+                // The first blocks have no residual.
+                let residual = residual.unwrap_or(f64::INFINITY);
+                run.iteration_of((steps.n_iter() + 1, u64::MAX), (residual, tol), None);
                 steps.counted(&search)?;
             }
             BlockResult::Found(found) => {
@@ -45,6 +45,7 @@ pub(super) fn krylov<T: Real>(
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
     let (mut values, vectors) = factor::eigh(&operator.apply(&all)?)?;
     values.truncate(k);
+    run.iteration_of((steps.n_iter() + 1, u64::MAX), (0.0, tol), None);
     Ok((Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 }, Ending::closed()))
 }
 

@@ -5,11 +5,12 @@ use super::config::Config;
 use super::{CONFIG, FACT, Origin, Precision, WEIGHTS};
 use crate::data::Features;
 use crate::error::{Error, Result};
+use crate::method::as_map;
 use crate::model::{Model, Report, Tensor, Tensors};
 use crate::num::{Dtype, Matrix, kernel};
 use crate::run::Run;
 use safetensors::{Dtype as Stored, SafeTensors};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -239,10 +240,7 @@ fn model(
         l0,
         ..SparseAutoencoder::default()
     };
-    let settings = match serde_json::to_value(&spec) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    };
+    let settings = as_map(&spec);
     let mut tensors = Tensors::new();
     for (name, numbers) in named {
         let tensor = match name {
