@@ -16,7 +16,7 @@ from test_checkpoint import METHODS, made, same
 import unmix
 
 #: Fits that have no iterations, or only those of a solver for a few vectors that reports none.
-SILENT = {"PCA", "PPCA", "LinearEigenGAN", "SparseCoder"}
+SILENT = {"PCA", "PPCA", "LinearEigenGAN"}
 
 
 @pytest.fixture
@@ -37,6 +37,24 @@ def test_a_callback_sees_iterations_and_changes_no_bit(cls, rows):
         assert iteration.n_iter >= 1
         assert iteration.residual is None or math.isfinite(iteration.residual)
         assert iteration.max_iter is None or iteration.n_iter <= iteration.max_iter
+
+
+@pytest.mark.parametrize("solver", ["krylov", "arpack", "power", "deflation", "randomized"])
+def test_every_solver_for_a_few_components_reports_its_iterations(solver):
+    X = np.random.RandomState(0).randn(300, 60) * np.linspace(1, 3, 60)
+    for k in (1, 3, 50):
+        seen = []
+        watched = unmix.PCA(k, svd_solver=solver, random_state=0, callback=seen.append).fit(X)
+        assert same(watched, unmix.PCA(k, svd_solver=solver, random_state=0).fit(X))
+        assert [iteration.n_iter for iteration in seen] == sorted(iteration.n_iter for iteration in seen) or solver == "deflation"
+        assert seen and seen[-1].residual is not None, (solver, k)
+
+
+@pytest.mark.parametrize("algorithm", ["cd", "fista", "lars"])
+def test_a_sparse_coder_reports_the_worst_row(algorithm, rows):
+    seen = []
+    coder = made(unmix.SparseCoder, algorithm=algorithm, callback=seen.append).fit(rows)
+    assert [(i.n_iter, i.residual, i.tol) for i in seen] == [(max(coder.n_iter_, 1), coder.report_.residual, coder.report_.tol)]
 
 
 @METHODS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from unmix import PCA, PPCA, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
+from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -80,6 +80,16 @@ def test_a_traversal_adds_the_loading_of_its_component():
         deviation = unit or np.sqrt(model.explained_variance_[1])
         assert_allclose(high - low, 4 * deviation * model.mixing_[:, 1], rtol=1e-9, atol=1e-12)
         assert_allclose(middle, model.mean_, atol=1e-12)
+    # Codes that have other means than 0 are at their means, which only rows tell.
+    shifted = np.abs(X) + [3, 2, 1, 0, 1, 2]
+    for model in (PCA(2, center=False).fit(shifted), RFN(2, max_iter=20, random_state=0).fit(shifted)):
+        codes = model.transform(shifted)
+        figure = plot.traversals(model, components=[1], span=2, steps=3, X=shifted)
+        low, middle, high = (line.get_ydata() for line in figure.axes[0].lines)
+        assert_allclose(middle, model.inverse_transform(codes.mean(axis=0)[None])[0], rtol=1e-6)
+        assert_allclose(high - low, 4 * codes[:, 1].std() * model.mixing_[:, 1], rtol=1e-6, atol=1e-9)
+        with pytest.raises(ValueError, match="give rows as X"):
+            plot.traversals(model)
     strips = plot.traversals(PCA(2).fit(X), feature_shape=(2, 3), steps=5)
     assert len(strips.axes) == 10 and strips.axes[2].get_title() == "mean"
     with pytest.raises(ValueError, match="steps at least 2"):

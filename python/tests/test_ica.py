@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.decomposition
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
@@ -516,3 +517,13 @@ def test_weights_count_in_every_search_or_are_refused():
     # The means that a callable computes ignore weights.
     with pytest.raises(ValueError, match="callable fun: its mean over the rows ignores the weights"):
         FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1)), random_state=0).fit(X, sample_weight=weights)
+
+
+def test_sparse_sources_may_be_excluded():
+    draw = np.random.RandomState(0)
+    X = draw.laplace(size=(400, 3)) @ draw.randn(3, 3)
+    ica = ICA(random_state=0).fit(X)
+    sources = ica.transform(X)
+    for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
+        assert_allclose(ica.inverse_transform(kind(sources), exclude=[0, "ica2"]), ica.inverse_transform(sources, exclude=[0, 2]))
+    assert (sources[:, 0] != 0).all()

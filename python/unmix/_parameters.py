@@ -79,7 +79,7 @@ class PCAParameters:
 
     def __init__(
         self,
-        n_components: int | float | Literal["minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"] | None = None,
+        n_components: int | float | str | Literal["minka", "mle", "bic", "gavish-donoho", "gap", "gap-difference", "parallel", "cv"] | None = None,
         *,
         copy: bool = True,
         whiten: bool | Literal["zca"] = False,
@@ -500,7 +500,7 @@ class ICAParameters:
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         algorithm: Literal["picard", "fastica", "infomax", "easi", "sigma-pca"] = "picard",
         fun: Literal["logcosh", "exp", "cube", "skew", "tanh", "adaptive"] = "logcosh",
@@ -593,7 +593,7 @@ class FastICAParameters:
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         algorithm: Literal["parallel", "deflation"] = "parallel",
         whiten: Literal["unit-variance", "arbitrary-variance"] | Literal[False] = "unit-variance",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
@@ -14,9 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._types import Rows
+
 
 def traversals(
-    model: Any, components: Any = None, feature_shape: tuple[int, ...] | None = None, span: float = 3.0, steps: int = 7
+    model: Any,
+    components: Any = None,
+    feature_shape: tuple[int, ...] | None = None,
+    span: float = 3.0,
+    steps: int = 7,
+    X: Rows | None = None,
 ) -> Figure:
     """Draw rows that differ in one latent variable, from ``-span`` to ``span`` standard deviations, the others at their mean.
 
@@ -34,6 +42,9 @@ def traversals(
         Largest value of the latent variable, in standard deviations.
     steps : int, default=7
         Number of rows drawn for each latent variable, at least 2.
+    X : array-like of shape (n_samples, n_features), or path, optional
+        Rows whose codes have the means and the standard deviations to use. Needed where codes do not have mean 0 by the model: those of
+        non-negative and sparse methods, and of fits with ``center=False``.
 
     Returns
     -------
@@ -62,9 +73,10 @@ def traversals(
     if not shown:
         raise ValueError("the model has no components to traverse; fit it with at least 1")
     places = np.linspace(-span, span, steps)
-    codes = np.zeros((len(shown), steps, k))
+    means, deviations = _moments(model, shown, X)
+    codes = np.tile(means, (len(shown), steps, 1))
     for line, i in enumerate(shown):
-        codes[line, :, i] = places * _standard_deviation(model, i)
+        codes[line, :, i] += places * deviations[line]
     rows = np.asarray(model.inverse_transform(codes.reshape(-1, k)), dtype=np.float64).reshape(len(shown), steps, p)
     if len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3):
         return _strips(rows, shape, shown, places)
@@ -161,6 +173,31 @@ def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
     _numbers(ax, table)
     ax.figure.colorbar(image, ax=ax, label="correlation", shrink=0.8)
     return ax
+
+
+def _moments(model, shown, X):
+    """The mean of every code, and the standard deviations of those that are shown."""
+    if X is not None:
+        codes = model.transform(X)
+        codes = np.asarray(codes.toarray() if issparse(codes) else codes, dtype=np.float64)
+        return codes.mean(axis=0), codes.std(axis=0)[shown]
+    if getattr(model, "center", True) is False or not _has_mean_0(model):
+        raise ValueError(
+            f"the codes of this {type(model).__name__} need not have mean 0, and the model does not hold their mean; give rows as X, such as "
+            "those of the fit"
+        )
+    return np.zeros(model._model.n_codes), [_standard_deviation(model, i) for i in shown]
+
+
+def _has_mean_0(model):
+    """Whether codes are a linear function, without an offset, of rows less their mean: rows on either side of it have opposite codes."""
+    k = model._model.n_codes
+    mean, aside = np.asarray(model.inverse_transform(np.stack([np.zeros(k), np.ones(k)])), dtype=np.float64)
+    codes = model._model.encode(np.stack([mean, aside, 2 * mean - aside]), model._facts())
+    if issparse(codes):
+        return False
+    middle, right, left = np.asarray(codes, dtype=np.float64)
+    return max(np.abs(middle).max(), np.abs(left + right).max()) <= 1e-4 * np.abs(right).max()
 
 
 def _standard_deviation(model, i):

@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -243,7 +244,9 @@ class ICA(ICAParameters, Sources):
         if exclude is None:
             return super().inverse_transform(X)
         check_is_fitted(self)
-        sources = np.array(read(X))
+        sources = read(X)
+        # A copy, with all entries if they are stored sparsely.
+        sources = sources.toarray() if issparse(sources) else np.array(sources)
         sources[:, chosen(self._model, "exclude", exclude)] = 0
         return super().inverse_transform(sources)
 

@@ -23,7 +23,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     The code of a row is the optimum of the lasso, or the result of orthogonal matching pursuit. Every code of the lasso has a duality gap,
     computed from a recomputed residual in double precision; it has converged if the gap is at most ``tol`` times half the squared norm of
-    its row. Atoms keep the given order, signs and norms. NaN is a missing cell.
+    its row. Atoms keep the given order, signs and norms. NaN is a missing cell. Rows are coded independently: a ``callback`` is called once,
+    with the largest number of iterations and the largest gap of a row.
 
     Parameters
     ----------

@@ -285,7 +285,8 @@ fn annotations(kind: &Kind) -> Vec<String> {
         Kind::False => "Literal[False]".into(),
         Kind::Integer { .. } => "int".into(),
         Kind::Number { .. } | Kind::Share => "float".into(),
-        Kind::ShareName => return Vec::new(),
+        // The share in the name is any number: no list of literals has all of them.
+        Kind::ShareName => "str".into(),
         Kind::Words(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("Literal[{}]", words.join(", "))
