@@ -23,3 +23,6 @@ def learn_more(estimator, X):
         learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation, **options)
         estimator._forget()
         estimator._adopt(learnt)
+    # A pass that ended early has left rows out.
+    if not learnt.end[1]:
+        estimator._warn()
