@@ -349,7 +349,7 @@ fn by_more_sums(
             let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
                 asked: format!("adding rows to this {} model", before.method.key),
                 found: "it does not hold the sums over its rows".into(),
-                remedy: "begin with partial_fit, or with fit_by_sums (unmix fit --sums)".into(),
+                remedy: "begin with unmix::model::fit_by_sums, which keeps them".into(),
             })?;
             (sums, before.features())
         }
