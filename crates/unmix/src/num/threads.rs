@@ -66,13 +66,41 @@ struct Pool {
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
+/// Pools of one thread that are not in use.
+static IDLE: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+
+/// Number of idle pools of one thread that are kept.
+const MOST_IDLE: usize = 64;
+
 /// Runs `work` on a pool of `threads` threads, which is kept for the next call. Work for one thread runs on the calling thread if
-/// that belongs to a pool.
+/// that belongs to a pool, and on a pool of its own otherwise: on a common one, concurrent calls would wait for each other.
 pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    if threads <= 1 && rayon::current_thread_index().is_some() {
+    if threads > 1 {
+        return on(pool(threads), work);
+    }
+    if rayon::current_thread_index().is_some() {
         return work();
     }
-    on(pool(threads), work)
+    let pool = idle().or_else(|| build(1));
+    let result = on(pool.clone(), work);
+    // The lock is only tried, as in `pool`.
+    if let (Some(pool), Ok(mut kept)) = (pool, IDLE.try_lock())
+        && kept.len() < MOST_IDLE
+    {
+        kept.push(Pool { process: std::process::id(), threads: 1, pool });
+    }
+    result
+}
+
+/// A pool of one thread that is not in use, if there is one of this process.
+fn idle() -> Option<Arc<rayon::ThreadPool>> {
+    let mut kept = IDLE.try_lock().ok()?;
+    let here = std::process::id();
+    if kept.last().is_some_and(|p| p.process != here) {
+        // As in `pool`: their threads do not exist here.
+        kept.drain(..).for_each(|p| std::mem::forget(p.pool));
+    }
+    kept.pop().map(|p| p.pool)
 }
 
 /// Runs `work` on `pool`. Without one, because the system refused to create threads, the work runs on this thread alone.
@@ -106,11 +134,6 @@ fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
     Some(pool)
 }
 
-/// Runs `work` on a new thread: on the kept pool, concurrent calls would wait for each other.
-pub(crate) fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    on(build(1), work)
-}
-
 /// Runs `work` on the pool of this thread, or else on one of the default size: never on rayon's global pool, whose threads do not
 /// exist after a fork and which has one thread per processor.
 pub(crate) fn on_current_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
@@ -131,7 +154,9 @@ fn build(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::of_variable;
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
 
     #[test]
     fn the_variable_is_a_positive_integer_or_not_set() {
@@ -143,6 +168,31 @@ mod tests {
             let said = of(wrong).unwrap_err().to_string();
             assert!(said.contains("UNMIX_NUM_THREADS") && said.contains("positive integer"), "{said}");
             assert!(said.contains(&format!("'{wrong}'")), "{said}");
+        }
+    }
+
+    #[test]
+    fn concurrent_calls_for_one_thread_do_not_wait_for_each_other() {
+        let ((to_second, from_first), (to_first, from_second)) = (channel(), channel());
+        let met = |to: std::sync::mpsc::Sender<()>, from: std::sync::mpsc::Receiver<()>| {
+            on_pool(1, move || {
+                to.send(()).ok();
+                from.recv_timeout(Duration::from_secs(20)).is_ok()
+            })
+        };
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| met(to_second, from_second));
+            let second = scope.spawn(|| met(to_first, from_first));
+            assert!(first.join().unwrap() && second.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn work_for_one_thread_has_a_pool_of_one_thread() {
+        for _ in 0..3 {
+            assert_eq!(on_pool(1, rayon::current_num_threads), 1);
+            assert_eq!(on_pool(1, || on_pool(1, rayon::current_num_threads)), 1);
+            assert_eq!(on_pool(2, || on_pool(1, rayon::current_num_threads)), 2);
         }
     }
 }

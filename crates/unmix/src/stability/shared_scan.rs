@@ -12,7 +12,7 @@
 use crate::data::{RandomAccess, Source, Stream};
 use crate::error::{Error, Result};
 use crate::num::Real;
-use crate::num::threads::alone;
+use crate::num::threads::on_pool;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -161,7 +161,7 @@ pub(super) fn run_concurrently<T: Real, J: Send, R: Send>(
     let one = |reader: usize, job: J| {
         scan.acquire();
         let _slot = Slot(scan);
-        alone(|| work(reader, job))
+        on_pool(1, || work(reader, job))
     };
     let mut results: Vec<Result<R>> = std::thread::scope(|scope| {
         let one = &one;
