@@ -39,7 +39,7 @@ def main(folder, figure="activations.png", epochs=12):
     labels = np.array([word_class.get(token, "other") for token in tokens])
     probed = unmix.metrics.sparse_probing(codes, labels, k=(1, 5), X=X)
     print(f"held-out rows: {100 * held.fvu:.1f} % of the variance is lost by {held.l0:.0f} units, {100 * held.fvu_pca:.1f} % by as many components of PCA")
-    print(f"a second seed: {100 * found['again']:.1f} % of the units are found again (cosine at least 0.7); mean cosine {found['alike']:.2f}, chance {found['chance']:.2f}")
+    print(f"a second seed: {100 * found['again']:.1f} % of the units have a match (cosine at least 0.7); mean cosine {found['alike']:.2f}, chance {found['chance']:.2f}")
     for name, unit, column in zip(probed.labels, probed.codes, probed.columns):
         found[str(name)] = (float(unit[0]), float(column[0]))
         print(f"{name}: best unit {unit[0]:.2f}, five units {unit[1]:.2f}; best column {column[0]:.2f}, five columns {column[1]:.2f}")

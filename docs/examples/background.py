@@ -33,18 +33,18 @@ def main(folder, figure="background.png"):
         shape, X = video.shape[1:], video.reshape(len(video), -1)
         # Exactly low rank plus sparse, without a noise term.
         model = unmix.RobustPCA(noise=0, tol=1e-5, random_state=0).fit(X)
-        background, movers = model.low_rank_, model.sparse_
-        share = float(np.mean(abs(movers) > 0.1))
+        background, objects = model.low_rank_, model.sparse_
+        share = float(np.mean(abs(objects) > 0.1))
         # PCA of the same rank includes part of the moving objects in the background.
         plain = unmix.PCA(model.n_components_).fit(X)
-        moving = abs(movers) > 0.1
+        moving = abs(objects) > 0.1
         left = [float(np.mean(abs(part - np.median(X, axis=0))[moving])) for part in (background, plain.inverse_transform(plain.transform(X)))]
         found[name] = {"rank": model.n_components_, "share": share, "robust": left[0], "pca": left[1]}
         print(f"{name}: {len(X)} frames, background of rank {model.n_components_}, {100 * share:.1f} % of the pixels move;")
         print(f"  the background there is off its median by {left[0]:.3f}, by {left[1]:.3f} with PCA of that rank")
-        pictures = {"frame": X[shown], "background": background[shown], "movers": movers[shown], "PCA": plain.inverse_transform(plain.transform(X))[shown]}
+        pictures = {"frame": X[shown], "background": background[shown], "moving objects": objects[shown], "PCA": plain.inverse_transform(plain.transform(X))[shown]}
         for ax, (title, picture) in zip(line, pictures.items()):
-            style = {"cmap": "RdBu_r", "vmin": -0.5, "vmax": 0.5} if title == "movers" else {"cmap": "gray", "vmin": 0, "vmax": 1}
+            style = {"cmap": "RdBu_r", "vmin": -0.5, "vmax": 0.5} if title == "moving objects" else {"cmap": "gray", "vmin": 0, "vmax": 1}
             ax.imshow(picture.reshape(shape), **style)
             ax.set(xticks=[], yticks=[], title=title)
         line[0].set_ylabel(name)

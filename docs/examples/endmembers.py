@@ -40,8 +40,8 @@ def main(folder, figure="endmembers.png"):
     for model in (unmix.PCA(12), unmix.ICA(12, random_state=0)):
         found = ends(codes := model.fit_transform(X), X, truth)
         out[type(model).__name__] = {CLASSES[c]: end[3] for c, end in found.items()}
-        said = ", ".join(f"{CLASSES[c]} {end[3]:.2f} (purity {end[2]:.2f})" for c, end in sorted(found.items()))
-        print(f"{type(model).__name__}: {len(found)} materials at ends of components, with correlations of their spectra with the truth: {said}")
+        listed = ", ".join(f"{CLASSES[c]} {end[3]:.2f} (purity {end[2]:.2f})" for c, end in sorted(found.items()))
+        print(f"{type(model).__name__}: {len(found)} materials at ends of components, with correlations of their spectra with the truth: {listed}")
     fig, axes = plt.subplots(2, len(found), figsize=(10, 4.2), layout="constrained", height_ratios=[1.3, 1])
     for (c, (j, side, _, likeness, here, there)), (top, bottom) in zip(sorted(found.items()), axes.T):
         top.imshow(side * codes[:, j].reshape(145, 145), cmap="magma", vmin=0, vmax=np.quantile(side * codes[:, j], 0.995))

@@ -39,14 +39,14 @@ def main(folder, figure="filters.png"):
         name, codes = type(model).__name__, model.fit_transform(X)
         patterns = getattr(model, "mixing_", model.components_.T).T
         out[name] = np.median(sparse(codes)), np.median(area(patterns))
-        turned = np.abs(model.components_ @ model.components_.T - np.eye(KEPT)).max() < 1e-6
-        print(f"{name}: kurtosis {out[name][0]:.1f}, {100 * out[name][1]:.0f} % of the patch, orthonormal: {turned}, {model.report_.outcome}")
+        orthonormal = np.abs(model.components_ @ model.components_.T - np.eye(KEPT)).max() < 1e-6
+        print(f"{name}: kurtosis {out[name][0]:.1f}, {100 * out[name][1]:.0f} % of the patch, orthonormal: {orthonormal}, {model.report_.outcome}")
         order = np.argsort(area(patterns)) if name == "ICA" else np.arange(KEPT)
-        wall = np.ones((6 * (SIDE + 1) + 1, 6 * (SIDE + 1) + 1)) * np.nan
+        mosaic = np.ones((6 * (SIDE + 1) + 1, 6 * (SIDE + 1) + 1)) * np.nan
         for i, pattern in enumerate(patterns[order]):
             y, x = 1 + (i // 6) * (SIDE + 1), 1 + (i % 6) * (SIDE + 1)
-            wall[y : y + SIDE, x : x + SIDE] = pattern.reshape(SIDE, SIDE) / np.abs(pattern).max()
-        ax.imshow(wall, cmap="RdBu_r", vmin=-1, vmax=1)
+            mosaic[y : y + SIDE, x : x + SIDE] = pattern.reshape(SIDE, SIDE) / np.abs(pattern).max()
+        ax.imshow(mosaic, cmap="RdBu_r", vmin=-1, vmax=1)
         ax.set_title(f"{name}\nkurtosis {out[name][0]:.0f}, {100 * out[name][1]:.0f} % of the patch", fontsize="medium")
         ax.set_axis_off()
     fig.savefig(figure, dpi=110)

@@ -45,7 +45,7 @@ def main(folder, figure="layers.png", epochs=20):
     as_good = int(np.argmax(by_fista <= above)) + 1 if by_fista[-1] <= above else 101
     found = {"above": above / best, "fista8": float(by_fista[7] / best), "fista100": float(by_fista[-1] / best), "steps": as_good}
     print(f"{LAYERS} layers: {100 * found['above']:.2f} % above the optimum; {LAYERS} steps of FISTA {100 * found['fista8']:.2f} %, 100 steps {100 * found['fista100']:.3f} %")
-    print(f"FISTA is as near after {as_good} steps" if as_good <= 100 else "FISTA is not as near after 100 steps")
+    print(f"FISTA is as close after {as_good} steps" if as_good <= 100 else "FISTA is not as close after 100 steps")
     fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
     ax.semilogy(range(1, 101), 100 * by_fista / best, label="FISTA, by step")
     ax.axhline(100 * found["above"], color="C1", label=f"LISTA of {LAYERS} layers, trained")

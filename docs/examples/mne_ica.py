@@ -45,7 +45,7 @@ def main():
     ica.exclude = [blink]
     clean = ica.apply(raw.copy(), verbose="error").get_data()
     before, after = (np.abs(x).max() * 1e6 for x in (raw.get_data(), clean))
-    print(f"source {blink} of {ica.n_components_} has kurtosis {kurtosis[blink]:.0f}; without it the largest excursion falls")
+    print(f"source {blink} of {ica.n_components_} has kurtosis {kurtosis[blink]:.0f}; without it the largest amplitude decreases")
     print(f"from {before:.0f} to {after:.0f} microvolts after {ica.n_iter_} iterations")
 
 

@@ -33,7 +33,7 @@ def main(folder, figure="modules.png"):
     result = {"modules": len(found), "sure": len(sure), "stored": float(X.nnz / np.prod(X.shape)), "q": float(found.q_value_.min())}
     result["pure"] = float(np.mean(of_kind[sure].max(axis=1) > 0.5))
     result["others"] = float(np.mean(np.delete(of_kind.max(axis=1), sure) > 0.5))
-    print(f"{100 * result['stored']:.0f} % of the numbers are stored; {len(found)} modules, {len(sure)} found from all four starts; the least q is {result['q']:.1f}")
+    print(f"{100 * result['stored']:.0f} % of the numbers are stored; {len(found)} modules, {len(sure)} found from all four starts; the smallest q-value is {result['q']:.1f}")
     for i in sure[:SHOWN]:
         up = [genes[j] for j in np.flatnonzero(found.signs_[i] == 1)][:5]
         print(f"  {found.rows_[i].sum():>3} cells, {100 * of_kind[i, best[i]]:3.0f} % {kinds[best[i]]} ({100 * share[best[i]]:.0f} % of all): {', '.join(up)}")

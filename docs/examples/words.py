@@ -1,4 +1,4 @@
-"""Words as sums of few atoms that are named after words: the meanings of a word come apart.
+"""Words as sums of few atoms that are named after words: the meanings of a word are separated.
 
     python docs/examples/words.py word_vectors/ [FIGURE]
 

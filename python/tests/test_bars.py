@@ -31,7 +31,7 @@ def fixed_point(X, begin, a):
     n, p = X.shape
     C, k = X.T @ X / n, begin.shape[1]
 
-    def unrest(numbers):
+    def residual(numbers):
         W = numbers.reshape(p, k)
         length = np.linalg.norm(W, axis=0)
         U = W / length
@@ -41,26 +41,26 @@ def fixed_point(X, begin, a):
         G = X.T @ ((sigma * a * t @ (U.T @ U) - Y) * (1 - t * t)) / n
         return ((G - U * (U * G).sum(0)) / sigma**2 + U * (length - 1)).ravel()
 
-    found = root(unrest, begin.ravel(), tol=1e-10)
-    assert np.abs(unrest(found.x)).max() < 1e-8
+    found = root(residual, begin.ravel(), tol=1e-10)
+    assert np.abs(residual(found.x)).max() < 1e-8
     return found.x.reshape(p, k)
 
 
-def test_how_far_the_published_fixed_point_is_from_orthonormal_is_a_fact_of_the_rows():
+def test_the_fixed_point_is_as_far_from_orthonormal_as_that_of_a_reference():
     # The bound is 1e-2 on synthetic data. It holds for all samples of 20,000 rows; for 6000 rows of uniform sources it fails with
     # either implementation.
     for n, kind, a, least, most in [(20_000, "laplace", 4.0, 0, 0.01), (20_000, "uniform", 0.8, 0, 0.01), (6000, "uniform", 0.8, 0.01, 0.02)]:
-        apart = []
+        distances = []
         for seed in range(12):
             X, axes = independent(kind, n, seed)
-            twin = fixed_point(X - X.mean(0), axes, a)
+            expected = fixed_point(X - X.mean(0), axes, a)
             ours = SigmaPCA(n_components=5, constraint="native", a=a, tol=1e-8).fit(X)
-            apart.append(np.linalg.norm(twin.T @ twin - np.eye(5)))
-            assert abs(ours.report_.orthonormality - apart[-1]) < 1e-6, (n, kind, seed)
-            assert np.abs(ours.components_ @ twin).max(1).min() > 1 - 1e-10
+            distances.append(np.linalg.norm(expected.T @ expected - np.eye(5)))
+            assert abs(ours.report_.orthonormality - distances[-1]) < 1e-6, (n, kind, seed)
+            assert np.abs(ours.components_ @ expected).max(1).min() > 1 - 1e-10
             # The bound on the cosines with the true axes holds.
             assert n < 20_000 or np.abs(ours.components_ @ axes).max(1).min() >= 0.9995
-        assert least <= max(apart) <= most, (n, kind, np.sort(apart))
+        assert least <= max(distances) <= most, (n, kind, np.sort(distances))
 
 
 def polar(M):
@@ -96,11 +96,11 @@ def contractions(X, fun, begin):
     first = ours(1)
     Z = (X - first.mean_) @ first.rotation_ / first.scale_
     g, slope = CONTRASTS[fun]
-    twin = [begin]
+    expected = [begin]
     for _ in range(40):
-        Y = Z @ twin[-1].T
-        twin.append(polar(g(Y).T @ Z / len(Z) - slope(Y).mean(0)[:, None] * twin[-1]))
-    return last_ratio(twin), last_ratio(Fits(begin, ours))
+        Y = Z @ expected[-1].T
+        expected.append(polar(g(Y).T @ Z / len(Z) - slope(Y).mean(0)[:, None] * expected[-1]))
+    return last_ratio(expected), last_ratio(Fits(begin, ours))
 
 
 class Fits:
@@ -117,19 +117,19 @@ class Fits:
         return self.fit(steps).second_rotation_.T if steps else self.begin
 
 
-def test_the_fixed_point_contracts_as_by_the_formula():
+def test_the_fixed_point_iteration_contracts_as_a_reference():
     # The bounds are .3, .088 and .016 for 1000, 10,000 and 100,000 rows, measured once with five sources that are not 0 with
     # probability 1/5, by kurtosis.
     medians = []
     for n, draws in [(1000, 9), (10_000, 9), (100_000, 5)]:
-        twins = []
+        references = []
         for seed in range(draws):
             rng = np.random.default_rng(seed)
             S = (rng.random((n, 5)) < 0.2) * rng.normal(size=(n, 5)) / np.sqrt(0.2)
-            twin, ours = contractions(S @ rng.normal(size=(5, 5)).T, "cube", np.linalg.qr(rng.normal(size=(5, 5)))[0])
-            assert ours == pytest.approx(twin, rel=0.02), (n, seed)
-            twins.append(twin)
-        medians.append(np.median(twins))
+            expected, ours = contractions(S @ rng.normal(size=(5, 5)).T, "cube", np.linalg.qr(rng.normal(size=(5, 5)))[0])
+            assert ours == pytest.approx(expected, rel=0.02), (n, seed)
+            references.append(expected)
+        medians.append(np.median(references))
     assert medians[0] <= 0.3 and medians[1] <= 0.088, medians
     # The formula does not reach the third bound; the rate, proportional to 1 / sqrt(n), agrees with the first two.
     assert 0.016 < medians[2] < 0.04 and 0.05 < medians[2] / medians[0] < 0.2, medians
@@ -148,7 +148,7 @@ def mixed_kinds(n, k, seed):
     return np.stack([makers[i % 4]() for i in range(k)], axis=1) @ mixing.T, mixing
 
 
-def test_deflation_from_one_start_is_as_near_to_the_truth_and_from_another_nobody_is():
+def test_errors_of_deflation_are_those_of_scikit_learn_and_depend_on_the_initial_vectors():
     # The bound is an Amari distance of at most 1.01 times scikit-learn's with the same contrast. In deflation the order of the sources
     # depends on the initial vectors, and so do the errors of later sources.
     same, other = [], []
@@ -197,17 +197,17 @@ def trained(X, k, seed, deflate=False, a=4.0, rate=0.01, batch=128, epochs=20):
 
 
 @pytest.mark.parametrize("variant", ["ema-scaled-tanh", "ema-deflation"])
-def test_training_recovers_axes_as_nearly_as_the_formula_does(variant):
+def test_training_recovers_axes_as_well_as_a_reference(variant):
     # Published: smallest cosines of .9999 and .9988 in one sample of 20,000 rows. They vary between samples with both implementations.
-    twins, ours = [], []
+    references, ours = [], []
     for seed in range(1, 8):
         X, axes = independent("laplace", 20_000, seed)
-        twin = trained(X - X.mean(0), 5, seed, deflate=variant == "ema-deflation")
+        expected = trained(X - X.mean(0), 5, seed, deflate=variant == "ema-deflation")
         found = SigmaPCA(n_components=5, variant=variant, solver="adam", learning_rate=0.01, batch_size=128, max_epochs=20, random_state=seed).fit(X)
-        twins.append(np.abs(twin.T @ axes).max(1).min())
+        references.append(np.abs(expected.T @ axes).max(1).min())
         ours.append(np.abs(found.components_ @ axes).max(1).min())
     published, bar = {"ema-scaled-tanh": (0.9995, 0.9998), "ema-deflation": (0.9988, 0.9985)}[variant]
-    assert np.median(ours) >= published and np.median(twins) >= published, (ours, twins)
-    assert np.abs(np.subtract(ours, twins)).max() < 1e-3, (ours, twins)
+    assert np.median(ours) >= published and np.median(references) >= published, (ours, references)
+    assert np.abs(np.subtract(ours, references)).max() < 1e-3, (ours, references)
     # Both implementations fall below the published value in some sample.
-    assert min(ours) < bar and min(twins) < bar, (ours, twins)
+    assert min(ours) < bar and min(references) < bar, (ours, references)

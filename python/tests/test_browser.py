@@ -108,12 +108,12 @@ def made(folder):
 
     # Pages that the program writes: stability, the demo, published experiments.
     file("recording.npy", X)
-    asked = """\
+    commands = """\
         fit ica recording.npy -k 4 --stability 2 -o model.safetensors
         report model.safetensors recording.npy --rate 100 -o stability.html
         demo -o demo
         reproduce shapes transforms --quick --quiet -o reproduce"""
-    subprocess.run([sys.executable, "-c", PROGRAM], input=asked, cwd=folder, check=True, capture_output=True, text=True)
+    subprocess.run([sys.executable, "-c", PROGRAM], input=commands, cwd=folder, check=True, capture_output=True, text=True)
     yield "stability", folder / "stability.html"
     yield "demo", folder / "demo" / "report.html"
     yield "reproduce", folder / "reproduce" / "index.html"
@@ -128,7 +128,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def views():
-    """The windows by name; `look` opens a page, saves a screenshot and returns a list of defects."""
+    """The windows by name; `defects` opens a page, saves a screenshot and returns a list of defects."""
     # The sandbox needs privileges that root in a container lacks.
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ OUTSIDE = """() => {
 }"""
 
 #: Overlapping labels in a figure.
-COVERED = """() => {
+OVERLAPPING = """() => {
   const out = [];
   for (const svg of document.querySelectorAll('figure svg')) {
     const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]).filter(([, b]) => b.width);
@@ -177,13 +177,13 @@ class Window:
         self.wrong, self.allowed = [], ""
         self.page.on("console", lambda message: self.wrong.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("request", self.asked)
+        self.page.on("request", self.requested)
 
-    def asked(self, request):
+    def requested(self, request):
         if not request.url.startswith(("data:", self.allowed)):
             self.wrong.append(f"request: {request.url}")
 
-    def look(self, name, path):
+    def defects(self, name, path):
         """Opens a page, saves a screenshot, and returns a list of defects."""
         self.wrong = []
         # Pages of published experiments load figures from files beside them; all other pages are self-contained.
@@ -194,32 +194,32 @@ class Window:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > self.width:
             self.wrong.append(f"{wide} pixels wide in a window of {self.width}")
-        self.wrong += page.evaluate(OUTSIDE) + page.evaluate(COVERED)
-        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        red, green, blue, *alpha = (float(part) for part in paper[paper.index("(") + 1 : -1].split(","))
+        self.wrong += page.evaluate(OUTSIDE) + page.evaluate(OVERLAPPING)
+        shown = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        red, green, blue, *alpha = (float(part) for part in shown[shown.index("(") + 1 : -1].split(","))
         # A transparent page background is white.
         shade = 3 * 255 if alpha == [0] else red + green + blue
         if (shade < 3 * 128) != (self.scheme == "dark"):
-            self.wrong.append(f"paper {paper} where a {self.scheme} page was asked for")
+            self.wrong.append(f"background {shown} in the {self.scheme} scheme")
         page.screenshot(path=SCREENSHOTS / f"{name}-{self.view}.png", full_page=True)
         return self.wrong
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_pages_are_whole_and_ask_nothing_of_the_network(views, pages, view):
-    wrong = {name: found for name, path in pages.items() if (found := views[view].look(name, path))}
+def test_pages_have_no_defects_and_send_no_requests(views, pages, view):
+    wrong = {name: found for name, path in pages.items() if (found := views[view].defects(name, path))}
     assert not wrong, "\n".join(f"{name}: {'; '.join(found[:6])}" for name, found in wrong.items())
 
 
-def test_what_is_wrong_with_a_page_is_seen(views, tmp_path):
+def test_defects_of_a_page_are_detected(views, tmp_path):
     path = tmp_path / "bad.html"
     path.write_text(
         "<body style='background:#fff'><script>console.log('heard')</script><img src='https://example.org/x.png'><div style='width:2000px'>wide</div>"
         "<figure style='width:90px'><svg width=90 height=40 style='overflow:visible'><text x=80 y=20>runs out</text><text x=82 y=20>covers</text></svg></figure>"
     )
     expected = ["console: heard", "request: https://example.org/x.png", "pixels wide", "'runs out' leaves its figure", "'runs out' and 'covers'"]
-    wrong = "; ".join(views["desktop"].look("bad", path))
+    wrong = "; ".join(views["desktop"].defects("bad", path))
     assert all(part in wrong for part in expected), wrong
-    assert "paper" in "; ".join(views["dark"].look("bad", path))
+    assert "background" in "; ".join(views["dark"].defects("bad", path))
     for kept in SCREENSHOTS.glob("bad-*.png"):
         kept.unlink()

@@ -69,7 +69,8 @@ def test_few_steps_and_gaussian_rows_warn(made):
     assert any("not super-Gaussian" in w for w in model.report_.warnings)
 
 
-def test_the_page_shows_the_atoms(made, tmp_path):
+def test_the_page_has_a_card_for_each_atom(made, tmp_path):
     model = CompleteDictionary(random_state=0).fit(made.X)
     unmix.report(model, made.X, path=tmp_path / "report.html")
-    assert "CompleteDictionary" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "CompleteDictionary" in page and page.count('class="component"') == 8

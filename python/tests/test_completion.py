@@ -22,7 +22,7 @@ def ratings():
     return truth, known
 
 
-def test_attributes_are_one_model(ratings):
+def test_attributes_agree(ratings):
     truth, X = ratings
     model = MatrixCompletion().fit(X)
     assert (model.n_components_, model.components_.shape, model.row_codes_.shape) == (3, (3, 60), (90, 3))
@@ -40,7 +40,7 @@ def test_attributes_are_one_model(ratings):
         model.completed_ = whole
 
 
-def test_cells_and_fills_agree_and_intervals_cover(ratings):
+def test_predicted_and_imputed_cells_agree_and_intervals_cover(ratings):
     truth, X = ratings
     model = MatrixCompletion(n_components=3).fit(X)
     filled, std = model.impute(X, return_std=True)
@@ -52,8 +52,8 @@ def test_cells_and_fills_agree_and_intervals_cover(ratings):
     assert_allclose(errors, std[hidden], atol=1e-10)
     assert_allclose(values, model.completed_[hidden], atol=1e-10)
     assert_array_equal(model.predict_cells(cells[:5].tolist()), values[:5])
-    seen = truth[hidden] + 0.2 * np.random.RandomState(0).randn(hidden.sum())
-    assert 0.93 < np.mean(abs(seen - values) < 1.96 * errors) < 0.97
+    measured = truth[hidden] + 0.2 * np.random.RandomState(0).randn(hidden.sum())
+    assert 0.93 < np.mean(abs(measured - values) < 1.96 * errors) < 0.97
     draws = model.impute(X, n_draws=2)[1]
     assert draws.shape == (2, 90, 60) and np.isfinite(draws).all()
     means, covariances = model.posterior(X)
@@ -64,7 +64,7 @@ def test_cells_and_fills_agree_and_intervals_cover(ratings):
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
-def test_stored_entries_are_the_cells(ratings, form):
+def test_stored_entries_are_the_observed_cells(ratings, form):
     _, X = ratings
     X = X.copy()
     X[~np.isnan(X)] = X[~np.isnan(X)].round()
@@ -105,7 +105,7 @@ def test_a_saved_model_predicts_the_same(ratings, tmp_path):
     assert started.n_iter_ <= model.n_iter_ // 2 + 1
 
 
-def test_ratings_of_films_have_the_error_and_the_intervals_that_docs_gaps_md_says():
+def test_ratings_have_the_error_and_the_coverage_of_the_page():
     path = Path(os.environ.get("UNMIX_DATA", "")) / "ratings" / "movielens100k_user_item_rating_u16.npy"
     if "UNMIX_DATA" not in os.environ or not path.exists():
         pytest.skip(f"UNMIX_DATA names no folder that holds {path.name}")

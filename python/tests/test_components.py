@@ -24,7 +24,7 @@ def fitted():
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("given", "indices"),
     [
         ([0], [0]),
         ([0, 0], [0]),
@@ -45,17 +45,17 @@ def fitted():
         (["2-2", 2], [2]),
     ],
 )
-def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
+def test_sources_are_excluded_by_number_range_name_or_mask(fitted, given, indices):
     X, ica = fitted
     sources = ica.transform(X)
     kept = sources.copy()
-    kept[:, meant] = 0
-    assert_allclose(ica.transform(ica.remove(X, asked)), kept, atol=1e-9)
-    assert_allclose(ica.inverse_transform(sources, exclude=asked), kept @ ica.mixing_.T + ica.mean_, atol=1e-9)
+    kept[:, indices] = 0
+    assert_allclose(ica.transform(ica.remove(X, given)), kept, atol=1e-9)
+    assert_allclose(ica.inverse_transform(sources, exclude=given), kept @ ica.mixing_.T + ica.mean_, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("given", "message"),
     [
         ([6.9], "neither the number nor the name"),
         ([1.0], "neither the number nor the name"),
@@ -76,9 +76,9 @@ def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
         ("2-0", "no component of that name"),
     ],
 )
-def test_anything_else_is_refused(fitted, asked, message):
+def test_other_values_of_exclude_are_refused(fitted, given, message):
     X, ica = fitted
-    for call in (lambda: ica.remove(X, asked), lambda: ica.inverse_transform(ica.transform(X), exclude=asked)):
+    for call in (lambda: ica.remove(X, given), lambda: ica.inverse_transform(ica.transform(X), exclude=given)):
         with pytest.raises(ValueError, match=message):
             call()
 
@@ -110,7 +110,7 @@ def test_a_frame_raises_no_warning_about_names():
     assert isinstance(ica.remove(frame, [0]), np.ndarray)
 
 
-def test_output_set_for_all_estimators_is_followed():
+def test_the_global_output_configuration_applies():
     pytest.importorskip("pandas")
     from sklearn import config_context
 
@@ -122,7 +122,7 @@ def test_output_set_for_all_estimators_is_followed():
 
 @pytest.mark.parametrize("make", [PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA])
 @pytest.mark.filterwarnings("ignore")
-def test_fitted_attributes_are_not_assigned(make):
+def test_fitted_attributes_cannot_be_assigned(make):
     X = mixed(400)
     model = make(n_components=2, random_state=0).fit(X)
     before = model.transform(X)
@@ -143,22 +143,22 @@ def test_fitted_attributes_are_not_assigned(make):
     assert model.fit(X).components_.shape == (3, 5)
 
 
-@pytest.mark.parametrize("ending", ["npy", "csv", "tsv"])
-def test_codes_and_rows_are_written_in_the_format_of_the_ending(tmp_path, ending):
+@pytest.mark.parametrize("extension", ["npy", "csv", "tsv"])
+def test_codes_and_rows_are_written_in_the_format_of_the_extension(tmp_path, extension):
     X = mixed(50)
     pca = PCA(n_components=2).fit(X)
     codes, rows = pca.transform(X), pca.inverse_transform(pca.transform(X))
-    pca.encode(X, out=tmp_path / f"codes.{ending}")
-    pca.decode(codes, out=tmp_path / f"rows.{ending}")
-    assert_array_equal(unmix.read(tmp_path / f"codes.{ending}"), codes)
-    assert_array_equal(unmix.read(tmp_path / f"rows.{ending}"), rows)
-    if ending != "npy":
-        separator = "," if ending == "csv" else "\t"
-        assert (tmp_path / f"codes.{ending}").read_text().splitlines()[0] == f"pca0{separator}pca1"
+    pca.encode(X, out=tmp_path / f"codes.{extension}")
+    pca.decode(codes, out=tmp_path / f"rows.{extension}")
+    assert_array_equal(unmix.read(tmp_path / f"codes.{extension}"), codes)
+    assert_array_equal(unmix.read(tmp_path / f"rows.{extension}"), rows)
+    if extension != "npy":
+        separator = "," if extension == "csv" else "\t"
+        assert (tmp_path / f"codes.{extension}").read_text().splitlines()[0] == f"pca0{separator}pca1"
 
 
 @pytest.mark.parametrize("name", ["codes.xyz", "codes"])
-def test_an_unknown_ending_is_refused(tmp_path, name):
+def test_an_unknown_extension_is_refused(tmp_path, name):
     pca = PCA(n_components=2).fit(mixed(50))
     with pytest.raises(ValueError, match=r"the format is not clear from the ending; end it in \.npy, \.npz, \.csv or \.tsv"):
         pca.encode(mixed(50), out=tmp_path / name)
@@ -233,7 +233,7 @@ def test_sources_have_shares_of_the_variance_that_add_up():
     ],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_setting_without_effect_is_warned_of(model, name):
+def test_a_setting_without_effect_gives_a_warning(model, name):
     X = mixed(300)
     with pytest.warns(UserWarning, match=f"{name}=.* has no effect here: {name} is used only with"):
         model.set_params(random_state=0).fit(X)
@@ -241,7 +241,7 @@ def test_a_setting_without_effect_is_warned_of(model, name):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_setting_that_never_has_an_effect_is_warned_of():
+def test_a_setting_that_never_has_an_effect_gives_a_warning():
     X = mixed(300)
     with pytest.warns(UserWarning, match="whiten_solver=eigh has no effect here: whiten_solver is accepted for compatibility only"):
         FastICA(whiten_solver="eigh", random_state=0).fit(X)
@@ -250,7 +250,7 @@ def test_a_setting_that_never_has_an_effect_is_warned_of():
     PCA().fit(X)
 
 
-def test_attributes_of_sums_that_grow_are_not_assigned_either():
+def test_attributes_of_partial_fits_cannot_be_assigned():
     X = mixed(100)
     pca = PCA().partial_fit(X)
     with pytest.raises(AttributeError, match="components_ of a fitted PCA cannot be assigned"):

@@ -19,7 +19,7 @@ def dae(**settings):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("settings", [{}, {"tied": True}, {"standardize": False, "noise": "gaussian"}, {"solver": "sgd", "corruption": 0.0}])
-def test_codes_are_those_of_the_attributes(X, settings, dtype):
+def test_codes_agree_with_the_attributes(X, settings, dtype):
     rows = X.astype(dtype)
     model = dae(**settings).fit(rows)
     codes, atol = model.transform(rows), 1e-10 if dtype is np.float64 else 1e-4
@@ -34,7 +34,7 @@ def test_codes_are_those_of_the_attributes(X, settings, dtype):
     fvu = ((rows - back) ** 2).sum() / ((rows - rows.mean(axis=0)) ** 2).sum()
     assert np.isclose(model.report_.fvu, fvu, rtol=1e-4)
     assert model.n_iter_ == len(model.report_.objective) == 40 and model.report_.objective[-1] < model.report_.objective[0]
-    # By falling size of what units add to rows, in standard deviations of the columns.
+    # Units are sorted by decreasing contribution to the rows, in standard deviations of the columns.
     scale = rows.std(axis=0, ddof=1) if model.standardize else 1
     use = codes.sum(axis=0) * np.linalg.norm(model.components_ / scale, axis=1)
     assert np.all(use[1:] <= use[:-1] * (1 + 1e-5))
@@ -52,11 +52,11 @@ def test_codes_are_those_of_the_attributes(X, settings, dtype):
         ({"learning_rate": 1e6, "solver": "sgd"}, "learning_rate.*choose a lower one"),
     ],
 )
-def test_what_cannot_work_is_refused(X, settings, message):
+def test_bad_settings_are_refused(X, settings, message):
     with pytest.raises(ValueError, match=message):
         dae(**settings).fit(X)
 
 
 def test_the_page_has_the_units(X):
     text = unmix.report(dae().fit(X), X).text
-    assert "nonzero entries" in text and "NaN" not in text
+    assert "nonzero entries" in text and "NaN" not in text and text.count('class="component"') == 20

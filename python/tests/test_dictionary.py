@@ -1,4 +1,4 @@
-"""Dictionary learning: initial atoms that are given, streams that go on, in Python and in the shell."""
+"""Dictionary learning: given initial atoms, and partial fits that are continued, in Python and on the command line."""
 
 import numpy as np
 import pytest
@@ -27,23 +27,23 @@ def dictionary(**settings):
     return DictionaryLearning(**{"alpha": 0.1, "batch_size": 64, "max_epochs": 2, "random_state": 0, **settings})
 
 
-def test_learning_begins_at_the_atoms_given(data, tmp_path):
+def test_learning_starts_from_given_atoms(data, tmp_path):
     A, X = data
     from_array = dictionary(dict_init=A).fit(X)
     assert from_array.components_.shape == A.shape
-    # The atoms that made the rows are nearly where learning ends.
+    # Learning ends near the atoms from which the rows were generated.
     assert np.median(abs(from_array.components_ @ A.T).max(axis=0)) > 0.99
     np.save(tmp_path / "atoms.npy", A)
     for same in (A.tolist(), tmp_path / "atoms.npy", str(tmp_path / "atoms.npy")):
         assert np.array_equal(dictionary(dict_init=same).fit(X).components_, from_array.components_)
-    # A model stands for its components, fitted or in a file.
+    # A model, fitted or in a file, is accepted in place of its components.
     from_array.save(tmp_path / "model.safetensors")
     again = dictionary(dict_init=from_array.components_).fit(X)
     for same in (from_array, tmp_path / "model.safetensors"):
         estimator = dictionary(dict_init=same)
         assert np.array_equal(estimator.fit(X).components_, again.components_)
         assert np.array_equal(clone(estimator).fit(X).components_, again.components_)
-    # And no setting of the model.
+    # The atoms are not recorded as a setting.
     assert "dict_init" not in from_array.report_.settings
     assert unmix.load(tmp_path / "model.safetensors").dict_init is None
 
@@ -57,7 +57,7 @@ def test_every_algorithm_takes_initial_atoms(data, algorithm):
     assert abs(near.components_ @ A.T).max(axis=0).min() > 0.9
 
 
-def test_initial_atoms_that_cannot_be_are_refused(data):
+def test_bad_initial_atoms_are_refused(data):
     A, X = data
     for given, words in [
         (A[:, :7], "20 columns"),
@@ -72,7 +72,7 @@ def test_initial_atoms_that_cannot_be_are_refused(data):
         dictionary(dict_init=A, init=dictionary().fit(X)).fit(X)
 
 
-def test_a_stream_from_given_atoms_may_be_cut_anywhere(data):
+def test_partial_fits_from_given_atoms_do_not_depend_on_the_batches(data):
     A, X = data
     whole = dictionary(dict_init=A).partial_fit(X)
     parts = dictionary(dict_init=A)
@@ -82,7 +82,7 @@ def test_a_stream_from_given_atoms_may_be_cut_anywhere(data):
     assert not np.array_equal(whole.components_, dictionary(n_components=len(A)).partial_fit(X).components_)
 
 
-def test_a_stream_goes_on_from_a_model_in_python_and_in_the_shell(data, tmp_path, monkeypatch):
+def test_partial_fits_continue_a_model_in_python_and_on_the_command_line(data, tmp_path, monkeypatch):
     A, X = data
     monkeypatch.chdir(tmp_path)
     for begun in (dictionary(n_components=30), dictionary(dict_init=A)):
@@ -100,7 +100,7 @@ def test_a_stream_goes_on_from_a_model_in_python_and_in_the_shell(data, tmp_path
                 assert np.array_equal(other.components_, whole.components_)
                 assert np.array_equal(other.stream_codes_, whole.stream_codes_)
                 assert (other.n_samples_, other.n_iter_) == (len(X), whole.n_iter_)
-    # The components of another method's model are where a stream starts.
+    # The components of a model of another method are initial atoms.
     axes = unmix.PCA(n_components=5).fit(X)
     assert dictionary(init=axes).partial_fit(X).components_.shape == (5, 20)
 

@@ -59,7 +59,7 @@ def test_score_samples_of_single_precision_are_double():
     assert PCA(2).fit(rows).score_samples(rows).dtype == np.float64
 
 
-def test_components_beyond_the_rank_are_exactly_nothing():
+def test_components_beyond_the_rank_are_exactly_zero():
     rows = X[:, :3] @ np.random.RandomState(1).randn(3, 8)
     theirs = Reference(6, whiten=True, svd_solver="full").fit(rows)
     with pytest.warns(UserWarning, match="vary along 3 directions only, fewer than n_components=6"):
@@ -139,14 +139,14 @@ def test_extra_columns_are_ignored():
         assert_array_equal(model.transform(more), model.transform(frame))
 
 
-def test_a_path_is_rows(tmp_path):
+def test_a_path_is_accepted_as_rows(tmp_path):
     np.save(tmp_path / "x.npy", X)
     with pytest.raises((TypeError, ValueError)):
         Reference(2).fit(tmp_path / "x.npy")
     assert_array_equal(PCA(2).fit(tmp_path / "x.npy").components_, PCA(2).fit(X).components_)
 
 
-def test_fitted_attributes_are_refused():
+def test_fitted_attributes_cannot_be_assigned():
     theirs = Reference(2).fit(X)
     before = theirs.transform(X)
     theirs.components_ = -theirs.components_
@@ -155,7 +155,7 @@ def test_fitted_attributes_are_refused():
         PCA(2).fit(X).components_ = np.eye(5)[:2]
 
 
-def test_settings_without_effect_are_said():
+def test_settings_without_effect_give_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Reference(2, svd_solver="full", n_oversamples=3).fit(X)
@@ -163,7 +163,7 @@ def test_settings_without_effect_are_said():
         PCA(2, svd_solver="full", n_oversamples=3).fit(X)
 
 
-def test_no_oversampling_is_possible():
+def test_oversampling_may_be_zero():
     with pytest.raises(ValueError, match="n_oversamples"):
         Reference(2, svd_solver="randomized", n_oversamples=0).fit(X)
     ours = PCA(2, svd_solver="randomized", n_oversamples=0, iterated_power=100, random_state=0).fit(X)

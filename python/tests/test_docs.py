@@ -123,7 +123,7 @@ def write_wav(path, samples):
         file.writeframes((9000 * samples / np.abs(samples).max()).astype("<i2").tobytes())
 
 
-def make_up(folder):
+def write_synthetic_files(folder):
     """Write synthetic recordings of the shapes and types that the page shows, under the same names."""
     rng = np.random.default_rng(0)
     heart = rng.laplace(size=(8, 2500)) * 10.0 ** np.linspace(2, 0, 8)[:, None]
@@ -201,8 +201,8 @@ def test_every_shell_line_of_the_program_on_the_page_is_found():
     [*shell_blocks(), *([(command, "")] for command in commands_in_sentences())],
     ids=lambda steps: steps[0][0].split()[3],
 )
-def test_shell_lines_of_the_examples_run_on_made_up_recordings(steps, tmp_path):
-    make_up(tmp_path)
+def test_shell_lines_of_the_examples_run_on_synthetic_files(steps, tmp_path):
+    write_synthetic_files(tmp_path)
     for command, shown, printed in outputs(steps, tmp_path):
         for line in shown:
             if line.strip() and not timed(line):

@@ -6,12 +6,12 @@ import pytest
 
 import unmix
 
-WHY = "numpydoc is not installed (python/tests/requirements-all.txt)"
-validate = pytest.importorskip("numpydoc.validate", reason=WHY).validate
-NumpyDocString = pytest.importorskip("numpydoc.docscrape", reason=WHY).NumpyDocString
+REASON = "numpydoc is not installed (python/tests/requirements-all.txt)"
+validate = pytest.importorskip("numpydoc.validate", reason=REASON).validate
+NumpyDocString = pytest.importorskip("numpydoc.docscrape", reason=REASON).NumpyDocString
 
 #: An extended summary is not required where the first sentence is sufficient.
-NOT_ASKED = {"ES01"}
+IGNORED = {"ES01"}
 
 
 def public():
@@ -31,7 +31,7 @@ def public():
 
 @pytest.mark.parametrize("name", sorted(public()))
 def test_docstrings_are_complete(name):
-    found = [f"{code}: {said}" for code, said in validate(name)["errors"] if code not in NOT_ASKED]
+    found = [f"{code}: {message}" for code, message in validate(name)["errors"] if code not in IGNORED]
     assert not found
 
 
@@ -42,7 +42,7 @@ def has(place, path):
 
 
 @pytest.mark.parametrize("name, thing", sorted(public().items()))
-def test_what_docstrings_refer_to_exists(name, thing):
+def test_references_in_docstrings_exist(name, thing):
     around = [unmix, inspect.getmodule(thing), *[getattr(unmix, part, None) for part in name.split(".")[1:-1]]]
     others = [other for names, _ in NumpyDocString(inspect.getdoc(thing))["See Also"] for other, _ in names]
     assert others

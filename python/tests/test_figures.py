@@ -41,7 +41,7 @@ def test_a_map_of_gaps_shows_the_share_of_missing_cells():
 
 
 @pytest.mark.filterwarnings("ignore:.*parameters are treated as known")
-def test_held_out_cells_are_compared_with_what_they_were():
+def test_held_out_cells_are_compared_with_their_values():
     X = rows(600)
     model = PPCA(n_components=2).fit(X[:300])
     other = X[300:].copy()
@@ -123,7 +123,7 @@ def test_heywood_cases_are_marked():
     assert list(model.heywood_) == [0] and marks == [0]
 
 
-def test_rows_beside_their_low_rank_and_sparse_parts():
+def test_rows_are_drawn_with_their_low_rank_and_sparse_parts():
     draw = np.random.RandomState(0)
     low = draw.randn(60, 2) @ draw.randn(2, 48)
     X = low + 10 * (draw.rand(60, 48) < 0.05)
@@ -144,7 +144,7 @@ def test_rows_beside_their_low_rank_and_sparse_parts():
         plot.parts(robust, shape=(7, 7))
 
 
-def test_affinities_come_by_cluster():
+def test_affinities_are_sorted_by_cluster():
     labels = np.array([1, 0, 1, 0, 0])
     table = (labels[:, None] == labels).astype(float)
     ax = plot.affinities(table, labels)
@@ -155,7 +155,7 @@ def test_affinities_come_by_cluster():
         plot.affinities(table, labels[:4])
 
 
-def test_atoms_come_by_use_with_histograms_of_use_and_of_rows():
+def test_atoms_are_sorted_by_use_with_histograms_of_use_and_of_rows():
     draw = np.random.RandomState(0)
     dictionary = np.eye(6)[:, :4] + 0.01 * draw.rand(6, 4)
     X = np.repeat(np.eye(4), [1, 5, 2, 9], axis=0)

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_page_names_rows_as_the_index_does(folder):
+def test_a_page_labels_rows_by_the_index(folder):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=NAMES, index=[f"<visit {i}>" for i in range(len(X))])
     model = PCA(2).fit(frame)
@@ -52,7 +52,7 @@ def test_a_page_names_rows_as_the_index_does(folder):
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz"])
-def test_a_path_is_as_good_as_its_rows(folder, name):
+def test_a_path_gives_the_model_of_its_rows(folder, name):
     expected = PCA(2, random_state=0).fit(X)
     model = PCA(2, random_state=0).fit(folder / name)
     assert_array_equal(model.components_, expected.components_)
@@ -62,7 +62,7 @@ def test_a_path_is_as_good_as_its_rows(folder, name):
     assert hasattr(model, "feature_names_in_") == ("csv" in name)
 
 
-def test_names_of_a_path_are_forgotten_by_the_next_fit(folder):
+def test_names_of_a_path_are_replaced_by_the_next_fit(folder):
     model = PCA(2).fit("x.csv")
     assert_array_equal(model.feature_names_in_, NAMES)
     assert not hasattr(model.fit("x.npy"), "feature_names_in_")
@@ -106,7 +106,7 @@ def test_columns_of_a_file_are_matched_by_name(folder):
         ("hole.csv", ValueError, r"Input X contains NaN\.\n.*row 1, column 1 \('b'\)"),
     ],
 )
-def test_files_that_cannot_be_read_say_why(folder, path, error, message):
+def test_files_that_cannot_be_read_are_refused_with_a_reason(folder, path, error, message):
     (folder / "empty.csv").write_text("")
     (folder / "cut.npy").write_bytes((folder / "x.npy").read_bytes()[:-100])
     (folder / "ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
@@ -115,7 +115,7 @@ def test_files_that_cannot_be_read_say_why(folder, path, error, message):
         PCA().fit(path)
 
 
-def test_what_cannot_be_written_leaves_nothing(folder):
+def test_failed_writes_leave_no_file(folder):
     model = PCA(2).fit(X)
     before = sorted(os.listdir())
     for write in [model.save, lambda path: model.encode(X, out=path), lambda path: unmix.report(model, path=path)]:
@@ -138,7 +138,7 @@ def test_a_page_needs_no_network(folder):
     assert (folder / "plain.html").stat().st_size > 1000
 
 
-def test_a_model_of_the_command_line_is_an_estimator_and_the_other_way_round(folder):
+def test_models_of_the_command_line_are_estimators_and_conversely(folder):
     command = shutil.which("unmix", path=os.path.dirname(sys.executable))
     assert command, "installing the package installs the command"
     done = subprocess.run([command, "fit", "pca", "x.csv", "-k", "2", "-o", "cli.safetensors"], capture_output=True, text=True)
@@ -156,13 +156,13 @@ def test_a_model_of_the_command_line_is_an_estimator_and_the_other_way_round(fol
     assert subprocess.run([command, "fti"], capture_output=True).returncode == 2
 
 
-def test_a_damaged_model_is_refused(folder):
+def test_a_corrupt_model_is_refused(folder):
     PCA(2).fit(X).save("model.safetensors")
     data = bytearray((folder / "model.safetensors").read_bytes())
     data[-3] ^= 1
-    (folder / "damaged.safetensors").write_bytes(data)
+    (folder / "corrupt.safetensors").write_bytes(data)
     with pytest.raises(ValueError, match="checksum"):
-        unmix.load("damaged.safetensors")
+        unmix.load("corrupt.safetensors")
     with pytest.raises(ValueError, match="x.npy cannot be read"):
         unmix.load("x.npy")
     with pytest.raises(FileNotFoundError):

@@ -39,7 +39,7 @@ def test_set_output_polars():
 
 
 @FRAMES
-def test_columns_that_the_model_does_not_know_are_ignored_with_one_line(frame):
+def test_other_columns_are_ignored_with_one_warning(frame):
     model = PCA(2).fit(frame)
     codes = model.transform(frame)
     extra = np.full(50, 1e6)
@@ -79,12 +79,12 @@ def test_nullable_columns_and_mixed_types():
         PCA(2).fit(PANDAS.assign(kind="a"))
 
 
-def test_single_precision_frames_stay_single():
+def test_single_precision_of_frames_is_kept():
     assert PCA(2).fit(PANDAS.astype("float32")).components_.dtype == np.float32
 
 
 class Interchange:
-    """A table that supports the interchange protocol only."""
+    """A table with the interchange protocol only."""
 
     def __init__(self, frame):
         self.frame = frame
@@ -99,7 +99,7 @@ class Arrays:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*interchange.*")
-def test_anything_that_is_an_array_or_a_table():
+def test_array_and_interchange_protocols():
     expected = PCA(2).fit(NUMBERS).components_
     assert_array_equal(PCA(2).fit(Arrays()).components_, expected)
     assert_array_equal(PCA(2).fit(NUMBERS.tolist()).components_, expected)

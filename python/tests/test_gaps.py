@@ -15,7 +15,7 @@ def rows():
     return whole, np.where(draw.rand(200, 6) < 0.2, np.nan, whole)
 
 
-def test_attributes_are_one_model(rows):
+def test_attributes_agree(rows):
     for X in rows:
         model = PPCA(n_components=2).fit(X)
         assert_allclose(model.mixing_, model.components_.T * model.latent_scale_)
@@ -30,7 +30,7 @@ def test_attributes_are_one_model(rows):
         assert_allclose(model.inverse_transform(means), means @ model.mixing_.T + model.mean_)
 
 
-def test_scikit_learns_pca_has_its_axes_and_its_variances_times_n_over_n_minus_1(rows):
+def test_axes_and_variances_are_those_of_scikit_learns_pca_times_n_over_n_minus_1(rows):
     decomposition = pytest.importorskip("sklearn.decomposition")
     whole, _ = rows
     theirs, ours = decomposition.PCA(2).fit(whole), PPCA(n_components=2).fit(whole)
@@ -41,7 +41,7 @@ def test_scikit_learns_pca_has_its_axes_and_its_variances_times_n_over_n_minus_1
     assert ours.score(whole) >= theirs.score(whole)
 
 
-def test_fills_errors_and_draws(rows):
+def test_imputed_cells_standard_errors_and_draws(rows):
     whole, X = rows
     model = PPCA(n_components=2).fit(X)
     gaps = np.isnan(X)
@@ -67,26 +67,26 @@ def test_fills_errors_and_draws(rows):
             model.impute(X, **wrong)
 
 
-def test_streams_merge_and_say_that_sums_take_no_gaps(rows):
+def test_partial_fits_refuse_missing_cells_and_name_a_remedy(rows):
     whole, X = rows
     grown = PPCA(n_components=2).partial_fit(whole[:70]).partial_fit(whole[70:])
     assert_allclose(grown.components_, PPCA(n_components=2).fit(whole).components_, atol=1e-9)
     for method in (PPCA, LinearEigenGAN, unmix.FactorAnalysis):
         with pytest.raises(ValueError, match=r"row \d+, column \d+ is NaN.* several passes.*fit all rows at once.*impute"):
             method(n_components=2).partial_fit(X)
-        # The batch is left out; what was there goes on.
+        # The batch is not added, and later ones are.
         grown = method(n_components=2).partial_fit(whole[:70])
         with pytest.raises(ValueError, match="NaN"):
             grown.partial_fit(X[70:])
         assert grown.partial_fit(whole[70:]).n_samples_ == len(whole)
-    # What it names works.
+    # The remedy in the message works.
     first = PPCA(n_components=2).fit(X[:60])
     with pytest.warns(UserWarning, match="parameters are treated as known"):
         filled, _ = first.impute(X[60:], return_std=True)
     assert PPCA(n_components=2).partial_fit(first.impute(X[:60])).partial_fit(filled).n_samples_ == len(X)
 
 
-def test_other_methods_name_what_fills_gaps(rows):
+def test_other_methods_refer_to_imputation(rows):
     with pytest.raises(ValueError, match="as the method impute of PPCA does"):
         unmix.PCA().fit(rows[1])
 
@@ -99,7 +99,7 @@ def test_blocks_are_integers_and_sum_to_the_components(rows):
     assert blocks.latent_scale_[0] == blocks.latent_scale_[1]
 
 
-def test_rows_at_random(rows):
+def test_samples_have_the_covariance_of_the_model(rows):
     model = PPCA(n_components=2).fit(rows[0])
     drawn = model.sample(50_000, random_state=3)
     assert_array_equal(drawn, model.sample(50_000, random_state=3))

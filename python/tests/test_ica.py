@@ -61,7 +61,7 @@ def test_the_defaults_are_as_near_to_the_truth_as_scikit_learns_defaults():
         assert amari_distance(ICA(random_state=0).fit(X), mixing) <= 1.01 * amari_distance(theirs, mixing)
 
 
-def test_single_precision_converges_and_stays_single():
+def test_single_precision_converges_and_is_kept():
     X, mixing, _ = kinds(20_000, 6, 0)
     single = X.astype(np.float32)
     with warnings.catch_warnings():
@@ -85,7 +85,7 @@ def test_a_share_of_the_variance_and_no_iterations():
         assert_allclose(np.cov(codes.T), np.eye(4), atol=5e-3)
 
 
-def test_a_callable_finds_what_the_name_of_the_same_function_finds():
+def test_a_callable_gives_the_solution_of_the_named_contrast():
     X, _, _ = kinds(2000, 4, 1)
 
     def cube(x, power=3):
@@ -113,7 +113,7 @@ def test_a_callable_finds_what_the_name_of_the_same_function_finds():
 
 
 @pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
-def test_the_report_of_a_callable_is_of_the_search_by_it(algorithm, tmp_path):
+def test_the_report_of_a_callable_describes_its_iterations(algorithm, tmp_path):
     X, _, _ = kinds(2000, 4, 1)
 
     def cube(x):
@@ -151,7 +151,7 @@ def test_deflation_that_did_not_converge_warns():
         FastICA(algorithm="deflation", max_iter=1, random_state=0).fit(X)
 
 
-def test_rows_of_lower_rank_keep_what_they_have():
+def test_rows_of_lower_rank_have_fewer_components():
     X, _, _ = kinds(3000, 3, 3)
     wide = X @ np.random.RandomState(3).randn(3, 7)
     for estimator in (ICA(random_state=0), FastICA(random_state=0)):
@@ -161,14 +161,14 @@ def test_rows_of_lower_rank_keep_what_they_have():
         assert_allclose(fitted.inverse_transform(fitted.transform(wide)), wide, atol=1e-9)
 
 
-def test_gaussian_rows_are_told():
+def test_gaussian_rows_give_a_warning():
     X = np.random.RandomState(0).randn(5000, 4)
     with pytest.warns(UserWarning, match="4 of 4 sources cannot be distinguished from Gaussian ones"):
         ICA(random_state=0).fit(X)
 
 
 @pytest.mark.parametrize("given", [{"ortho": False}, {"algorithm": "infomax"}, {"algorithm": "easi", "extended": False}])
-def test_contrasts_of_the_wrong_sign_are_told(given):
+def test_contrasts_of_the_wrong_sign_give_a_warning(given):
     X = np.random.RandomState(1).uniform(-1, 1, size=(8000, 4)) @ np.random.RandomState(2).randn(4, 4)
     with pytest.warns(UserWarning, match="flatter tails than a Gaussian.*set extended=True"):
         ICA(random_state=0, **given).fit(X)
@@ -177,7 +177,7 @@ def test_contrasts_of_the_wrong_sign_are_told(given):
         ICA(random_state=0, **{**given, "extended": True}).fit(X)
 
 
-def test_a_gaussian_that_is_likelier_and_rows_that_are_not_white_are_told():
+def test_a_likelier_gaussian_model_and_rows_that_are_not_white_give_warnings():
     flat = np.random.RandomState(1).uniform(-1, 1, size=(8000, 4))
     with pytest.warns(UserWarning, match="a Gaussian model of the rows has a higher likelihood"):
         ICA(algorithm="infomax", random_state=0).fit(flat)
@@ -190,7 +190,7 @@ def test_a_gaussian_that_is_likelier_and_rows_that_are_not_white_are_told():
         ICA(whiten=False, ortho=False, random_state=0).fit(heavy)
 
 
-def test_pairs_that_two_layers_leave_mixed_are_told():
+def test_pairs_that_two_layers_do_not_separate_give_a_warning():
     rng = np.random.default_rng(6)
     X = rng.standard_t(3, size=(4000, 4)) @ rng.normal(size=(4, 4)).T
     with pytest.warns(UserWarning, match="are not separated: rotated by .* degrees in their plane.*algorithm='picard'"):
@@ -209,15 +209,15 @@ def test_easi_converges_on_rows_that_are_sorted():
         assert ICA(algorithm="easi", max_iter=2, random_state=0).fit(S).report_.outcome == "max_iter"
 
 
-def stream(n, k, seed, law="kinds"):
+def stream(n, k, seed, distribution="kinds"):
     draw = np.random.RandomState(seed)
-    S = kinds(n, k, seed)[2] if law == "kinds" else draw.uniform(-1, 1, size=(n, k))
+    S = kinds(n, k, seed)[2] if distribution == "kinds" else draw.uniform(-1, 1, size=(n, k))
     mixing = np.eye(k) + 0.4 * draw.randn(k, k)
     return S @ mixing.T + np.arange(k), mixing
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_stream_may_be_cut_anywhere_saved_and_loaded(dtype, tmp_path):
+def test_partial_fits_do_not_depend_on_the_batches_and_are_saved_and_loaded(dtype, tmp_path):
     X, _ = stream(3000, 4, 0)
     X = X.astype(dtype)
     whole = ICA(algorithm="easi").partial_fit(X)
@@ -238,7 +238,7 @@ def test_a_stream_may_be_cut_anywhere_saved_and_loaded(dtype, tmp_path):
     assert ICA(algorithm="easi").partial_fit(tmp_path / "x.npy").components_.tobytes() == whole.components_.tobytes()
 
 
-def test_a_stream_is_unmixed_in_any_units_and_followed_when_the_mixing_changes():
+def test_partial_fits_separate_sources_in_any_units_and_continue_a_fit():
     found = []
     for seed in range(5):
         X, mixing = stream(40_000, 4, seed)
@@ -267,7 +267,7 @@ def test_the_wrong_pairing_of_nonlinearity_and_sources_diverges():
     assert np.median(wrong) > 0.4 and np.median(right) < 0.03, (wrong, right)
 
 
-def test_streams_refuse_what_they_cannot_do():
+def test_bad_partial_fits_are_refused():
     X, _ = stream(500, 4, 1)
     assert not hasattr(ICA(), "partial_fit")
     with pytest.raises(AttributeError, match="partial_fit"):
@@ -294,7 +294,7 @@ def test_streams_refuse_what_they_cannot_do():
     assert ica.partial_fit(X[200:]).components_.tobytes() == whole.components_.tobytes()
 
 
-def test_removing_sources_leaves_everything_else():
+def test_removing_sources_keeps_the_rest_of_the_rows():
     X, _, _ = kinds(2000, 6, 4)
     X = X + 3.0
     ica = ICA(n_components=4, random_state=0).fit(X)
@@ -320,8 +320,8 @@ def test_sources_are_matched_with_reference_channels():
     measured = np.corrcoef(ica.transform(frame).T, frame["eye"])[:-1, -1]
     assert_allclose(ica.match("eye")[:, 0], measured, atol=1e-10)
     assert_allclose(ica.match([3, 0])[:, 0], measured, atol=1e-10)
-    beside = ica.match(sources, frame)
-    assert beside.shape == (4, 4) and (np.abs(beside).max(axis=1) > 0.99).all()
+    correlations = ica.match(sources, frame)
+    assert correlations.shape == (4, 4) and (np.abs(correlations).max(axis=1) > 0.99).all()
     with pytest.raises(ValueError, match="no column that the model was fitted on"):
         ica.match("nose")
     with pytest.raises(ValueError, match="channels of the same samples"):
@@ -335,7 +335,7 @@ def test_sources_of_maximum_likelihood_are_matched_as_measured():
     assert_allclose(ica.match(range(4)), measured, atol=1e-8)
 
 
-def test_one_scale_of_tolerances():
+def test_the_tolerance_bounds_the_residual_of_every_algorithm():
     X, _, _ = kinds(4000, 5, 7)
     for given in ({}, {"algorithm": "fastica"}, {"ortho": False}, {"algorithm": "infomax"}):
         ica = ICA(tol=1e-7, random_state=0, **given).fit(X)
@@ -344,7 +344,7 @@ def test_one_scale_of_tolerances():
         assert ICA(max_iter=1, tol=1e-12, random_state=0).fit(X).report_.outcome == "max_iter"
 
 
-def test_starts_are_seeded_and_may_be_given():
+def test_initial_values_are_seeded_or_given():
     X, _, _ = kinds(1000, 4, 8)
     a, b = (ICA(random_state=3, n_init=2).fit(X) for _ in range(2))
     assert a.components_.tobytes() == b.components_.tobytes()
@@ -357,7 +357,7 @@ def test_starts_are_seeded_and_may_be_given():
         FastICA(w_init=np.eye(3)).fit(X)
 
 
-def test_saved_models_and_files_are_what_they_were(tmp_path):
+def test_models_of_files_and_saved_models_are_equal(tmp_path):
     X, _, _ = kinds(1000, 4, 9)
     np.save(tmp_path / "x.npy", X)
     for estimator in (ICA(random_state=0), FastICA(random_state=0, n_components=3)):
@@ -381,7 +381,7 @@ def test_whitening_is_scikit_learns_up_to_sign():
         assert_allclose(ours.components_, pair.sign[:, None] * theirs.components_[pair.order], atol=1e-4)
 
 
-def test_the_function_returns_what_the_class_holds():
+def test_the_function_agrees_with_the_class():
     X, _, _ = kinds(500, 4, 11)
     K, W, S, mean, n_iter = unmix.fastica(X, random_state=0, return_X_mean=True, return_n_iter=True)
     fitted = FastICA(random_state=0).fit(X)
@@ -412,7 +412,7 @@ def test_picard_has_its_own_signature():
     assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
 
 
-def test_mne_finds_our_solvers_while_the_block_lasts():
+def test_mne_uses_the_solvers_of_unmix_inside_the_context():
     import sys
 
     theirs, before = sklearn.decomposition.FastICA, sys.modules.get("picard")
@@ -431,7 +431,7 @@ def test_mne_finds_our_solvers_while_the_block_lasts():
         assert_allclose(back, raw.get_data(), atol=1e-12)
 
 
-def test_what_sources_share():
+def test_metrics_of_separated_sources():
     X, mixing, sources = kinds(5000, 3, 14)
     ica = ICA(random_state=0).fit(X)
     found = ica.transform(X)
@@ -446,13 +446,13 @@ def test_what_sources_share():
         matched_correlation(found, sources[:5])
 
 
-def test_a_search_may_begin_on_some_rows_and_end_when_time_is_up():
+def test_fits_begin_on_a_subsample_and_end_at_the_time_limit():
     X, mixing, _ = kinds(20_000, 6, 3)
     whole, some = (ICA(random_state=0, tol=1e-9, subsample=m).fit(X) for m in (0, 3000))
     assert_allclose(whole.components_, some.components_, atol=1e-6)
     with pytest.warns(ConvergenceWarning):
-        hurried = ICA(random_state=0, max_seconds=1e-9).fit(X)
-    assert hurried.report_.outcome == "time" and hurried.transform(X).shape == (20_000, 6)
+        timed = ICA(random_state=0, max_seconds=1e-9).fit(X)
+    assert timed.report_.outcome == "time" and timed.transform(X).shape == (20_000, 6)
 
 
 @pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
@@ -463,7 +463,7 @@ def test_two_layers_find_sources_that_are_mixed_obliquely(first_layer):
     assert amari_distance(ICA(algorithm="sigma-pca", first_layer=first_layer, random_state=0).fit(X), mixing) < 0.03
 
 
-def test_sources_may_follow_any_of_the_laws():
+def test_sources_of_other_distributions_are_separated():
     data = unmix.datasets.independent(20_000, ["bernoulli-gaussian", "student-5", "four-humps-apart", "two-uneven-humps-near"])
     assert amari_distance(ICA(random_state=0).fit(data.X), data.mixing) < 0.03
 
@@ -492,21 +492,21 @@ def test_every_row_of_the_table_of_equalities_names_a_test():
     assert len(table) == 10
 
 
-def test_a_stream_of_files_is_learnt_by_the_names_of_its_columns(tmp_path):
+def test_partial_fits_of_files_match_columns_by_name(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, _, _ = kinds(2000, 3, 21)
     first, second = (pandas.DataFrame(part, columns=["a", "b", "c"]) for part in (X[:1000], X[1000:]))
     first.to_csv(tmp_path / "first.csv", index=False)
     second.to_csv(tmp_path / "second.csv", index=False)
-    second[["c", "a", "b"]].to_csv(tmp_path / "turned.csv", index=False)
-    same, turned = (
+    second[["c", "a", "b"]].to_csv(tmp_path / "permuted.csv", index=False)
+    same, permuted = (
         ICA(algorithm="easi", random_state=0).partial_fit(tmp_path / "first.csv").partial_fit(tmp_path / name)
-        for name in ("second.csv", "turned.csv")
+        for name in ("second.csv", "permuted.csv")
     )
-    np.testing.assert_array_equal(same.components_, turned.components_)
+    np.testing.assert_array_equal(same.components_, permuted.components_)
 
 
-def test_weights_count_in_every_search_or_are_refused():
+def test_weights_are_used_or_refused():
     draw = np.random.RandomState(0)
     X = draw.laplace(size=(600, 3)) @ draw.normal(size=(3, 3))
     weights = np.tile([1.0, 2.0, 0.0], 200)

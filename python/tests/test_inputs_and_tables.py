@@ -1,4 +1,4 @@
-"""Rows as newcomers hold them, and tables and pages as notebooks show them."""
+"""Rows in other forms than one array, and tables and pages in notebooks."""
 
 import inspect
 
@@ -59,7 +59,7 @@ def holder(package, name):
     "package, name, remedy",
     [("mne", "RawArray", "get_data"), ("mne", "EpochsArray", "hstack"), ("anndata", "AnnData", "to_df"), ("polars", "LazyFrame", "collect")],
 )
-def test_objects_of_other_packages_are_refused_with_what_to_give(package, name, remedy):
+def test_objects_of_other_packages_are_refused_with_a_remedy(package, name, remedy):
     with pytest.raises(TypeError, match=remedy):
         PCA().fit(holder(package, name))
 

@@ -1,4 +1,4 @@
-"""What classes with one dense hidden layer share, in Python: denoising autoencoders and restricted Boltzmann machines."""
+"""Properties of all classes with one dense hidden layer, in Python: denoising autoencoders and restricted Boltzmann machines."""
 
 import pickle
 
@@ -64,7 +64,7 @@ def test_columns_of_a_frame_and_stability(cls, X):
 
 
 @each_class
-def test_a_start_is_a_model_of_this_class_or_directions_of_another(cls, X):
+def test_initial_values_are_a_model_of_this_class_or_directions_of_another(cls, X):
     first = layer(cls).fit(X)
     slow = {"max_epochs": 1, "learning_rate": 1e-12}
     again = layer(cls, init=first, **slow).fit(X)
@@ -79,7 +79,7 @@ def test_a_start_is_a_model_of_this_class_or_directions_of_another(cls, X):
 
 
 @each_class
-def test_a_column_that_does_not_vary_is_warned_of(cls, X):
+def test_a_column_that_does_not_vary_gives_a_warning(cls, X):
     constant = X.copy()
     constant[:, 4] = 3.3
     model = layer(cls, max_epochs=3).fit(constant)

@@ -26,7 +26,7 @@ def opened(path, **settings):
     return unmix.open(path, drop=["id"], decimal=",", **settings)
 
 
-def test_a_handle_says_what_is_in_the_files(table):
+def test_a_handle_describes_its_files(table):
     path, X = table
     rows = opened(path)
     assert rows.shape == X.shape and len(rows) == 300 and rows.names == list("abcd")
@@ -67,7 +67,7 @@ def every_class():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", every_class(), ids=lambda e: type(e).__name__)
-def test_every_call_that_takes_rows_takes_it_and_has_the_bits_of_the_array(table, estimator, tmp_path):
+def test_every_call_accepts_a_handle_and_gives_the_bits_of_the_array(table, estimator, tmp_path):
     from sklearn.base import clone
 
     path, X = table
@@ -85,7 +85,7 @@ def test_every_call_that_takes_rows_takes_it_and_has_the_bits_of_the_array(table
     assert (tmp_path / "page.html").stat().st_size > 5_000
 
 
-def test_growing_selecting_scoring_and_stability_take_it(table):
+def test_partial_fit_selection_scores_and_stability_accept_a_handle(table):
     path, X = table
     rows = opened(path)
     grown = PCA(2).partial_fit(opened(path, rows=(0, 100))).partial_fit(opened(path, rows=slice(100, None)))
@@ -130,7 +130,7 @@ def test_columns_may_be_an_array(tmp_path):
         np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
 
 
-def test_what_is_not_possible_is_one_sentence(table, tmp_path):
+def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     path, X = table
     rows = opened(path)
     PCA(1).fit(rows)

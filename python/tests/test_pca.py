@@ -87,7 +87,7 @@ def test_the_noise_of_wide_data_is_a_mean_over_all_directions_left_out():
 
 
 @pytest.mark.parametrize("whiten", [False, True])
-def test_attributes_say_what_transform_does(whiten):
+def test_attributes_agree_with_transform(whiten):
     model = PCA(4, whiten=whiten).fit(DIGITS)
     codes = model.transform(DIGITS)
     assert_allclose(model.scale_**2, model.explained_variance_)
@@ -112,7 +112,7 @@ def test_below_the_rank_variances_and_whitened_codes_are_exactly_zero(solver):
     assert_allclose(model.components_ @ model.components_.T, np.eye(9), atol=1e-12)
 
 
-def test_constant_columns_are_counted_and_no_reason_to_warn(recwarn):
+def test_constant_columns_are_counted_without_a_warning(recwarn):
     X = DIGITS.copy()
     X[:, [3, 9]] = 5
     model = PCA(5).fit(X)
@@ -122,7 +122,7 @@ def test_constant_columns_are_counted_and_no_reason_to_warn(recwarn):
     assert "5 of 64 columns do not vary" in model.report_.warnings[0]
 
 
-def test_single_precision_keeps_its_digits_beside_a_large_mean():
+def test_single_precision_keeps_its_digits_with_a_large_mean():
     rng = np.random.RandomState(0)
     X = (1e6 + rng.randn(20_000, 6) * [30, 20, 15, 10, 8, 5]).astype(np.float32)
     single, double = PCA(3).fit(X), PCA(3).fit(X.astype(np.float64))
@@ -133,7 +133,7 @@ def test_single_precision_keeps_its_digits_beside_a_large_mean():
     assert_allclose(single.transform(X), double.transform(X), atol=0.2)  # Single-precision numbers near the mean have a spacing of 0.06.
 
 
-def test_the_report_says_how_the_fit_went():
+def test_the_report_describes_the_fit():
     report = PCA(5, random_state=11, svd_solver="full").fit(DIGITS).report_
     assert (report.outcome, report.n_iter, report.sweeps, report.solver) == ("completed", 1, 1, "full")
     assert (report.n_samples, report.n_features, report.dtype, report.rank) == (1797, 64, "float64", 61)
@@ -172,7 +172,7 @@ def test_copies_and_pickles_and_files_hold_the_same_model(tmp_path):
     assert not hasattr(clone(model), "components_")
 
 
-def test_what_is_fitted_cannot_be_changed_by_accident():
+def test_arrays_of_a_model_are_read_only():
     model = PCA(2).fit(DIGITS)
     with pytest.raises(ValueError, match="read-only"):
         model.components_[0, 0] = 1
@@ -229,7 +229,7 @@ def bad(value, at=(7, 3), dtype=np.float64):
         ([["a", "b"], ["c", "d"]], "could not convert string to float"),
     ],
 )
-def test_rows_that_cannot_be_fitted_say_why(X, message):
+def test_rows_that_cannot_be_fitted_are_refused_with_a_reason(X, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         PCA().fit(X)
 
@@ -255,14 +255,14 @@ def test_numbers_that_are_not_finite_are_found_after_the_fit_too(method):
         ({"whiten": "yes"}, "The 'whiten' parameter of PCA must be"),
     ],
 )
-def test_settings_that_are_not_possible_say_why(settings, message):
+def test_bad_settings_are_refused_with_a_reason(settings, message):
     model = PCA(**settings)
     with pytest.raises(ValueError, match=re.escape(message)):
         model.fit(DIGITS)
     assert vars(model) == vars(clone(model))
 
 
-def test_too_few_rows_for_minkas_rule_say_so():
+def test_too_few_rows_for_minkas_rule_are_refused():
     with pytest.raises(ValueError, match="n_components='mle' is only supported if n_samples >= n_features; X has 40 rows"):
         PCA("mle").fit(DIGITS[:40])
 
@@ -281,7 +281,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
         assert vars(model) == before
 
 
-def test_before_a_fit_there_is_nothing():
+def test_fitted_attributes_do_not_exist_before_a_fit():
     for name in ["components_", "report_", "mixing_", "n_components_", "_model"]:
         assert not hasattr(PCA(), name)
     with pytest.raises(Exception, match="This PCA instance is not fitted yet"):
@@ -321,7 +321,7 @@ def test_solvers_of_first_components_agree_with_scikit_learn(solver):
 
 
 @pytest.mark.parametrize("solver", ["arpack", "krylov"])
-def test_variances_too_small_for_a_scatter_matrix_are_warned_of(solver):
+def test_variances_too_small_for_a_scatter_matrix_give_a_warning(solver):
     rng = np.random.RandomState(0)
     left, right = np.linalg.qr(rng.randn(300, 12))[0], np.linalg.qr(rng.randn(12, 12))[0]
     X = left * np.logspace(0, -8, 12) @ right.T

@@ -27,24 +27,24 @@ LONG = """
     X = np.random.default_rng(0).standard_normal((int(sys.argv[1]), int(sys.argv[2])))
     model = unmix.PCA(2).fit(X[:50, :3])
     before = vars(model).copy()
-    pressed = []
+    moments = []
 
-    def press():
-        pressed.append(time.monotonic())
+    def interrupt():
+        moments.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Timer(float(sys.argv[3]), press).start()
+    threading.Timer(float(sys.argv[3]), interrupt).start()
     try:
         model.set_params(n_components=None)
         while True:
             model.fit(X)
             before = vars(model).copy()
     except KeyboardInterrupt:
-        print(time.monotonic() - pressed[0], vars(model) == before | {"n_components": None})
+        print(time.monotonic() - moments[0], vars(model) == before | {"n_components": None})
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
 @pytest.mark.parametrize(
     "rows, columns, after",
     [
@@ -74,7 +74,7 @@ def wait_for_work(pid):
     raise AssertionError("the command never began to work")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
 def test_ctrl_c_ends_the_command(tmp_path):
     np.save(tmp_path / "x.npy", np.random.RandomState(0).randn(2600, 2500))
     command = [os.path.join(os.path.dirname(sys.executable), "unmix"), "fit", "pca", "x.npy"]
@@ -90,21 +90,21 @@ def test_ctrl_c_ends_the_command(tmp_path):
 
 
 def test_handlers_of_other_signals_run_during_a_fit():
-    class Heard(Exception):
+    class Signalled(Exception):
         pass
 
-    def hear(*_):
-        raise Heard
+    def handle(*_):
+        raise Signalled
 
-    previous = signal.signal(signal.SIGUSR1, hear)
+    previous = signal.signal(signal.SIGUSR1, handle)
     # With nearly equal variances deflation converges slowly: one such fit takes many seconds.
-    endless = PCA(5, svd_solver="deflation", iterated_power=10**12)
+    slow = PCA(5, svd_solver="deflation", iterated_power=10**12)
     try:
         flat = np.random.RandomState(0).randn(3000, 600)
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
-        with pytest.raises(Heard):
+        with pytest.raises(Signalled):
             while True:
-                endless.fit(flat)
+                slow.fit(flat)
     finally:
         signal.signal(signal.SIGUSR1, previous)
 
@@ -196,7 +196,7 @@ def test_a_number_of_threads_that_is_none_warns_on_import(value, wrong):
     assert ("UNMIX_NUM_THREADS" in ran.stderr and "positive integer" in ran.stderr) == wrong, ran.stderr
 
 
-def test_verbose_speaks_on_stderr_and_nothing_else_does(capfd):
+def test_verbose_prints_on_stderr_and_nothing_else_is_printed(capfd):
     big = np.random.RandomState(0).randn(3000, 900)
     PCA(2).fit(big)
     assert capfd.readouterr() == ("", "")

@@ -10,7 +10,7 @@ X = np.random.RandomState(0).randn(200, 6) @ np.diag([5, 4, 3, 1, 1, 1]) + 7
 
 
 @pytest.mark.parametrize("whiten", [False, True])
-def test_quality_is_what_its_formulas_say(whiten):
+def test_quality_follows_its_formulas(whiten):
     model = PCA(3, whiten=whiten, random_state=0).fit(X)
     found = model.quality(X, columns=True)
     centred = X - model.mean_
@@ -43,7 +43,7 @@ def test_quality_of_files_single_precision_and_one_row(tmp_path):
         model.quality([[1] * 6, [1, 2, np.nan, 4, 5, 6]])
 
 
-def test_a_row_off_the_subspace_is_told_from_one_far_along_it():
+def test_t2_and_q_distinguish_distances_within_the_subspace_and_from_it():
     model = PCA(3).fit(X)
     far = model.mean_ + 10 * model.scale_[0] * model.components_[0]
     off = model.mean_ + 10 * np.linalg.svd(model.components_)[2][-1]
@@ -69,5 +69,5 @@ def test_quality_is_in_units_of_the_columns_where_the_model_is():
     assert_allclose(model.quality(large).q, PCA(3, standardize=True).fit(X).quality(X).q, rtol=1e-8)
     z = (large - model.mean_) / model.noise_scale_
     assert_allclose(model.quality(large).t2, PCA(3).fit(z).quality(z).t2, rtol=1e-8)
-    turned = PCA(3, whiten="zca").fit(X).quality(X)
-    assert_array_equal(turned.cos2, PCA(3).fit(X).quality(X).cos2)
+    whitened = PCA(3, whiten="zca").fit(X).quality(X)
+    assert_array_equal(whitened.cos2, PCA(3).fit(X).quality(X).cos2)

@@ -19,7 +19,7 @@ def rbm(**settings):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("settings", [{}, {"n_steps": 3, "batch_size": 30}])
-def test_codes_are_those_of_the_attributes(X, settings, dtype):
+def test_codes_agree_with_the_attributes(X, settings, dtype):
     rows = X.astype(dtype)
     model = rbm(**settings).fit(rows)
     codes, atol = model.transform(rows), 1e-10 if dtype is np.float64 else 1e-4
@@ -44,16 +44,16 @@ def test_codes_are_those_of_the_attributes(X, settings, dtype):
         ({"learning_rate": 1e6}, "learning_rate.*choose a lower one"),
     ],
 )
-def test_what_cannot_work_is_refused(X, settings, message):
+def test_bad_settings_are_refused(X, settings, message):
     with pytest.raises(ValueError, match=message):
         rbm(**settings).fit(X)
 
 
-def test_binary_rows_are_warned_of():
+def test_binary_rows_give_a_warning():
     rows = (np.random.default_rng(0).random((60, 8)) < 0.4).astype(float)
-    assert any("only 0 and 1" in said for said in rbm(n_components=3, max_epochs=2).fit(rows).report_.warnings)
+    assert any("only 0 and 1" in sentence for sentence in rbm(n_components=3, max_epochs=2).fit(rows).report_.warnings)
 
 
 def test_the_page_has_the_units(X):
     text = unmix.report(rbm().fit(X), X).text
-    assert "NaN" not in text and "nonzero entries" not in text
+    assert "NaN" not in text and "nonzero entries" not in text and text.count('class="component"') == 20

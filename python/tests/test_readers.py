@@ -139,12 +139,12 @@ def test_idx(tmp_path, code, dtype, seed):
 
 
 @SEEDS
-@pytest.mark.parametrize("separator, ending", [(",", "csv"), ("\t", "tsv"), (";", "csv")])
-def test_text_is_read_to_the_nearest_number(tmp_path, separator, ending, seed):
+@pytest.mark.parametrize("separator, extension", [(",", "csv"), ("\t", "tsv"), (";", "csv")])
+def test_text_is_read_to_the_nearest_number(tmp_path, separator, extension, seed):
     rng = np.random.RandomState(seed)
     frame = pd.DataFrame(random(rng, "f8", (30, 5)), columns=list("abcde"))
     frame.iloc[1:-1] = frame.iloc[1:-1].mask(pd.DataFrame(rng.rand(28, 5) < 0.1, columns=frame.columns, index=range(1, 29)))
-    path = tmp_path / f"x.{ending}"
+    path = tmp_path / f"x.{extension}"
     for missing in ["", "NA", "NaN", "null"]:
         frame.to_csv(path, sep=separator, index=False, na_rep=missing)
         with open(path, newline="") as file:
@@ -155,13 +155,13 @@ def test_text_is_read_to_the_nearest_number(tmp_path, separator, ending, seed):
     frame.fillna(0).to_csv(path, sep=separator, index=False, header=False)
     assert_same(unmix.read(path), frame.fillna(0).to_numpy())
     assert_same(unmix.read(path, header=True), frame.fillna(0).to_numpy()[1:])
-    with gzip.open(tmp_path / f"y.{ending}.gz", "wt") as file:
+    with gzip.open(tmp_path / f"y.{extension}.gz", "wt") as file:
         file.write(path.read_text())
-    assert_same(unmix.read(tmp_path / f"y.{ending}.gz"), frame.fillna(0).to_numpy())
+    assert_same(unmix.read(tmp_path / f"y.{extension}.gz"), frame.fillna(0).to_numpy())
 
 
 @SEEDS
-def test_numbers_with_many_digits_are_pythons(tmp_path, seed):
+def test_numbers_with_many_digits_are_read_as_by_python(tmp_path, seed):
     rng = np.random.RandomState(seed)
     texts = [f"{rng.randint(10)}.{''.join(map(str, rng.randint(10, size=rng.randint(1, 40))))}e{rng.randint(-320, 300)}" for _ in range(200)]
     texts += ["5e-324", "2.2250738585072011e-308", "1.7976931348623157e308", "-0", "+3", ".5", "7."]
@@ -245,7 +245,7 @@ def test_parquet_of_pyarrow_with_any_pages(tmp_path, compression, page_version, 
 
 
 @SEEDS
-def test_a_long_text_gives_pythons_numbers_with_any_number_of_threads(tmp_path, seed):
+def test_long_texts_are_read_as_by_python_with_any_number_of_threads(tmp_path, seed):
     rng, n = np.random.RandomState(seed), 20_000
     x = np.column_stack([rng.randn(n), rng.randn(n) * 10.0 ** rng.randint(-12, 13, n), rng.uniform(0, 1000, n).round(6), rng.poisson(9, n), rng.gamma(2, 20, n).round(2)])
     forms = ["{!r}", "{:.18e}", "{:.6g}"]
@@ -288,19 +288,19 @@ def test_columns_of_words_are_named_and_can_be_left_out(tmp_path, write):
 
 
 @SEEDS
-@pytest.mark.parametrize("mode, ending", [("L", "png"), ("RGB", "png"), ("L", "bmp"), ("RGB", "tiff"), ("RGB", "ppm"), ("I;16", "png")])
-def test_pictures_without_loss(tmp_path, mode, ending, seed):
+@pytest.mark.parametrize("mode, extension", [("L", "png"), ("RGB", "png"), ("L", "bmp"), ("RGB", "tiff"), ("RGB", "ppm"), ("I;16", "png")])
+def test_images_are_read_without_loss(tmp_path, mode, extension, seed):
     rng = np.random.RandomState(seed)
     shape = tuple(rng.randint(2, 30, size=2)) + ((3,) if mode == "RGB" else ())
     largest = 65535 if mode == "I;16" else 255
     for i in range(3):
         pixels = rng.randint(0, largest + 1, size=shape).astype(np.uint16 if mode == "I;16" else np.uint8)
-        Image.fromarray(pixels).save(tmp_path / f"{i}.{ending}")
+        Image.fromarray(pixels).save(tmp_path / f"{i}.{extension}")
     theirs = np.stack([np.asarray(Image.open(path)) for path in sorted(tmp_path.iterdir())]).astype(np.float64)
     theirs = theirs.reshape(3, -1) / largest
     assert_same(unmix.read(tmp_path), theirs)
     assert_same(unmix.read(sorted(tmp_path.iterdir())[1]), theirs[1:2])
-    assert_same(unmix.read(str(tmp_path / f"[02].{ending}")), theirs[[0, 2]])
+    assert_same(unmix.read(str(tmp_path / f"[02].{extension}")), theirs[[0, 2]])
     if mode == "RGB":
         colours = theirs.reshape(3, -1, 3)
         grey = 0.299 * colours[..., 0] + 0.587 * colours[..., 1] + 0.114 * colours[..., 2]
@@ -311,7 +311,7 @@ def test_pictures_without_loss(tmp_path, mode, ending, seed):
 
 @SEEDS
 @pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_jpeg_is_as_near_as_decoders_are(tmp_path, mode, seed):
+def test_jpeg_agrees_within_the_tolerance_of_decoders(tmp_path, mode, seed):
     rng = np.random.RandomState(seed)
     height, width = rng.randint(20, 60, size=2)
     smooth = np.add.outer(np.arange(height), np.arange(width))[..., None] * rng.rand(3) + 30 * rng.rand(3)
@@ -426,7 +426,7 @@ def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
     assert without_run(models[0]) == without_run(models[1])
 
 
-def test_settings_that_make_no_sense_are_refused(tmp_path):
+def test_bad_options_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(3))
     for settings, message in [
         (dict(key="a"), "key=a is not possible"),
@@ -459,7 +459,7 @@ def test_names_with_commas_and_numbers_choose_columns(tmp_path):
     assert_same(unmix.read(tmp_path / "y.csv", skip_rows=2), frame.to_numpy())
 
 
-def test_exceptions_hold_places_and_numbers(tmp_path):
+def test_exceptions_carry_rows_columns_and_lines(tmp_path):
     """The rows, columns and lines named in a message are also attributes of the exception."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3,x7\n")

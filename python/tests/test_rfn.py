@@ -42,13 +42,13 @@ def test_score_is_that_of_the_model(X):
 
     rfn = RFN(n_components=10, max_iter=50, prior_mean=-0.4, prior_cov=1.3, random_state=0).fit(X)
     W = rfn.components_.T
-    law = multivariate_normal(rfn.mean_ - 0.4 * W.sum(axis=1), 1.3 * W @ W.T + np.diag(rfn.noise_variance_))
-    np.testing.assert_allclose(rfn.score_samples(X), law.logpdf(X), rtol=1e-9)
-    np.testing.assert_allclose(rfn.get_covariance(), law.cov, atol=1e-9)
+    distribution = multivariate_normal(rfn.mean_ - 0.4 * W.sum(axis=1), 1.3 * W @ W.T + np.diag(rfn.noise_variance_))
+    np.testing.assert_allclose(rfn.score_samples(X), distribution.logpdf(X), rtol=1e-9)
+    np.testing.assert_allclose(rfn.get_covariance(), distribution.cov, atol=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["coordinate", "cascade"])
-def test_modes_that_never_fall(X, mode):
+def test_exact_modes_never_decrease_the_objective(X, mode):
     rfn = RFN(n_components=10, e_step=mode, max_iter=15, random_state=0).fit(X[:, :40])
     assert (np.diff(rfn.report_.objective) >= -1e-9).all()
     assert rfn.report_.certificate["violation"] <= 1e-8
@@ -87,7 +87,7 @@ def test_bad_settings(X):
         RFN(e_step="cascade", batch_size=200).fit(X)
     with pytest.raises(ValueError, match="choose normalize='rms' or 'none'"):
         RFN(e_step="coordinate", normalize="std").fit(X)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="n_components"):
         RFN(n_components=0).fit(X)
     with pytest.raises(ValueError, match="row 3, column 5 is NaN"):
         RFN().fit(np.where(np.arange(10000).reshape(100, 100) == 305, np.nan, X))
@@ -199,7 +199,7 @@ def test_batches_of_digits():
         pytest.skip(f"UNMIX_DATA names no folder that holds {path.name}")
     X = np.frombuffer(gzip.open(path).read(), np.uint8, offset=16).reshape(-1, 784)[:2000] / 255.0
     X /= np.sqrt(X.var(axis=0).mean())
-    # That measurement counted pixels that never vary, with the least noise.
+    # The measured value includes pixels that do not vary, with the smallest noise variance.
     constant = -0.5 * np.log(2 * np.pi * 0.01) * (X.std(axis=0) == 0).sum()
     settings = RFN(64, psi_min_unit="absolute", batch_size=250, max_iter=50, random_state=0)
     assert settings.fit(X).report_.final_objective + constant >= -152

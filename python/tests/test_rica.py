@@ -33,7 +33,7 @@ def off(found, wanted):
     return np.abs(found - wanted).max() / np.abs(wanted).max()
 
 
-def test_codes_are_the_components_and_mixing_is_their_pseudo_inverse(rows):
+def test_codes_and_mixing_follow_from_the_components(rows):
     for settings in ({}, {"n_components": 3}, {"n_components": 9, "tol": 1e-3}, {"whiten": False}):
         model = RICA(random_state=0, **settings).fit(rows)
         codes = model.transform(rows)
@@ -47,7 +47,7 @@ def test_codes_are_the_components_and_mixing_is_their_pseudo_inverse(rows):
         assert np.all(np.diff(model.report_.objective) <= 0)
 
 
-def test_a_model_keeps_the_parts_that_it_has(rows):
+def test_components_are_the_product_of_rotations_and_scales(rows):
     model = RICA().fit(rows)
     made = model.rotation_ @ np.diag(1 / model.scale_) @ model.second_rotation_
     assert off(made.T, model.components_) < 1e-13
@@ -55,7 +55,7 @@ def test_a_model_keeps_the_parts_that_it_has(rows):
         RICA(n_components=8, tol=1e-2).fit(rows).rotation_
 
 
-def test_warm_starts_go_on_where_the_last_fit_ended(rows):
+def test_warm_starts_continue_the_last_fit(rows):
     model, ends = None, []
     for _ in range(3):
         with pytest.warns(ConvergenceWarning, match="did not converge in 5 iterations"):
@@ -80,7 +80,7 @@ def test_single_precision_and_files(rows, tmp_path):
     assert isinstance(loaded, RICA) and np.array_equal(loaded.transform(narrow), model.transform(narrow))
 
 
-def test_settings_that_cannot_be_are_refused(rows):
+def test_bad_settings_are_refused(rows):
     for settings, words in (
         ({"beta": -1.0}, "beta"),
         ({"contrast": "exp"}, "contrast"),
@@ -91,7 +91,7 @@ def test_settings_that_cannot_be_are_refused(rows):
             RICA(**settings).fit(rows)
 
 
-def test_features_that_all_vanish_are_no_success(rows):
+def test_features_that_all_vanish_have_the_outcome_collapsed(rows):
     with pytest.warns(ConvergenceWarning, match="outcome 'collapsed'.*smaller beta"):
         model = RICA(beta=10.0, w_init=1e-3 * np.eye(5)).fit(rows)
     assert model.report_.outcome == "collapsed"
@@ -115,7 +115,7 @@ def test_few_rows_of_many_columns_do_not_each_get_a_feature():
 
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "gene_fabia_multi_a").is_dir(), reason="UNMIX_DATA names no folder with gene_fabia_multi_a")
 @pytest.mark.parametrize("contrast", ["logcosh", "smooth-l1"])
-def test_genes_as_they_are_converge_to_the_tolerance(contrast):
+def test_genes_converge_to_the_tolerance_without_whitening(contrast):
     # 102 rows of 5565 columns: the objective is near 4000, where plain summation had errors larger than its change in the last
     # iterations.
     X = np.load(Path(os.environ["UNMIX_DATA"], "gene_fabia_multi_a", "X.npy")).astype(float)

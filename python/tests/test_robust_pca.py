@@ -56,19 +56,19 @@ def test_gaps_noise_and_rank_0(parts):
     assert_array_equal(none.sparse_, sparse)
 
 
-def test_single_precision_comes_back_single(parts):
+def test_single_precision_is_kept(parts):
     model = RobustPCA(random_state=0).fit((parts[0] + parts[1]).astype(np.float32))
     assert model.components_.dtype == model.low_rank_.dtype == model.sparse_.dtype == np.float32
     assert_allclose(model.low_rank_, parts[0], atol=1e-3)
 
 
-def test_what_is_refused_is_said(parts):
+def test_bad_input_is_refused(parts):
     X = parts[0].copy()
     with pytest.raises(ValueError, match="infinity"):
         RobustPCA().fit(np.where(np.arange(60) == 7, np.inf, X))
     with pytest.raises(ValueError, match="column 7"):
         RobustPCA().fit(np.where(np.arange(60) == 7, np.nan, X))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="alpha"):
         RobustPCA(alpha=0.0).fit(X)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="low_rank_ of a fitted RobustPCA cannot be assigned"):
         RobustPCA().fit(X).low_rank_ = X

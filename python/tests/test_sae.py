@@ -36,7 +36,7 @@ def codes_by_formula(model, X):
 
 
 @pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
-def test_codes_are_those_of_the_attributes(activation):
+def test_codes_agree_with_the_attributes(activation):
     X, _ = made()
     model = sae(activation=activation).fit(X)
     codes = model.transform(X)
@@ -83,7 +83,7 @@ def test_atoms_of_seeds_are_matched():
     assert np.shape(found.halves) == (48,)
 
 
-def test_what_cannot_work_is_refused():
+def test_bad_settings_are_refused():
     X, _ = made(100)
     with pytest.raises(ValueError, match="fixes the number of active units"):
         sae(alpha=0.1).fit(X)
@@ -137,7 +137,7 @@ def test_the_strongest_rows_are_those_of_a_sort():
 
 @pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_folders_of_saelens_come_back_to_the_bit(tmp_path, activation, dtype):
+def test_saelens_folders_are_restored_to_the_bit(tmp_path, activation, dtype):
     X = made(400)[0].astype(dtype)
     model = sae(activation=activation, max_epochs=2).fit(X)
     unmix.compat.to_saelens(model, tmp_path / "sae")
@@ -154,7 +154,7 @@ def test_folders_of_saelens_come_back_to_the_bit(tmp_path, activation, dtype):
     assert "48" in repr(back) and back.summary() and len(back.fit(X).components_) == 48
 
 
-def test_folders_of_saelens_are_what_safetensors_reads(tmp_path):
+def test_saelens_folders_are_read_by_safetensors(tmp_path):
     numpy = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
     X = made(300)[0].astype(np.float32)
     model = sae(max_epochs=1).fit(X)
@@ -175,7 +175,7 @@ def test_saelens_reads_these_folders(tmp_path, activation):
     np.testing.assert_allclose(theirs.encode(torch.from_numpy(X)).detach().numpy(), model.transform(X), atol=1e-4)
 
 
-def test_what_is_no_folder_of_saelens_is_refused(tmp_path):
+def test_bad_saelens_folders_are_refused(tmp_path):
     X, _ = made(100)
     model = sae(max_epochs=1).fit(X)
     with pytest.raises(TypeError, match="writes a SparseAutoencoder, got a PCA"):
@@ -191,7 +191,7 @@ def test_what_is_no_folder_of_saelens_is_refused(tmp_path):
         unmix.compat.from_saelens(tmp_path / "ae.pt")
 
 
-def test_probes_find_the_unit_that_a_label_was_made_of():
+def test_probes_find_the_unit_that_determines_a_label():
     draw = np.random.RandomState(0)
     codes = np.abs(draw.randn(600, 20)) * (draw.rand(600, 20) < 0.2)
     labels = np.where(codes[:, 7] > 0, "seven", np.where(codes[:, 3] > 0, "three", "none"))
@@ -203,22 +203,22 @@ def test_probes_find_the_unit_that_a_label_was_made_of():
     np.testing.assert_allclose(sparse.codes, found.codes)
     np.testing.assert_array_equal(sparse.units, found.units)
     assert "columns" not in sparse
-    # Labels that no unit knows about are told at the level of chance.
+    # Labels that are independent of the units are predicted at the level of chance.
     chance = unmix.metrics.sparse_probing(codes, draw.rand(600) < 0.5, k=(5,)).codes
     assert (np.abs(chance - 0.5) < 0.1).all()
-    for given, said in [
+    for given, message in [
         (dict(k=(0,)), "from 1 to 20"),
         (dict(k=(21,)), "from 1 to 20"),
         (dict(X=codes[:5]), "X must have one row for each label"),
         (dict(labels=labels[:5]), "codes must have one row for each label"),
         (dict(labels=np.arange(600)), "must have two classes"),
     ]:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             unmix.metrics.sparse_probing(codes, **{"labels": labels, **given})
 
 
 @pytest.mark.parametrize("activation", ["relu", "topk", "batch-topk", "jumprelu", "gated"])
-def test_a_stream_has_one_result_however_it_is_cut(tmp_path, activation):
+def test_partial_fits_do_not_depend_on_the_batches(tmp_path, activation):
     X, _ = made(1600)
     begun = sae(activation=activation, batch_size=64)
     whole = clone(begun).partial_fit(X)
@@ -237,13 +237,13 @@ def test_a_stream_has_one_result_however_it_is_cut(tmp_path, activation):
     np.testing.assert_allclose(whole.transform(X), codes_by_formula(whole, X), atol=1e-12)
 
 
-def test_a_stream_learns_and_continues_a_fit():
+def test_partial_fits_learn_and_continue_a_fit():
     X, atoms = made(20_000)
     model = sae(n_components=48, batch_size=64).partial_fit(X[:10_000])
     before = model.evaluate(X[-2000:]).fvu
     model.partial_fit(X[10_000:18_000])
     assert model.evaluate(X[-2000:]).fvu < before < 0.5
-    # Beside hardly any steps.
+    # The reference has made a single step.
     cosines = [np.median(unmix.metrics.match(atoms, m.components_).cosine) for m in (model, sae(batch_size=64).partial_fit(X[:64]))]
     assert cosines[0] > cosines[1] + 0.1
     fitted = sae(max_epochs=20).fit(X[:2000])
@@ -255,12 +255,12 @@ def test_a_stream_learns_and_continues_a_fit():
     assert fitted.partial_fit(X[2100:10_000]).evaluate(X[-2000:]).fvu < 1.2 * left
 
 
-def test_what_a_stream_cannot_become_is_refused():
+def test_bad_partial_fits_are_refused():
     X, _ = made(1200)
     model = sae(batch_size=64).partial_fit(X)
     bits = model.components_.copy()
-    for setting, said in [({"n_components": 40}, "48 units"), ({"activation": "relu"}, "'topk'")]:
-        with pytest.raises(ValueError, match=said):
+    for setting, message in [({"n_components": 40}, "48 units"), ({"activation": "relu"}, "'topk'")]:
+        with pytest.raises(ValueError, match=message):
             model.set_params(**setting).partial_fit(X)
         model.set_params(n_components=48, activation="topk")
     broken = X.copy()

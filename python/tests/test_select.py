@@ -32,7 +32,7 @@ def test_every_rule_finds_the_components_that_are_there():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_pca_takes_every_rule_and_keeps_what_the_table_says(rule):
+def test_pca_accepts_every_rule_and_agrees_with_the_table(rule):
     for x in [DATA.X, DATA.X.astype(np.float32), DATA.X[:15] if rule != "mle" else DATA.X[:20]]:
         model = PCA(rule, random_state=3).fit(x)
         assert model.n_components_ == select_components(x, rule, random_state=3)[rule]
@@ -49,9 +49,9 @@ def test_every_name_of_the_table_is_a_number_of_components():
             assert PCA(name).fit(x).n_components_ == k, name
     assert PCA("share-0.5").fit(DATA.X).n_components_ == PCA(0.5).fit(DATA.X).n_components_
     assert unmix.ICA("share-0.5", random_state=0).fit(DATA.X).n_components_ == unmix.ICA(0.5, random_state=0).fit(DATA.X).n_components_
-    for slip in ["share-1.5", "share-", "share", "gapp"]:
+    for wrong in ["share-1.5", "share-", "share", "gapp"]:
         with pytest.raises(ValueError, match="The 'n_components' parameter of PCA must be"):
-            PCA(slip).fit(DATA.X)
+            PCA(wrong).fit(DATA.X)
 
 
 def test_minka_agrees_with_scikit_learn():
@@ -70,22 +70,22 @@ def test_rows_come_from_arrays_frames_and_files(tmp_path):
 
 
 def test_weights_count_rows():
-    often = np.arange(400) % 3
+    weights = np.arange(400) % 3
     rules = [*RULES, 0.9]
-    found = select_components(DATA.X, rules, sample_weight=often, random_state=1)
-    assert dict(found) == dict(select_components(np.repeat(DATA.X, often, axis=0), rules, random_state=1))
+    found = select_components(DATA.X, rules, sample_weight=weights, random_state=1)
+    assert dict(found) == dict(select_components(np.repeat(DATA.X, weights, axis=0), rules, random_state=1))
     with pytest.raises(ValueError, match="the weight of row 0 is 0.5"):
         select_components(DATA.X, "parallel", sample_weight=np.full(400, 0.5))
 
 
-def test_the_program_says_the_same(tmp_path):
+def test_the_program_prints_the_same(tmp_path):
     np.save(tmp_path / "x.npy", DATA.X)
     program = "import sys; from unmix._cli import main; sys.exit(main())"
     options = ["--json", "--seed", "7", "--rules", "bic,cv"]
     command = [sys.executable, "-c", program, "select", str(tmp_path / "x.npy"), *options]
-    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    said.pop("input")
-    assert said == select_components(DATA.X, ["bic", "cv"], random_state=7).to_dict()
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    printed.pop("input")
+    assert printed == select_components(DATA.X, ["bic", "cv"], random_state=7).to_dict()
 
 
 def test_the_repr_is_a_table_for_80_columns():
@@ -101,7 +101,7 @@ def test_ambiguity_warns():
     assert abs(found["minka"] - found["bic"]) > 1 and found.warnings[0] in repr(found)
 
 
-def test_bad_input_says_what_would_work():
+def test_bad_input_is_refused_with_a_remedy():
     with pytest.raises(ValueError, match=r"there is no rule named 'paralel' \(did you mean 'parallel'\?\)"):
         select_components(DATA.X, "paralel")
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -116,7 +116,7 @@ def test_bad_input_says_what_would_work():
         PCA("bik").fit(DATA.X)
 
 
-def test_generators_are_seeded_and_refuse_what_cannot_be():
+def test_generators_are_seeded_and_refuse_bad_arguments():
     again = low_rank_plus_noise(400, 20, 4, signal=3.0, seed=1)
     assert_array_equal(again.X, DATA.X)
     assert_allclose(DATA.components @ DATA.components.T, np.eye(4), atol=1e-12)
@@ -152,10 +152,10 @@ def test_the_program_has_the_same_table(tmp_path):
     program = "import sys; from unmix._cli import main; sys.exit(main())"
     options = ["--json", "--seed", "7", "--method", "ppca", "--max-components", "3", "--set", "standardize=true"]
     command = [sys.executable, "-c", program, "select", str(tmp_path / "x.npy"), *options]
-    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    said.pop("input")
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    printed.pop("input")
     again = select_components(with_gaps(DATA.X), method="ppca", max_components=3, settings={"standardize": True}, random_state=7)
-    assert said == again.to_dict() and len(again.k) == 4
+    assert printed == again.to_dict() and len(again.k) == 4
 
 
 def test_rules_of_a_table_are_checked():

@@ -67,10 +67,10 @@ def gather_all(X, tmp_path_factory):
 def test_the_bits_are_those_of_one_process(estimator, X, gather_all):
     from sklearn.base import clone
 
-    there, here = shards.fit(clone(estimator), X.shape, gather_all), clone(estimator).fit(X)
-    assert np.array_equal(there.components_, here.components_)
-    assert np.array_equal(there.transform(X[:9]), here.transform(X[:9]))
-    assert there.report_.n_samples == len(X) and there.report_.sweeps == here.report_.sweeps
+    distributed, local = shards.fit(clone(estimator), X.shape, gather_all), clone(estimator).fit(X)
+    assert np.array_equal(distributed.components_, local.components_)
+    assert np.array_equal(distributed.transform(X[:9]), local.transform(X[:9]))
+    assert distributed.report_.n_samples == len(X) and distributed.report_.sweeps == local.report_.sweeps
 
 
 def test_weights_of_workers_count_as_in_one_process(X):
@@ -83,8 +83,8 @@ def test_weights_of_workers_count_as_in_one_process(X):
         return [shards.gather(job, X[step:], step), shards.gather(job, X[:step], 0, sample_weight=weights[:step])]
 
     for estimator in (unmix.PCA(), unmix.FastICA(n_components=2, random_state=0)):
-        there = shards.fit(estimator, X.shape, gather_all).components_
-        assert np.array_equal(there, estimator.fit(X, sample_weight=weights).components_)
+        distributed = shards.fit(estimator, X.shape, gather_all).components_
+        assert np.array_equal(distributed, estimator.fit(X, sample_weight=weights).components_)
     with pytest.raises(ValueError, match="got -1 in row 1"):
         shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1, -1])])
     with pytest.raises(ValueError, match="one weight for each of the 2 rows"):
@@ -110,8 +110,8 @@ def test_sparse_rows_have_the_bits_of_one_process(tmp_path):
         unmix.FactorAnalysis(2),
         unmix.RFN(3, max_iter=3, random_state=0),
     ):
-        there = shards.fit(estimator, X.shape, gather_all, sparse=True).components_
-        assert np.array_equal(there, estimator.fit(X).components_)
+        distributed = shards.fit(estimator, X.shape, gather_all, sparse=True).components_
+        assert np.array_equal(distributed, estimator.fit(X).components_)
     with pytest.raises(ValueError, match="they are sparse, but the fit is of dense rows"):
         shards.fit(unmix.PCA(), X.shape, gather_all)
     with pytest.raises(ValueError, match="ica of sparse rows"):
@@ -129,17 +129,17 @@ def test_rows_with_missing_cells_have_the_bits_of_one_process(cls):
     def gather_all(job):
         return [shards.gather(job, rows, first) for first, rows in parts.items()]
 
-    there, here = shards.fit(cls(2, max_iter=5), X.shape, gather_all), cls(2, max_iter=5).fit(X)
-    assert np.array_equal(there.components_, here.components_) and there.noise_variance_.tolist() == here.noise_variance_.tolist()
+    distributed, local = shards.fit(cls(2, max_iter=5), X.shape, gather_all), cls(2, max_iter=5).fit(X)
+    assert np.array_equal(distributed.components_, local.components_) and distributed.noise_variance_.tolist() == local.noise_variance_.tolist()
 
 
-def test_methods_that_need_the_rows_say_so(X, gather_all):
+def test_methods_that_need_the_rows_are_refused(X, gather_all):
     for estimator in (unmix.SparseCoder(np.eye(4)), unmix.LISTA(np.eye(4)), unmix.RobustPCA(), unmix.SubspaceClustering()):
         with pytest.raises(ValueError, match=f"{estimator._method} of rows held by remote workers is not possible: it needs the rows themselves"):
             shards.fit(estimator, X.shape, gather_all)
 
 
-def test_what_a_worker_raises_is_raised(X):
+def test_exceptions_of_workers_are_raised(X):
     def gather_all(job):
         raise OSError("the network is down")
 
@@ -149,7 +149,7 @@ def test_what_a_worker_raises_is_raised(X):
     assert not hasattr(estimator, "components_")
 
 
-def test_mistakes_are_told():
+def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="shape must hold positive integers, got n_samples="):
         shards.fit(unmix.PCA(), (0, 3), lambda job: [])
     with pytest.raises(TypeError, match="gather_all"):
@@ -166,7 +166,7 @@ def test_mistakes_are_told():
         shards.fit(unmix.ICA(algorithm="easi"), (10, 3), lambda job: [shards.gather(job, np.eye(10)[:, :3], 0)])
 
 
-def test_names_of_an_earlier_fit_are_forgotten_and_a_callable_is_refused():
+def test_names_of_an_earlier_fit_are_removed_and_a_callable_is_refused():
     pd = pytest.importorskip("pandas")
     X = np.random.RandomState(0).laplace(size=(200, 3))
     everywhere = lambda job: [shards.gather(job, X, 0)]  # noqa: E731

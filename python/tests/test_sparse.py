@@ -34,7 +34,7 @@ def agree(ours, theirs, rtol):
 
 
 @pytest.mark.parametrize("solver", ["auto", "covariance_eigh", "arpack", "krylov", "power", "deflation", "randomized"])
-def test_sparse_rows_suit_every_solver_but_full(solver):
+def test_every_solver_but_full_accepts_sparse_rows(solver):
     S = sparse.csr_array(X)
     ours = PCA(3, svd_solver=solver, iterated_power=2000, random_state=0).fit(S)
     agree(ours, PCA(3, svd_solver="full").fit(X), 1e-9)
@@ -80,9 +80,9 @@ def test_order_repeats_and_stored_zeros_do_not_matter():
         data += [*(S.data[of][::-1] / 2), 0.0, *(S.data[of] / 2)]
         indices += [*S.indices[of][::-1], 2, *S.indices[of]]
         indptr.append(len(data))
-    odd = sparse.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
-    agree(PCA(3).fit(odd), PCA(3).fit(S), 1e-13)
-    assert_allclose(PCA(3).fit_transform(odd), PCA(3).fit_transform(S), atol=1e-12)
+    unordered = sparse.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
+    agree(PCA(3).fit(unordered), PCA(3).fit(S), 1e-13)
+    assert_allclose(PCA(3).fit_transform(unordered), PCA(3).fit_transform(S), atol=1e-12)
 
 
 @pytest.mark.parametrize("whiten", [False, True])
@@ -108,12 +108,12 @@ def test_a_column_far_from_zero_costs_sparse_rows_no_digits():
 
 
 def test_numbers_that_are_not_finite_are_found_where_they_are_stored():
-    for value, says in [(np.nan, "Input X contains NaN"), (-np.inf, "Input X contains infinity")]:
+    for value, words in [(np.nan, "Input X contains NaN"), (-np.inf, "Input X contains infinity")]:
         S = sparse.csr_array(X)
         S.data[S.indptr[7]] = value
         model = PCA(2).fit(sparse.csr_array(X))
         for call in [PCA(2).fit, PCA(2, svd_solver="krylov").fit, model.transform]:
-            with pytest.raises(ValueError, match=says) as e:
+            with pytest.raises(ValueError, match=words) as e:
                 call(S)
             assert f"row 7, column {S.indices[S.indptr[7]]} is" in str(e.value)
 
@@ -139,7 +139,7 @@ def test_sparse_rows_too_large_to_be_dense_are_fitted():
     assert_allclose(codes.mean(axis=0), 0, atol=1e-10)
 
 
-def test_a_file_of_scipys_is_as_good_as_its_matrix(tmp_path):
+def test_a_file_of_scipy_gives_the_model_of_its_matrix(tmp_path):
     for kind in ["csr", "csc"]:
         for compressed in [False, True]:
             S = sparse.csr_array(X).asformat(kind)

@@ -1,4 +1,4 @@
-"""Sparse codes by a given dictionary: against scikit-learn, certified, and bad input in words."""
+"""Sparse codes by a given dictionary: comparison with scikit-learn, duality gaps, bad input."""
 
 import warnings
 
@@ -37,14 +37,14 @@ def data():
 
 @pytest.mark.parametrize("algorithm", LASSO)
 @pytest.mark.parametrize("positive", [False, True])
-def test_every_algorithm_ends_at_scikit_learns_objective(data, algorithm, positive):
+def test_every_algorithm_reaches_the_objective_of_scikit_learn(data, algorithm, positive):
     A, X = data
     alpha = 0.2
     Z = SparseCoder(A, algorithm=algorithm, alpha=alpha, positive_code=positive, tol=1e-10, max_iter=100_000).fit_transform(X)
     theirs = sparse_encode(X, A, algorithm="lasso_cd", alpha=alpha, positive=positive, max_iter=100_000)
     best = min(objective(X, theirs, A, alpha), objective(X, Z, A, alpha))
     assert objective(X, Z, A, alpha) - best <= 1e-8 * best
-    # Theirs stops by its own rule: ours is certified, and theirs no better.
+    # The duality gap bounds the distance from the optimum.
     assert lasso_gap(X, Z, A, alpha, positive).max() <= 1e-10 * 0.5 * (X**2).sum(axis=1).max()
     for other in (alpha / 2, 2 * alpha):
         assert abs(objective(X, SparseCoder(A, alpha=other, tol=1e-10).fit_transform(X), A, alpha) - best) > 1e-3 * best
@@ -52,7 +52,7 @@ def test_every_algorithm_ends_at_scikit_learns_objective(data, algorithm, positi
         assert Z.min() >= 0
 
 
-def test_pursuit_is_scikit_learns(data):
+def test_pursuit_agrees_with_scikit_learn(data):
     A, X = data
     ours = SparseCoder(A, algorithm="omp", n_nonzero_coefs=5).fit_transform(X)
     assert abs(ours - sparse_encode(X, A, algorithm="omp", n_nonzero_coefs=5)).max() < 1e-10
@@ -72,7 +72,7 @@ def test_gaps_are_bounds(data):
     assert (gaps >= each - best - 1e-12).all()
     assert np.array_equal(lasso_gap(X, scipy.sparse.csr_array(Z), A, 0.1), gaps)
     assert np.isinf(lasso_gap(X, -abs(Z), A, 0.1, positive=True)).all()
-    # A dual point by hand.
+    # The gap at a dual point that is computed here.
     x, z = X[0], Z[0]
     r = x - z @ A
     c = A @ r
@@ -106,7 +106,7 @@ def test_scaled_rows_have_scaled_codes(data):
     assert np.allclose(SparseCoder(A).fit_transform(1000 * X), 1000 * SparseCoder(A).fit_transform(X), rtol=1e-3, atol=1e-3)
 
 
-def test_path_falls_from_zero_codes(data):
+def test_the_path_begins_with_zero_codes(data):
     A, X = data
     path = SparseCoder(A, alpha=0.1, tol=1e-8).fit(X).path(X, n_alphas=7)
     assert path.alphas[0] == pytest.approx(abs(X @ A.T).max()) and path.alphas[-1] == pytest.approx(path.alphas[0] / 1000)
@@ -123,8 +123,8 @@ def test_alpha_by_held_out_entries():
     A = draw.randn(30, 20)
     A /= np.linalg.norm(A, axis=1, keepdims=True)
     Z = draw.randn(400, 30) * (draw.rand(400, 30) < 0.1)
-    quiet, loud = (Z @ A + s * draw.randn(400, 20) for s in (0.02, 0.3))
-    few, many = (SparseCoder(A, alpha="cv", random_state=0).fit(X) for X in (quiet, loud))
+    low_noise, high_noise = (Z @ A + s * draw.randn(400, 20) for s in (0.02, 0.3))
+    few, many = (SparseCoder(A, alpha="cv", random_state=0).fit(X) for X in (low_noise, high_noise))
     assert few.alpha_ / few.report_.alpha_max < many.alpha_ / many.report_.alpha_max
     curve = many.report_.cv
     assert len(curve["alphas"]) == len(curve["errors"]) == len(curve["standard_errors"]) == 13
@@ -149,14 +149,14 @@ def test_missing_cells(data):
     Z = coder.transform(gaps)
     assert not Z[5].any()
     for x, z in zip(gaps[:5], Z):
-        seen = ~np.isnan(x)
-        assert lasso_gap(x[None, seen], z[None], A[:, seen], 0.1)[0] <= 1e-9 * 0.5 * (x[seen] ** 2).sum()
+        present = ~np.isnan(x)
+        assert lasso_gap(x[None, present], z[None], A[:, present], 0.1)[0] <= 1e-9 * 0.5 * (x[present] ** 2).sum()
     assert np.allclose(lasso_gap(gaps, Z, A, 0.1), coder.quality(gaps).gap, rtol=1e-6, atol=1e-15)
     filled = coder.impute(gaps)
-    seen = ~np.isnan(gaps)
-    assert np.array_equal(filled[seen], X[seen]) and np.allclose(filled[~seen], (Z @ A)[~seen])
+    present = ~np.isnan(gaps)
+    assert np.array_equal(filled[present], X[present]) and np.allclose(filled[~present], (Z @ A)[~present])
     # Better than the mean of the column.
-    assert ((filled - X)[~seen] ** 2).mean() < 0.7 * (X[~seen] ** 2).mean()
+    assert ((filled - X)[~present] ** 2).mean() < 0.7 * (X[~present] ** 2).mean()
 
 
 def test_codes_sparse_in_files_and_back(data, tmp_path):
@@ -202,8 +202,8 @@ def test_bad_input(data):
     A, X = data
     with_zeros = np.vstack([A, np.zeros((2, A.shape[1])), A[:1]])
     coder = SparseCoder(with_zeros, alpha=0.2).fit(X)
-    said = " ".join(coder.report_.warnings)
-    assert "2 atoms are zero" in said and "1 atom is a duplicate of an earlier one" in said
+    message = " ".join(coder.report_.warnings)
+    assert "2 atoms are zero" in message and "1 atom is a duplicate of an earlier one" in message
     assert not coder.transform(X)[:, -3:].any()
     high = SparseCoder(A, alpha=100.0).fit(X)
     assert not high.transform(X).any() and f"alpha_max = {abs(X @ A.T).max():.6f}e0" in " ".join(high.report_.warnings)

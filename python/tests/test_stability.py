@@ -57,7 +57,7 @@ def test_of_an_exact_solver_halves_alone_are_clustered():
     assert repr(unmix.stability(PCA(random_state=0).fit(X), X, cuts=1, restarts=0).clusters).startswith("halves:")
 
 
-def test_one_cut_leaves_everything_undecided_and_says_how_many_would_do():
+def test_one_cut_is_undecided_and_more_are_suggested():
     data = datasets.independent(3000, ["gaussian"] * 4, [20, 6, 2, 1])
     model = PCA(random_state=0).fit(data.X)
     one = unmix.stability(model, data.X, cuts=1, restarts=0)
@@ -67,7 +67,7 @@ def test_one_cut_leaves_everything_undecided_and_says_how_many_would_do():
     assert many.verdict == ["resolved"] * 4 and "narrows" not in repr(many)
 
 
-def test_ends_of_intervals_are_cut_off_so_that_they_agree_with_the_verdict():
+def test_printed_intervals_agree_with_the_verdict():
     ends = [[0.89996, 0.99], [0.9, 0.99], [0.5, 0.89996], [0.5, 0.9]]
     facts = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}
     facts |= {"restarts": None, "block_length": 1, "cuts": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
@@ -77,7 +77,7 @@ def test_ends_of_intervals_are_cut_off_so_that_they_agree_with_the_verdict():
         assert ends in line, line
 
 
-def test_what_is_not_fitted_is_fitted_first_and_stays_unfitted():
+def test_an_unfitted_estimator_is_fitted_as_a_clone():
     X = datasets.independent(800, ["laplace"] * 3, [4, 2, 1]).X
     plain = ICA(random_state=3)
     found = unmix.stability(plain, X, cuts=2, restarts=1)
@@ -87,7 +87,7 @@ def test_what_is_not_fitted_is_fitted_first_and_stays_unfitted():
     assert found.verdict == fitted.verdict
 
 
-def test_what_cannot_be_tried_is_refused():
+def test_bad_arguments_are_refused():
     X = np.random.RandomState(0).randn(40, 3)
     model = PCA().fit(X)
     with pytest.raises(ValueError, match="cuts must be an integer of at least 1, got 0"):
@@ -96,7 +96,7 @@ def test_what_cannot_be_tried_is_refused():
         unmix.stability(model, X[:, :2])
 
 
-def test_neighbours_stay_together_where_rows_follow_one_another():
+def test_halves_of_time_series_consist_of_blocks():
     draw = np.random.RandomState(0)
     slow = np.cumsum(draw.randn(6000, 3), axis=0)
     slow -= np.apply_along_axis(np.convolve, 0, slow, np.ones(200) / 200, mode="same")
@@ -121,7 +121,7 @@ def test_report_shows_time_places_and_another_model(tmp_path):
 
 
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "kodak8").is_dir(), reason="UNMIX_DATA names no folder with kodak8")
-def test_what_is_resolved_in_photographs_is_found_in_other_patches():
+def test_resolved_components_of_photographs_are_found_in_other_patches():
     folder = Path(os.environ["UNMIX_DATA"], "kodak8")
     one, two = (unmix.read(folder, grey=True, patches=(7, 7), number=12_000, patch_seed=s, normalise=True) for s in (1, 2))
     plain = SigmaPCA(10, random_state=0)
@@ -145,7 +145,7 @@ def test_what_is_resolved_in_photographs_is_found_in_other_patches():
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("method", ["rica", "sigma-pca"])
-def test_what_can_be_resolved_is_and_what_cannot_is_not(method, seed):
+def test_sparse_sources_are_resolved_and_gaussian_ones_are_not(method, seed):
     draw = np.random.RandomState(seed)
     # Three sparse sources, and three Gaussian ones of the same variance, which cannot be separated.
     sources = np.c_[draw.laplace(size=(6000, 3)) / np.sqrt(2), draw.normal(size=(6000, 3))]
@@ -153,8 +153,8 @@ def test_what_can_be_resolved_is_and_what_cannot_is_not(method, seed):
     X = sources @ mixing.T
     model = (RICA if method == "rica" else SigmaPCA)(6, random_state=0).fit(X)
     found = unmix.stability(model, X, cuts=10, restarts=2)
-    likeness = np.abs(np.corrcoef(model.transform(X).T, sources.T)[:6, 6:9]).max(axis=1)
+    correlation = np.abs(np.corrcoef(model.transform(X).T, sources.T)[:6, 6:9]).max(axis=1)
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
-    assert resolved.sum() == 3 and likeness[resolved].min() > 0.99 and likeness[~resolved].max() < 0.2
+    assert resolved.sum() == 3 and correlation[resolved].min() > 0.99 and correlation[~resolved].max() < 0.2
     # The Gaussian components are resolved as a group if halves agree on their three-dimensional space.
     assert all(v.startswith(("resolved as a group with", "not resolvable")) for v in np.array(found.verdict)[~resolved])

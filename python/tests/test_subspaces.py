@@ -17,7 +17,7 @@ def made():
     return union_of_subspaces((60, 50, 40), 20, (2, 3, 3), noise=0.05, seed=1)
 
 
-def test_labels_are_the_nearest_subspaces_and_distances_theirs(made):
+def test_labels_are_the_nearest_subspaces(made):
     model = SubspaceClustering(random_state=0).fit(made.X)
     assert model.labels_.dtype == np.int64 and model.dimensions_.tolist() == [2, 3, 3]
     assert clustering_accuracy(made.labels, model.labels_) > 0.98 and model.n_clusters_ == 3
@@ -33,7 +33,7 @@ def test_labels_are_the_nearest_subspaces_and_distances_theirs(made):
     assert "3 subspaces of 150 x 20" in repr(model)
 
 
-def test_what_distances_do_not_have_does_not_exist(made):
+def test_attributes_that_do_not_apply_do_not_exist(made):
     model = SubspaceClustering(3, 3, random_state=0).fit(made.X)
     for name in ["inverse_transform", "decode", "mixing_", "components_", "predict_proba", "score", "score_samples", "weights_"]:
         assert not hasattr(model, name), name
@@ -66,7 +66,7 @@ def test_a_mixture_has_probabilities_and_a_likelihood(made):
     assert np.allclose(one.score_samples(made.X), PPCA(3).fit(made.X).score_samples(made.X))
 
 
-def test_float32_stays_float32(made):
+def test_single_precision_is_kept(made):
     model = SubspaceClustering(3, 3, random_state=0).fit(made.X.astype(np.float32))
     assert model.transform(made.X.astype(np.float32)).dtype == np.float32 and model.bases_.dtype == np.float32
     assert model.labels_.dtype == np.int64
@@ -91,7 +91,7 @@ def test_metrics_take_any_labels():
         nmi([1, 2], [1, 2, 3])
 
 
-def test_unions_are_what_was_asked():
+def test_unions_of_subspaces_have_the_requested_dimensions():
     made = union_of_subspaces((30, 20), 7, (1, 3))
     for k, basis in enumerate(made.bases):
         assert np.allclose(basis @ basis.T, np.eye(len(basis)))

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA as ReferencePCA
 import unmix
 
 #: Run options: parameters of every class, but no settings of a method.
-FACTS = {"random_state", "max_seconds", "callback", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
+RUN_OPTIONS = {"random_state", "max_seconds", "callback", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
 METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
 
 
@@ -26,8 +26,8 @@ def test_names_and_defaults_agree(method):
     # Tables that belong to the rows of a fit are arguments of `fit`.
     settings = {s["name"]: s for s in method["settings"] if not s["with_rows"]}
     # A method that has a setting for the start also accepts a model there.
-    assert set(settings) == set(offered) - (FACTS - set(settings))
-    assert FACTS <= set(offered)
+    assert set(settings) == set(offered) - (RUN_OPTIONS - set(settings))
+    assert RUN_OPTIONS <= set(offered)
     for name, setting in settings.items():
         if setting["tensor"] and offered[name] is inspect.Parameter.empty:
             # A table that has to be given.
@@ -69,7 +69,7 @@ def test_pca_begins_with_scikit_learns_parameters():
     assert list(ours.items())[: len(theirs)] == list(theirs.items())
 
 
-def test_the_registry_lists_what_exists():
+def test_the_registry_and_the_package_agree():
     assert {m["class"] for m in unmix.methods()} <= set(unmix.__all__)
     assert unmix.variants("pca") == []
     with pytest.raises(ValueError, match="there is no method named 'pac'"):

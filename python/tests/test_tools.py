@@ -13,7 +13,7 @@ from unmix import ICA, PCA, datasets, metrics, plot
 matplotlib.use("agg")
 
 
-def test_patterns_are_found_again():
+def test_patterns_are_recovered():
     data = datasets.patterns(2000, side=12, n_patterns=4, noise=0.05, seed=3)
     model = PCA(4).fit(data.X)
     assert metrics.subspace_angles(model, data.components).max() < 0.02
@@ -59,7 +59,7 @@ def test_matched_cosines_are_the_mean_of_the_match():
         metrics.matched_cosine(b, a)
 
 
-def test_ppca_rows_have_the_covariance_that_was_asked_for():
+def test_ppca_rows_have_the_covariance_of_their_parameters():
     data = datasets.ppca(100_000, 8, [9, 4, 4], noise_variance=0.5, seed=2)
     covariance = 0.5 * np.eye(8) + data.components.T @ np.diag([8.5, 3.5, 3.5]) @ data.components
     centred = data.X - data.mean
@@ -85,7 +85,7 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
             datasets.ppca(**wrong)
 
 
-def test_models_are_matched_by_what_decodes_or_by_their_codes():
+def test_models_are_matched_by_decoders_or_by_codes():
     draw = np.random.RandomState(0)
     # Six columns of rank three, nearly: encoders are arbitrary in the other directions.
     sources = draw.laplace(size=(4000, 3))
@@ -142,8 +142,8 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert_array_equal(numbers.collections[0].get_array(), data.X[:, 0])
     many = plot.scatter(model, data.X, color=[f"group {i % 13}" for i in range(300)], ax=numbers.figure.add_subplot())
     assert len(many.get_legend().get_texts()) == 11 and many.figure is numbers.figure
-    turned = plot.scatter(PCA(2, whiten="zca").fit(data.X), data.X, components=(98, 99))
-    assert (turned.get_xlabel(), turned.get_ylabel()) == ("component 98", "component 99")
+    whitened = plot.scatter(PCA(2, whiten="zca").fit(data.X), data.X, components=(98, 99))
+    assert (whitened.get_xlabel(), whitened.get_ylabel()) == ("component 98", "component 99")
     for wrong, message in [
         (dict(components=(0, 4)), "the model has 4 components"),
         (dict(components="0-2"), "must be two components, one for x and one for y, got '0-2'"),
@@ -154,7 +154,7 @@ def test_points_are_the_codes_and_colours_the_labels():
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("given", "indices"),
     [
         ((2, 0), [2, 0]),
         ((-1, "pca1"), [3, 1]),
@@ -166,14 +166,14 @@ def test_points_are_the_codes_and_colours_the_labels():
         (np.array([3, 1]), [3, 1]),
     ],
 )
-def test_components_of_a_scatter_are_named_as_everywhere(asked, meant):
+def test_components_of_a_scatter_are_chosen_by_number_range_name_or_mask(given, indices):
     data = datasets.patterns(100, side=10, n_patterns=3)
     model = PCA(4).fit(data.X)
-    ax = plot.scatter(model, data.X, components=asked)
-    assert_array_equal(ax.collections[0].get_offsets(), model.transform(data.X)[:, meant])
-    assert ax.get_xlabel().startswith(f"component {meant[0]} ")
-    courses = plot.sources(model, data.X, components=asked)
-    assert [text.get_text() for text in courses.get_yticklabels()] == [str(i) for i in meant]
+    ax = plot.scatter(model, data.X, components=given)
+    assert_array_equal(ax.collections[0].get_offsets(), model.transform(data.X)[:, indices])
+    assert ax.get_xlabel().startswith(f"component {indices[0]} ")
+    courses = plot.sources(model, data.X, components=given)
+    assert [text.get_text() for text in courses.get_yticklabels()] == [str(i) for i in indices]
 
 
 def test_few_columns_with_names_are_bars_and_colours_are_pictures():
@@ -192,12 +192,12 @@ def test_few_columns_with_names_are_bars_and_colours_are_pictures():
     datasets.independent(300, ["laplace", "uniform", "gaussian"], [4, 4, 1], seed=1),
     datasets.signals(), datasets.signals("two-equal", seed=3), datasets.points("laplace"), datasets.points(n_samples=70, seed=1),
 ], ids=["independent", "signals", "signals-3", "points", "points-1"])
-def test_mixtures_are_what_their_sources_make(data):
+def test_mixtures_are_products_of_sources_and_mixing(data):
     assert_allclose(data.X, data.sources @ data.mixing.T, atol=1e-12)
     assert_allclose(data.mixing.T @ data.mixing, np.eye(data.mixing.shape[1]), atol=1e-12)
 
 
-def test_mixtures_have_the_variances_that_are_said():
+def test_mixtures_have_the_documented_variances():
     assert_allclose(datasets.independent(50, ["uniform"] * 3, [9, 1, 0.1]).sources.var(0), [9, 1, 0.1])
     assert_allclose(datasets.signals().sources.var(0), [17.144022, 9.030038, 0.372126], rtol=1e-5)
     assert_allclose(datasets.signals("two-equal").sources.var(0), [17.14402, 1, 1], rtol=1e-5)
@@ -238,7 +238,7 @@ def test_sources_are_drawn_below_each_other_in_seconds():
         plot.sources(model, X, rate=0)
 
 
-def test_a_map_of_the_head_goes_through_its_sensors():
+def test_a_topography_interpolates_the_values_at_its_sensors():
     angle = np.linspace(0, 2 * np.pi, 9)[:-1]
     places = np.r_[np.c_[np.sin(angle), np.cos(angle)], [[0, 0]]]
     ax = plot.topography(places[:, 1], places)  # larger towards the front, where the nose is
@@ -250,7 +250,7 @@ def test_a_map_of_the_head_goes_through_its_sensors():
         plot.topography([1, 2, 3], places)
 
 
-def test_digit_variations_keep_the_digits_and_know_the_shapes(tmp_path):
+def test_digit_variations_keep_the_digits_and_label_the_shapes(tmp_path):
     draw = np.random.RandomState(0)
     digits = draw.randint(0, 256, (30, 28, 28)) * (draw.rand(30, 28, 28) < 0.2)
     photos = (255 * datasets.leaves(3, 48, seed=1)).astype(np.uint8)
@@ -276,7 +276,7 @@ def test_digit_variations_keep_the_digits_and_know_the_shapes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "asked, message",
+    "given, message",
     [
         (("rects", 5), "did you mean 'rect'"),
         (("basic", 5), "needs pictures of digits"),
@@ -291,9 +291,9 @@ def test_digit_variations_keep_the_digits_and_know_the_shapes(tmp_path):
         (("rect", 3, None, -1), "seed"),
     ],
 )
-def test_variations_that_cannot_be_made_are_refused(asked, message):
+def test_bad_digit_variations_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        datasets.digit_variations(*asked)
+        datasets.digit_variations(*given)
 
 
 @pytest.mark.parametrize(

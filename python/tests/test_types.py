@@ -61,8 +61,8 @@ def mistakes(path):
     return {number: line.partition("  # ")[2] for number, line in lines if "  # " in line}
 
 
-def complaints(command, path):
-    """Line numbers that a type checker complains about, and its messages."""
+def errors(command, path):
+    """Line numbers at which a type checker reports errors, and its messages."""
     # MYPYPATH is needed where the package is not installed.
     folder = Path(unmix.__file__).parents[1]
     installed = folder.name in ("site-packages", "dist-packages")
@@ -70,10 +70,10 @@ def complaints(command, path):
     ran = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=path.parent, env=environment)
     found = {}
     for line in ran.stdout.splitlines():
-        place, kind, said = line.partition(" error: ")
+        place, kind, message = line.partition(" error: ")
         if kind:
             assert Path(place.split(":")[0]).name == path.name, line
-            found[int(place.split(":")[1])] = said
+            found[int(place.split(":")[1])] = message
     assert found, ran.stdout + ran.stderr
     return found
 
@@ -110,7 +110,7 @@ def test_mypy_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
-    found, wrong = complaints(command, path), mistakes(path)
+    found, wrong = errors(command, path), mistakes(path)
     assert set(found) == set(wrong), found
     assert all(name in found[number] for number, name in wrong.items()), found
 

@@ -65,14 +65,14 @@ CASES = {
 }
 
 
-def said(call):
-    with warnings.catch_warnings(record=True) as told:
+def text_of(call):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             call()
         except (ValueError, OSError) as refused:
             return str(refused)
-    return " ".join(str(one.message) for one in told)
+    return " ".join(str(one.message) for one in caught)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -80,7 +80,7 @@ def test_readers_name_arguments_and_no_flags(case, tmp_path):
     make, name, message = CASES[case]
     path = tmp_path / name
     make(path)
-    by_read, by_path = (said(lambda: call(path)) for call in (unmix.read, unmix.PCA().fit))
+    by_read, by_path = (text_of(lambda: call(path)) for call in (unmix.read, unmix.PCA().fit))
     if case == "an empty column":
         # A fit refuses the missing cells and names the column.
         assert "column 2 ('c') is NaN" in by_path
@@ -96,7 +96,7 @@ def test_readers_name_arguments_and_no_flags(case, tmp_path):
         assert message_read in by_read and message_path in by_path, (by_read, by_path)
 
 
-def test_what_a_message_proposes_works(tmp_path):
+def test_the_remedy_in_a_message_works(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,"b,c",d\n1,x,2\n2,y,5\n')
     with pytest.raises(ValueError) as refused:

@@ -5,8 +5,8 @@ Keys are patterns of test names. A listed test that passes is a failure, and mus
 to other libraries than numpy, which unmix does not support, are skipped where those are not installed.
 """
 
-_AUTO = "looks at a private attribute, and at the solver that scikit-learn's 'auto' takes; ours is always exact"
-_SPARSE_RANDOMIZED = "scikit-learn refuses sparse rows with svd_solver='randomized', which ours computes"
+_AUTO = "reads a private attribute and expects the solver that scikit-learn's 'auto' chooses; that of unmix is always exact"
+_SPARSE_RANDOMIZED = "scikit-learn refuses sparse rows with svd_solver='randomized', which unmix accepts"
 
 EXPECTED_FAILURES = {
     "test_pca_svd_solver_auto[*]": _AUTO,

@@ -35,12 +35,12 @@ MODELS = {
     "ICA easi": lambda: ICA(algorithm="easi", max_iter=5),
     "ICA layers": lambda: ICA(algorithm="sigma-pca", max_iter=100),
     "ICA two layers": lambda: ICA(algorithm="sigma-pca", first_layer="sigma-pca", max_iter=100),
-    "ICA as they are": lambda: ICA(whiten=False, max_iter=50),
+    "ICA without whitening": lambda: ICA(whiten=False, max_iter=50),
     "FastICA": lambda: FastICA(),
     "FastICA deflation": lambda: FastICA(algorithm="deflation", fun="exp"),
-    "FastICA as they are": lambda: FastICA(whiten=False, max_iter=50),
+    "FastICA without whitening": lambda: FastICA(whiten=False, max_iter=50),
     "RICA": lambda: RICA(max_iter=100),
-    "RICA as they are": lambda: RICA(whiten=False, max_iter=100),
+    "RICA without whitening": lambda: RICA(whiten=False, max_iter=100),
     "RICA overcomplete": lambda: RICA(8, max_iter=50),
     "RICA batches": lambda: RICA(batch_size=100, max_epochs=2),
 }
@@ -51,25 +51,25 @@ def fitted(model, X):
     """Return the fitted model and whether it warned, or the message of the error."""
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             model.fit(X)
         except (ValueError, MemoryError) as e:
             return str(e), False
-    return model, any(issubclass(w.category, ConvergenceWarning) for w in said)
+    return model, any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
 @pytest.mark.parametrize("data", INPUTS)
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
+def test_a_fit_is_finite_or_refused_with_a_message(kind, data):
     X = make(data)
     model, warned = fitted(MODELS[kind](), X)
     if isinstance(model, str):
         few = X.shape[0] <= 2 or X.shape[1] == 1
         # Without whitening, columns may span more orders of magnitude than the type has digits.
-        spans = "as they are" in kind and "too many orders of magnitude" in model
-        assert few or spans or re.search(MAY_REFUSE.get(data, "no word of it"), model) or "standardize" in model, model
+        spans = "without whitening" in kind and "too many orders of magnitude" in model
+        assert few or spans or re.search(MAY_REFUSE.get(data, "(no error)"), model) or "standardize" in model, model
         assert 20 < len(model) < 500 and "NaN" not in model, model
         return
     report = model.report_
@@ -84,14 +84,14 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
     if report.rank is not None:
         assert report.rank <= min(X.shape)
     # RICA fits as many features as requested, whatever the rank, except where it whitens.
-    every = kind in ("RICA overcomplete", "RICA as they are")
+    every = kind in ("RICA overcomplete", "RICA without whitening")
     if k > 1 and not every and report.rank is not None and report.rank < min(X.shape[0] - 1, X.shape[1]):
-        assert report.warnings, "missing rank goes unsaid"
+        assert report.warnings, "there is no warning of the missing rank"
 
 
 @pytest.mark.parametrize("data", [d for d in INPUTS if d not in MAY_REFUSE])
 @pytest.mark.parametrize("kind", ["PCA", "PCA full", "PCA zca", "ICA", "ICA free", "FastICA", "ICA easi", "RICA", "RICA overcomplete"])
-def test_rows_come_back_from_as_many_codes_as_directions(kind, data):
+def test_rows_are_reconstructed_from_all_codes(kind, data):
     X = make(data)
     model, _ = fitted(MODELS[kind](), X)
     # With few rows RICA whitens fewer directions, with a warning.
@@ -126,5 +126,5 @@ def test_white_codes_are_white(kind, data):
     assert np.abs(covariance - share * np.eye(len(covariance))).max() < allowed
 
 
-def test_the_two_lists_speak_of_the_same_inputs():
+def test_inputs_that_may_be_refused_exist():
     assert set(MAY_REFUSE) <= set(INPUTS)

@@ -7,9 +7,9 @@ import textwrap
 import pytest
 
 CALLS = {
-    "ICA as they are": "ICA(whiten=False).fit(X)",
-    "FastICA as they are": "FastICA(whiten=False).fit(X)",
-    "RICA as they are": "RICA(whiten=False).fit(X)",
+    "ICA without whitening": "ICA(whiten=False).fit(X)",
+    "FastICA without whitening": "FastICA(whiten=False).fit(X)",
+    "RICA without whitening": "RICA(whiten=False).fit(X)",
     "sums": "PCA().partial_fit(X)",
     "zca": "PCA(whiten='zca').fit_transform(X)",
     "covariance": "PCA().fit(X).get_covariance()",
@@ -19,7 +19,7 @@ CALLS = {
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of addresses are Linux's")
 @pytest.mark.parametrize("limit", [None, 8 << 30], ids=["all memory", "8 GiB of addresses"])
-def test_what_does_not_fit_is_a_memory_error_with_its_size(limit):
+def test_matrices_larger_than_memory_are_a_memory_error_with_their_size(limit):
     code = f"""
         import resource
         import numpy as np

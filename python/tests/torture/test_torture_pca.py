@@ -53,7 +53,7 @@ def test_a_large_mean_costs_no_digits(offset, solver, n):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
-def test_single_precision_keeps_what_its_rows_hold(offset):
+def test_single_precision_keeps_the_precision_of_its_rows(offset):
     rng = np.random.default_rng(0)
     X = (np.arange(1, 9) * rng.normal(size=(3000, 8)) + offset).astype(np.float32)
     want = singular_values(X)
@@ -63,7 +63,7 @@ def test_single_precision_keeps_what_its_rows_hold(offset):
 
 
 @pytest.mark.parametrize("cut", [1, 7, 256, 1000])
-def test_a_stream_is_what_its_rows_are(cut):
+def test_partial_fits_agree_with_extended_precision(cut):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2000, 8)) + 1e9
     model = PCA()

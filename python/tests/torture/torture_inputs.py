@@ -12,8 +12,8 @@ def _mix(sources, seed=5):
 
 def _condition(rng, span, n=N, p=P):
     """Gaussian rows whose standard deviations decrease geometrically by a total factor of `span`."""
-    turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
-    return rng.normal(size=(n, p)) * np.geomspace(1, 1 / span, p) @ turn
+    rotation = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    return rng.normal(size=(n, p)) * np.geomspace(1, 1 / span, p) @ rotation
 
 
 def _series(rng, share, n=N, p=P):

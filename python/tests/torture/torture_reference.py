@@ -19,17 +19,17 @@ def singular_values(X, center=True):
     A /= size
     p = A.shape[1]
     for _ in range(60):
-        turned = False
+        rotated = False
         for i in range(p - 1):
             for j in range(i + 1, p):
                 a, b, c = A[:, i] @ A[:, i], A[:, j] @ A[:, j], A[:, i] @ A[:, j]
                 if abs(c) <= 4 * DIGITS * np.sqrt(a * b):
                     continue
-                turned = True
+                rotated = True
                 z = (b - a) / (2 * c)
                 t = (1 if z >= 0 else -1) / (abs(z) + np.sqrt(1 + z * z))
                 cos = 1 / np.sqrt(1 + t * t)
                 A[:, i], A[:, j] = cos * (A[:, i] - t * A[:, j]), cos * (t * A[:, i] + A[:, j])
-        if not turned:
+        if not rotated:
             break
     return np.sort(np.sqrt((A * A).sum(0)))[::-1] * size

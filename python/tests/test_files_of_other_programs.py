@@ -33,11 +33,11 @@ def write(table, path):
     return path
 
 
-@pytest.mark.parametrize("ending", ["parquet", "feather", "csv", "tsv"])
-def test_a_filtered_frame_is_fitted_without_its_index(tmp_path, ending):
+@pytest.mark.parametrize("extension", ["parquet", "feather", "csv", "tsv"])
+def test_a_filtered_frame_is_fitted_without_its_index(tmp_path, extension):
     table = frame()
     table = table[table.a > -1]
-    path = write(table, tmp_path / f"t.{ending}")
+    path = write(table, tmp_path / f"t.{extension}")
     with pytest.warns(UserWarning, match="is the index of a table and left out"):
         model = PCA(2).fit(path)
     assert list(model.feature_names_in_) == ["a", "b", "c"]
@@ -49,9 +49,9 @@ def test_a_filtered_frame_is_fitted_without_its_index(tmp_path, ending):
     assert whole.shape == (len(table), 4) and table.index.to_numpy(float).tolist() in whole.T.tolist()
 
 
-@pytest.mark.parametrize("ending", ["parquet", "feather"])
-def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, ending):
-    path = write(frame().assign(day=np.arange(60) * 7.0).set_index("day"), tmp_path / f"t.{ending}")
+@pytest.mark.parametrize("extension", ["parquet", "feather"])
+def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, extension):
+    path = write(frame().assign(day=np.arange(60) * 7.0).set_index("day"), tmp_path / f"t.{extension}")
     with pytest.warns(UserWarning, match=r"\('day'\) is the index"):
         assert unmix.read(path).shape == (60, 3)
     assert unmix.read(path, columns=["day", "a"])[:, 0].tolist() == (np.arange(60) * 7.0).tolist()
@@ -59,7 +59,7 @@ def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, ending):
     assert unmix.read(write(frame(), path)).shape == (60, 3)
 
 
-def test_a_header_of_years_is_a_row_and_said(tmp_path):
+def test_a_header_of_years_is_read_as_a_row_with_a_warning(tmp_path):
     path = tmp_path / "t.csv"
     frame().set_axis([2019, 2020, 2021], axis=1).to_csv(path, index=False)
     with pytest.warns(UserWarning, match="was read as numbers; add header=True"):
@@ -73,23 +73,24 @@ def test_recordings_are_matched_by_the_names_of_their_files(tmp_path):
     for path in paths:
         wavfile.write(path, 8000, rng.integers(-9000, 9000, 500).astype(np.int16))
     assert unmix.read(paths).shape == (500, 3)
-    model = PCA(1).fit(paths[0])
-    assert model.encode(paths[0]).shape == (500, 1)
+    model = PCA(2).fit(paths)
+    assert model.feature_names_in_.tolist() == ["mix0", "mix1", "mix2"]
+    np.testing.assert_array_equal(model.transform([paths[2], paths[0], paths[1]]), model.transform(paths))
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("ending", ["png", "jpg", "tiff"])
-def test_pictures_are_upright_as_pillow_has_them(tmp_path, ending, orientation):
+@pytest.mark.parametrize("extension", ["png", "jpg", "tiff"])
+def test_images_are_rotated_as_by_pillow(tmp_path, extension, orientation):
     rng = np.random.default_rng(orientation)
     picture = Image.fromarray(rng.integers(0, 256, (24, 40, 3)).astype(np.uint8))
     exif = Image.Exif()
     exif[274] = orientation
-    path = tmp_path / f"a.{ending}"
-    picture.save(path, exif=exif, **({"quality": 100, "subsampling": 0} if ending == "jpg" else {}))
+    path = tmp_path / f"a.{extension}"
+    picture.save(path, exif=exif, **({"quality": 100, "subsampling": 0} if extension == "jpg" else {}))
     want = np.asarray(ImageOps.exif_transpose(Image.open(path)), float)
     found = unmix.read(path).reshape(want.shape) * 255
     # Decoders of .jpg differ by a few grey levels.
-    assert np.abs(found - want).max() < (4 if ending == "jpg" else 1e-9)
+    assert np.abs(found - want).max() < (4 if extension == "jpg" else 1e-9)
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -100,31 +101,31 @@ def test_pages_are_compared_with_their_checksums(tmp_path, compression, version)
     path = tmp_path / "t.parquet"
     options = dict(compression=compression, data_page_version=version, row_group_size=1500)
     pa.parquet.write_table(table, path, write_page_checksum=True, **options)
-    whole, wanted = path.read_bytes(), unmix.read(path)
-    np.testing.assert_array_equal(wanted, np.column_stack([c.to_numpy() for c in table.columns]))
+    whole, expected = path.read_bytes(), unmix.read(path)
+    np.testing.assert_array_equal(expected, np.column_stack([c.to_numpy() for c in table.columns]))
     meta = pa.parquet.read_metadata(path)
     refused = 0
     for at in range(0, 40):
         column = meta.row_group(at % 2).column(at // 2 % 2)
         start = column.dictionary_page_offset or column.data_page_offset
-        damaged = bytearray(whole)
-        damaged[start + rng.integers(column.total_compressed_size)] ^= 1 << rng.integers(8)
-        path.write_bytes(damaged)
+        changed = bytearray(whole)
+        changed[start + rng.integers(column.total_compressed_size)] ^= 1 << rng.integers(8)
+        path.write_bytes(changed)
         try:
             pa.parquet.read_table(path, page_checksum_verification=True)
         except OSError as e:
             # Corruption of a page header, which the checksum does not cover, has other messages.
             if "CRC" in str(e):
-                said = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), is corrupt: its checksum differs"
-                with pytest.raises(ValueError, match=said):
+                message = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), is corrupt: its checksum differs"
+                with pytest.raises(ValueError, match=message):
                     unmix.read(path)
-                with pytest.raises(ValueError, match=said):
+                with pytest.raises(ValueError, match=message):
                     PCA(1).fit(path)
                 refused += 1
     assert refused > 20
 
 
-def test_a_damaged_file_is_an_error_and_nothing_else_is_printed(tmp_path):
+def test_a_corrupt_file_is_an_error_and_nothing_else_is_printed(tmp_path):
     sink = io.BytesIO()
     pyarrow.feather.write_feather(pa.table({"s": ["a", "bb", "ccc"] * 50, "x": np.arange(150.0)}), sink, compression="uncompressed")
     program = f"""
@@ -133,10 +134,10 @@ whole = {sink.getvalue()!r}
 random.seed(0)
 refused = 0
 for _ in range(400):
-    damaged = bytearray(whole)
+    changed = bytearray(whole)
     for _ in range(3):
-        damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
-    open("t.feather", "wb").write(damaged)
+        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    open("t.feather", "wb").write(changed)
     try:
         unmix.read("t.feather", columns="x")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Sample weights, fits by batches, merged models, PCA about 0, and standardized columns."""
+"""Sample weights, partial fits, merged models, PCA about 0, and standardized columns."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ X = RANDOM.randn(300, 8) @ RANDOM.randn(8, 8) + 5
 WEIGHTS = RANDOM.randint(0, 4, 300)
 
 
-def grown(batches, **parameters):
+def by_batches(batches, **parameters):
     pca = PCA(**parameters)
     for batch in batches:
         assert pca.partial_fit(batch) is pca
@@ -64,7 +64,7 @@ def test_weights_may_be_fractions_a_number_or_a_list():
         (np.ones((300, 2)), "Sample weights must be 1D array or scalar"),
     ],
 )
-def test_weights_that_mean_nothing_are_refused(weights, words):
+def test_bad_weights_are_refused(weights, words):
     pca = PCA()
     with pytest.raises(ValueError, match=words):
         pca.fit(X, sample_weight=weights)
@@ -83,9 +83,9 @@ def test_a_row_of_weight_0_may_hold_anything():
 
 
 def test_batches_of_any_size_give_one_result_to_the_bit():
-    whole = grown([X])
+    whole = by_batches([X])
     for cuts in [[1], [1, 2, 3], [150], range(1, 300), [255, 256, 257]]:
-        same_bits(grown(np.split(X, list(cuts))), whole)
+        same_bits(by_batches(np.split(X, list(cuts))), whole)
     fit = PCA(svd_solver="covariance_eigh").fit(X)
     assert_allclose(whole.explained_variance_, fit.explained_variance_, rtol=1e-12)
     assert_allclose(whole.components_, fit.components_, atol=1e-10)
@@ -96,7 +96,7 @@ def test_the_noise_is_that_of_all_batches():
     # Incremental singular value decompositions keep a residual of the last batch only, and lose the variance discarded before.
     rows = RANDOM.randn(4000, 5) @ RANDOM.randn(5, 30) + 0.5 * RANDOM.randn(4000, 30)
     batches = np.array_split(rows, 80)
-    ours = grown(batches, n_components=5)
+    ours = by_batches(batches, n_components=5)
     assert_allclose(ours.noise_variance_, 0.25, rtol=0.05)
     theirs = IncrementalPCA(5)
     for batch in batches:
@@ -104,7 +104,7 @@ def test_the_noise_is_that_of_all_batches():
     assert theirs.noise_variance_ < 0.01
 
 
-def test_the_model_is_made_when_somebody_asks():
+def test_the_model_is_computed_on_access():
     pca = PCA(n_components=3)
     pca.partial_fit(X[:1])
     assert "growing: 1 rows" in repr(pca) and pca.n_features_in_ == 8
@@ -116,14 +116,14 @@ def test_the_model_is_made_when_somebody_asks():
         pca.components_
     pca.partial_fit(X[2:])
     assert pca.components_.shape == (3, 8) and pca.n_samples_ == 300
-    assert_array_equal(pca.transform(X), grown([X], n_components=3).transform(X))
+    assert_array_equal(pca.transform(X), by_batches([X], n_components=3).transform(X))
     first = pca.components_.copy()
     pca.partial_fit(10 * X[:, ::-1])
     assert pca.n_samples_ == 600 and not np.allclose(pca.components_, first)
 
 
 def test_a_batch_that_fails_leaves_everything_as_it_was():
-    pca = grown([X[:100]])
+    pca = by_batches([X[:100]])
     pca.components_
     bad = X.copy()
     bad[7, 2] = np.inf
@@ -131,35 +131,35 @@ def test_a_batch_that_fails_leaves_everything_as_it_was():
         pca.partial_fit(bad)
     with pytest.raises(ValueError, match="expecting 8 features"):
         pca.partial_fit(X[:, :5])
-    same_bits(pca.partial_fit(X[100:]), grown([X]))
+    same_bits(pca.partial_fit(X[100:]), by_batches([X]))
 
 
 def test_fit_and_partial_fit_do_not_mix_silently():
     pca = PCA().fit(X[:50])
     with pytest.warns(UserWarning, match="partial_fit starts a new model"):
         pca.partial_fit(X)
-    same_bits(pca, grown([X]))
+    same_bits(pca, by_batches([X]))
     assert pca.fit(X[:50]).n_samples_ == 50
-    assert not hasattr(clone(grown([X])), "components_")
+    assert not hasattr(clone(by_batches([X])), "components_")
 
 
 @pytest.mark.parametrize("carry", [copy.copy, copy.deepcopy, lambda pca: pickle.loads(pickle.dumps(pca))])
-@pytest.mark.parametrize("seen", [1, 100])
-def test_copies_grow_by_themselves(carry, seen):
-    pca = grown([X[:seen]])
-    twin = carry(pca)
-    same_bits(twin.partial_fit(X[seen:]), grown([X]))
-    same_bits(pca.partial_fit(X[seen:200]), grown([X[:200]]))
+@pytest.mark.parametrize("n_first", [1, 100])
+def test_copies_are_updated_independently(carry, n_first):
+    pca = by_batches([X[:n_first]])
+    copied = carry(pca)
+    same_bits(copied.partial_fit(X[n_first:]), by_batches([X]))
+    same_bits(pca.partial_fit(X[n_first:200]), by_batches([X[:200]]))
 
 
-def test_saved_sums_go_on_where_they_were(tmp_path):
-    grown([X[:77]]).save(tmp_path / "m.safetensors")
+def test_saved_sums_are_continued(tmp_path):
+    by_batches([X[:77]]).save(tmp_path / "m.safetensors")
     back = unmix.load(tmp_path / "m.safetensors")
-    same_bits(back.partial_fit(X[77:]), grown([X]))
+    same_bits(back.partial_fit(X[77:]), by_batches([X]))
 
 
-def test_single_precision_stays_so():
-    pca = grown(np.array_split(X.astype(np.float32), 3))
+def test_single_precision_is_kept():
+    pca = by_batches(np.array_split(X.astype(np.float32), 3))
     assert pca.components_.dtype == np.float32
     assert_allclose(pca.explained_variance_, PCA().fit(X).explained_variance_, rtol=1e-4)
 
@@ -170,14 +170,14 @@ def test_frames_and_files_are_batches_too(tmp_path):
     frame = pandas.DataFrame(X, columns=names)
     frame[100:].to_csv(tmp_path / "rest.csv", index=False)
     pca = PCA().partial_fit(frame[:100]).partial_fit(tmp_path / "rest.csv")
-    same_bits(pca, grown([X]))
+    same_bits(pca, by_batches([X]))
     assert list(pca.feature_names_in_) == names
     np.save(tmp_path / "x.npy", X)
-    same_bits(PCA().partial_fit(tmp_path / "x.npy"), grown([X]))
+    same_bits(PCA().partial_fit(tmp_path / "x.npy"), by_batches([X]))
 
 
 def test_merged_models_are_models_of_all_rows():
-    a, b = grown([X[:120]], n_components=4), grown([X[120:]], n_components=4)
+    a, b = by_batches([X[:120]], n_components=4), by_batches([X[120:]], n_components=4)
     merged = a.merge(b)
     fit = PCA(4).fit(X)
     assert merged is not a and merged.n_samples_ == 300 and a.n_samples_ == 120
@@ -187,7 +187,7 @@ def test_merged_models_are_models_of_all_rows():
     with pytest.raises(ValueError, match="the second holds no sums"):
         a.merge(fit)
     with pytest.raises(ValueError, match="different numbers of columns|merging sums"):
-        a.merge(grown([X[:, :5]]))
+        a.merge(by_batches([X[:, :5]]))
 
 
 def test_weights_in_batches():
@@ -227,7 +227,7 @@ def test_uncentred_pca_is_the_svd_of_the_rows():
     assert_allclose(ours.inverse_transform(ours.transform(X)), X, atol=1e-10)
 
 
-def test_zca_is_white_and_near():
+def test_zca_is_white_and_nearest_to_the_rows():
     pca = PCA(whiten="zca").fit(X)
     white = pca.transform(X)
     assert white.shape == X.shape
