@@ -12,12 +12,22 @@ fn tried(x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> (Model, Stabil
 }
 
 fn tried_by(key: &str, x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> (Model, Stability) {
+    tried_with(key, x, json!({"n_components": k}), trials, seed)
+}
+
+fn tried_with(
+    key: &str,
+    x: &Matrix<f64>,
+    settings: serde_json::Value,
+    trials: Trials,
+    seed: u64,
+) -> (Model, Stability) {
     let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), x.cols()).unwrap().into();
-    let settings = json!({"n_components": k}).as_object().cloned().unwrap_or_else(Map::new);
+    let settings = settings.as_object().cloned().unwrap_or_else(Map::new);
     let run = Run { seed, ..made::on_threads(1) };
     let model = unmix::fit(key, &settings, &mut rows, &run).unwrap();
     let found = stability(&model, &rows, trials, &run).unwrap();
-    verdicts_follow_intervals(&found, k == x.cols());
+    verdicts_follow_intervals(&found, model.n_components() == x.cols());
     (model, found)
 }
 
@@ -61,6 +71,47 @@ fn distinct_variances_are_found_again_and_tied_ones_are_not() {
     assert!(found.index[0] > 0.95 && found.index[4] < 0.8, "{:?}", found.index);
     assert!(found.restarts.is_none(), "an exact solver has one answer whatever the seed");
     assert!(found.interval.iter().zip(&found.halves).all(|((low, high), h)| low <= h && h <= high));
+}
+
+/// Three factors of five columns each, all of the same variance.
+fn factors(n: usize, seed: u64) -> Matrix<f64> {
+    let draws = Stream::new(seed, 0);
+    Matrix::from_fn(n, 15, |i, j| {
+        0.8 * draws.normal((i * 20 + j / 5) as u64) + 0.6 * draws.normal((i * 20 + 5 + j) as u64)
+    })
+}
+
+#[test]
+fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group() {
+    let x = factors(2000, 3);
+    let trials = Trials { cuts: 10, restarts: 0 };
+    for (rotation, words) in
+        [(json!("varimax"), "resolved"), (json!("oblimin"), "resolved"), (json!(null), "resolved as a group")]
+    {
+        let (_, found) =
+            tried_with("factor-analysis", &x, json!({"n_components": 3, "rotation": rotation}), trials, 0);
+        for j in 0..3 {
+            let told = found.in_words(j);
+            assert!(told.starts_with(words) && (told == words) != rotation.is_null(), "{rotation}: {told}");
+        }
+    }
+}
+
+/// Without simple structure in the population, columns of noise, no rotated factor is resolved.
+#[test]
+fn rotated_factors_of_noise_are_hardly_ever_resolved() {
+    let trials = Trials { restarts: 0, ..Trials::default() };
+    let mut resolved = 0;
+    for seed in 0..20 {
+        let draws = Stream::new(seed, 1);
+        let x = Matrix::from_fn(200, 8, |i, j| draws.normal((i * 8 + j) as u64));
+        for rotation in ["varimax", "oblimin"] {
+            let given = json!({"n_components": 2, "rotation": rotation});
+            let (_, found) = tried_with("factor-analysis", &x, given, trials, seed);
+            resolved += found.verdicts.iter().filter(|v| **v == Verdict::Resolved).count();
+        }
+    }
+    assert!(resolved <= 1, "{resolved} of 80");
 }
 
 #[test]

@@ -206,8 +206,11 @@ where
         n: n as f64,
         times: &together.times,
     };
-    // An atom or a unit is identified by the rows that use it, whatever its variance.
-    let groups = if alone { vec![Vec::new(); k] } else { verdict::groups(k, &evidence) };
+    // An atom or a unit is identified by the rows that use it, whatever its variance, and a rotated factor by the criterion of its rotation.
+    let groups = match alone || rotated(model) {
+        true => vec![Vec::new(); k],
+        false => verdict::groups(k, &evidence),
+    };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
@@ -346,6 +349,12 @@ fn variances(model: &Model) -> Option<Vec<f64>> {
         .tensor("explained_variance")
         .map(|t| t.f64s())
         .or_else(|| model.tensor("scale").map(|t| t.f64s().iter().map(|s| s * s).collect()))
+}
+
+/// Whether codes along axes are turned by a rule that identifies each component, other than independence: the criterion of a rotation of
+/// factors, a function of the loadings; or the symmetric root of whitening by the coordinates of the columns.
+fn rotated(model: &Model) -> bool {
+    model.tensor("second_rotation").is_some() && !model.method().by_independence
 }
 
 /// Mean over the trials, for each component.

@@ -8,7 +8,8 @@
 //! and is at least that of Gaussian rows (Anderson 1963); the number of rows is the effective one. Or directions are
 //! distinguished by independence, if the method uses it and at least one of the two is not Gaussian: the density of
 //! two Gaussian sources of equal variance is invariant under rotations. Pairs that are distinguished by neither form
-//! groups.
+//! groups. Factors with a rotation form none: the rotation criterion distinguishes them, whatever their variances, and where it has no
+//! distinct optimum the halves disagree.
 //!
 //! The verdict depends on the interval for the agreement of halves (`interval.rs`), of the component or of
 //! the subspace of its group: resolved if all of it is at least `STABLE`, not resolvable if all of it is
