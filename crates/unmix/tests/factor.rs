@@ -186,6 +186,57 @@ fn columns_that_repeat_others_are_heywood_cases_and_named() {
     );
 }
 
+/// With large uniquenesses of both copies there is a local maximum, at which iterations from the middle end.
+#[test]
+fn a_column_and_its_copy_are_found_from_the_correlations_and_the_likelier_maximum_is_taken() {
+    let (n, p, draws) = (800, 25, Stream::new(7, 0));
+    let mut x = vec![0.0; n * p];
+    for (i, row) in x.chunks_exact_mut(p).enumerate() {
+        for (j, x) in row.iter_mut().enumerate().take(24) {
+            let size = 0.5 + 0.35 * ((j * 7) % 8) as f64 / 7.0;
+            let own = (1.0 - size * size).sqrt();
+            *x = size * draws.normal((i * 40 + j / 8) as u64) + own * draws.normal((i * 40 + 10 + j) as u64);
+        }
+        row[24] = row[0];
+    }
+    for given in [json!({"n_components": 3}), json!({"n_components": 3, "standardize": true, "tol": 1e-6})] {
+        let model = fit(given, &x, p);
+        assert_eq!(numbers(&model, "heywood"), [0.0, 24.0]);
+        let said = model.report().warnings.join("; ");
+        assert!(
+            said.contains("columns 0, 24 are collinear: each is a linear combination of the others"),
+            "{said}"
+        );
+        assert!(said.contains("Heywood cases: the uniqueness of columns 0, 24 is at noise_floor"), "{said}");
+        let psi: Vec<f64> = (0..p).map(|j| if j % 24 == 0 { 1e-4 } else { 0.5 }).collect();
+        let other = fit(json!({"n_components": 3, "tol": 1e-6, "noise_variance_init": psi}), &x, p);
+        assert!(
+            likelihood(&model) > likelihood(&other) - 1.0,
+            "{} {}",
+            likelihood(&model),
+            likelihood(&other)
+        );
+    }
+    // A column that is the sum of eight others: all nine are named, but three factors cannot span them.
+    for row in x.chunks_exact_mut(p) {
+        row[24] = row[..8].iter().sum();
+    }
+    let model = fit(json!({"n_components": 3}), &x, p);
+    let said = model.report().warnings.join("; ");
+    assert!(said.contains("columns 0, 1, 2, 3, 4, 5, 6, 7 and 1 more are collinear"), "{said}");
+    // Two copies, and one factor: one of the pairs is the factor.
+    for row in x.chunks_exact_mut(p) {
+        (row[24], row[23]) = (3.0 * row[0], 1.0 - row[9]);
+    }
+    let model = fit(json!({"n_components": 1}), &x, p);
+    let said = model.report().warnings.join("; ");
+    assert!(
+        said.contains("columns 0, 24 are collinear") && said.contains("columns 9, 23 are collinear"),
+        "{said}"
+    );
+    assert_eq!(numbers(&model, "heywood").len(), 2, "{said}");
+}
+
 #[test]
 fn few_newton_steps_suffice_on_heywood_data() {
     for (n, p, q, seed) in [(100, 20, 3, 0), (50, 20, 5, 1), (60, 30, 8, 2), (200, 12, 6, 3), (40, 10, 4, 4)]

@@ -109,6 +109,42 @@ impl Moments {
         Some((0..inverse.rows()).map(|i| (1.0 / inverse[(i, i)]).clamp(0.0, 1.0)).collect())
     }
 
+    /// Sets of collinear columns: each column of a set is a linear combination of the others in it, up to rounding errors of `eps`. They are the
+    /// blocks of the projection onto the null space of the correlations.
+    ///
+    /// # Errors
+    ///
+    /// An eigendecomposition that does not converge.
+    pub(crate) fn collinear(&self, eps: f64) -> Result<Vec<Vec<usize>>> {
+        // Correlations of sums over many rows have rounding errors of several eps.
+        const ROUNDING: f64 = 64.0 * f64::EPSILON;
+        // Squared share of a column in a null direction above which it is part of it; rounding errors are near its square.
+        const SHARE: f64 = 1e-6;
+        let Self::Table(r) = self else { return Ok(Vec::new()) };
+        let p = r.rows();
+        let (values, vectors) = factor::eigh(r)?;
+        let least = p as f64 * eps.max(ROUNDING);
+        let null: Vec<usize> = (0..p).filter(|&j| values[j] < least).collect();
+        let shared =
+            |a: usize, b: usize| null.iter().map(|&j| vectors[(j, a)] * vectors[(j, b)]).sum::<f64>();
+        let mut left: Vec<usize> = (0..p).filter(|&i| shared(i, i) > SHARE).collect();
+        let mut sets = Vec::new();
+        while let Some(first) = left.first().copied() {
+            left.remove(0);
+            let (mut set, mut at) = (vec![first], 0);
+            while at < set.len() {
+                let own = set[at];
+                let (found, rest): (Vec<usize>, Vec<usize>) =
+                    left.iter().copied().partition(|i| shared(own, *i).abs() > SHARE);
+                (set, left) = ([set, found].concat(), rest);
+                at += 1;
+            }
+            set.sort_unstable();
+            sets.push(set);
+        }
+        Ok(sets)
+    }
+
     /// `R^-1`; `None` if the correlations are singular up to rounding errors of `eps`.
     pub(crate) fn inverse(&self, eps: f64) -> Option<Matrix<f64>> {
         let Self::Table(r) = self else { return None };

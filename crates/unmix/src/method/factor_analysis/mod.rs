@@ -323,8 +323,37 @@ impl FactorAnalysis {
             (None, None) => own,
         };
         let start: Vec<f64> = start.iter().map(|x| x.max(f64::MIN_POSITIVE).ln()).collect();
-        let found = problem.search(self, start, run)?;
+        let mut found = problem.search(self, start.clone(), run)?;
+        for start in self.collinear_starts(row_moments, &problem, &start)? {
+            let other = problem.search(self, start, run)?;
+            if other.point.value < found.point.value {
+                found = other;
+            }
+        }
         Ok((problem, found))
+    }
+
+    /// Further initial uniquenesses if columns are collinear: the smallest ones for all sets of them, and for each set alone. A factor that is
+    /// such a set has a likelihood without bound, beside a local maximum with large uniquenesses. None if the user gave initial values.
+    fn collinear_starts(
+        &self,
+        row_moments: &RowMoments,
+        problem: &Problem<'_>,
+        start: &[f64],
+    ) -> Result<Vec<Vec<f64>>> {
+        // Sets that are tried alone; each costs another search.
+        const MOST: usize = 8;
+        if problem.q == 0 || self.noise_variance_init.is_some() {
+            return Ok(Vec::new());
+        }
+        let sets = row_moments.collinear()?;
+        let lowered = |of: &[usize]| {
+            let mut start = start.to_vec();
+            of.iter().for_each(|&i| start[i] = problem.low[i]);
+            start
+        };
+        let all: Vec<Vec<usize>> = if sets.len() > 1 { vec![sets.concat()] } else { Vec::new() };
+        Ok(all.iter().chain(sets.iter().take(MOST)).map(|set| lowered(set)).collect())
     }
 
     fn fit_moments(

@@ -62,6 +62,7 @@ impl FactorAnalysis {
             q: *q,
             k: found.point.k.min(*q),
             by_likelihood: true,
+            collinear: &row_moments.collinear()?,
         }));
         if let Some(gaps) = &row_moments.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
@@ -209,26 +210,28 @@ pub(super) struct WarningInput<'a> {
     pub(super) k: usize,
     /// Whether the likelihood alone determines the loadings.
     pub(super) by_likelihood: bool,
+    /// Sets of collinear columns, as positions among those that vary.
+    pub(super) collinear: &'a [Vec<usize>],
 }
 
 pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
-    let &WarningInput { row_moments, features, heywood: at_floor, q, k, by_likelihood } = of;
+    let &WarningInput { row_moments, features, heywood: at_floor, q, k, by_likelihood, collinear } = of;
     let (p, v) = (row_moments.mean.len(), row_moments.varying.len());
     let mut out: Vec<String> = constant_columns(row_moments.n_constant, p, "loadings").into_iter().collect();
-    if !at_floor.is_empty() {
-        let named: Vec<String> = at_floor
-            .iter()
-            .take(8)
-            .map(|&j| features.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone()))
-            .collect();
-        let more =
-            if at_floor.len() > 8 { format!(" and {} more", at_floor.len() - 8) } else { String::new() };
+    for set in collinear {
+        let columns: Vec<usize> = set.iter().map(|&i| row_moments.varying[i]).collect();
         out.push(format!(
-            "Heywood cases: the uniqueness of {} {}{more} is at noise_floor, below which the likelihood rises further; fit fewer \
+            "columns {} are collinear: each is a linear combination of the others; leave one of them out",
+            named(&columns, features)
+        ));
+    }
+    if !at_floor.is_empty() {
+        out.push(format!(
+            "Heywood cases: the uniqueness of {} {} is at noise_floor, below which the likelihood rises further; fit fewer \
              factors, or \
              leave out columns that repeat others",
             if at_floor.len() == 1 { "column" } else { "columns" },
-            named.join(", ")
+            named(at_floor, features)
         ));
     }
     if k < q {
@@ -245,6 +248,18 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         ));
     }
     out
+}
+
+/// Names of columns, or their numbers where they have none; the first eight if there are more.
+fn named(columns: &[usize], features: &Features) -> String {
+    const MOST: usize = 8;
+    let name = |&j: &usize| features.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
+    let first: Vec<String> = columns.iter().take(MOST).map(name).collect();
+    let more = match columns.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    first.join(", ") + &more
 }
 
 /// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores; decoder by the loadings.

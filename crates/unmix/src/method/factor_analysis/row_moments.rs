@@ -149,6 +149,19 @@ impl RowMoments {
         })
     }
 
+    /// Sets of collinear columns, as positions among those that vary; none if there are no more rows than columns, all of which are
+    /// collinear then.
+    pub(super) fn collinear(&self) -> Result<Vec<Vec<usize>>> {
+        // Residual variances, as shares, below which the null space is computed; sums over many rows have rounding errors.
+        const NEARLY: f64 = 1e-9;
+        let left = || self.moments.left_by_others(self.dtype.eps());
+        let singular = || left().is_none_or(|left| left.iter().any(|u| *u < NEARLY));
+        match self.n > self.varying.len() as f64 && self.gaps.is_none() && singular() {
+            true => self.moments.collinear(self.dtype.eps()),
+            false => Ok(Vec::new()),
+        }
+    }
+
     /// Rejects variances in the subnormal range.
     pub(super) fn check(&self) -> Result<()> {
         let total: f64 = self.scales.iter().map(|s| s * s).sum();

@@ -192,6 +192,7 @@ impl FactorAnalysis {
             q,
             k: (0..q).filter(lengths).count(),
             by_likelihood: false,
+            collinear: &row_moments.collinear()?,
         }));
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), q.into());
