@@ -15,13 +15,14 @@ pub(crate) fn stability(
     facts: FactsTuple,
     cuts: usize,
     restarts: usize,
+    bootstrap: usize,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
     let (found, notices) = call(py, facts.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
         rows.settle(run)?;
-        let found = tried(&model, &rows, Trials { cuts, restarts }, run)?;
+        let found = tried(&model, &rows, Trials { cuts, restarts, bootstrap }, run)?;
         let mut facts = found.to_json();
         // Centrotypes are not stored in model files.
         let clusters = [

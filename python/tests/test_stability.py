@@ -67,6 +67,19 @@ def test_one_cut_is_undecided_and_more_are_suggested():
     assert many.verdict == ["resolved"] * 4 and "narrows" not in repr(many)
 
 
+def test_resamples_estimate_the_sampling_error_of_the_intervals_alone():
+    X = np.random.RandomState(0).normal(size=(400, 4)) * [3.0, 1.8, 1.0, 0.5]
+    model = PCA(random_state=0).fit(X)
+    plain = unmix.stability(model, X, cuts=5, restarts=0)
+    found = unmix.stability(model, X, cuts=5, restarts=0, bootstrap=8)
+    assert (plain.bootstrap, found.bootstrap) == (0, 8)
+    assert_array_equal(found.halves, plain.halves)
+    assert (found.interval != plain.interval).any() and (found.interval[:, 0] <= found.halves).all()
+    assert "from 8 resamples of the rows" in repr(found) and "resamples" not in repr(plain)
+    with pytest.raises(ValueError, match="bootstrap must be an integer of at least 0, got -1"):
+        unmix.stability(model, X, bootstrap=-1)
+
+
 def test_printed_intervals_agree_with_the_verdict():
     ends = [[0.89996, 0.99], [0.9, 0.99], [0.5, 0.89996], [0.5, 0.9]]
     facts = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}

@@ -71,7 +71,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         None => model,
         Some(n) => {
             rows.settle(&run)?;
-            let trials = Trials { cuts: n.into(), restarts: Trials::default().restarts.min(n.into()) };
+            let restarts = Trials::default().restarts.min(n.into());
+            let bootstrap = args.bootstrap.map_or(0, usize::from);
+            let trials = Trials { cuts: n.into(), restarts, bootstrap };
             let found = stability(&model, &rows, trials, &run)?;
             model.with_stability(&found)
         }

@@ -310,6 +310,11 @@ pub(crate) fn verdict_with_interval(stability: &Value, j: usize) -> String {
     }
 }
 
+/// The number of resamples that the sampling error of the intervals is estimated from, if it is.
+pub(crate) fn resamples(stability: &Value) -> Option<u64> {
+    stability["bootstrap"].as_u64().filter(|number| *number > 0)
+}
+
 /// The advice that more cuts would narrow the intervals, if so and if some component is undecided.
 pub(crate) fn few_cuts(stability: &Value) -> Option<String> {
     let enough = unmix::stability::ENOUGH as u64;

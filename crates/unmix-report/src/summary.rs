@@ -51,6 +51,9 @@ fn stability(found: &Value, k: usize) -> String {
             "consecutive rows are autocorrelated: blocks of {block_length} rows were kept together\n"
         );
     }
+    if let Some(resamples) = facts::resamples(found) {
+        out += &format!("sampling error of the intervals from {resamples} resamples of the rows\n");
+    }
     if let Some(few) = facts::few_cuts(found) {
         out += &format!("{few}\n");
     }

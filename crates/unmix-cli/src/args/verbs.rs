@@ -85,6 +85,10 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
+    /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, instead of using an upper bound; costs 8 B
+    /// more fits of half as many rows
+    #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) bootstrap: Option<u16>,
     /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. All other cells are missing for
     /// matrix-completion, 0 for methods that accept sparse rows
     #[arg(long, conflicts_with_all = ["weights", "weights_column", "stability"])]

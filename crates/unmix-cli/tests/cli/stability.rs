@@ -34,6 +34,17 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("Stability") && page.contains("resolved as a group with 2"));
+    assert!(found["bootstrap"] == 0 && !page.contains("resamples"));
+    // The sampling error from resamples of the rows.
+    let with = b.ok("fit pca d.csv --no-header --stability 5 --bootstrap 6 -o b.safetensors").out;
+    assert!(with.contains("sampling error of the intervals from 6 resamples of the rows"), "{with}");
+    let shown: Value = serde_json::from_str(&b.ok("show b.safetensors --json").out).unwrap();
+    assert_eq!(shown["report"]["stability"]["bootstrap"], 6);
+    b.ok("report b.safetensors -o b.html");
+    let page = std::fs::read_to_string(b.path("b.html")).unwrap();
+    assert!(page.contains("its sampling error is estimated from 6 resamples of the rows"));
+    assert!(page.contains("--stability 5 --bootstrap 6"));
+    assert_eq!(b.run("fit pca d.csv --no-header --bootstrap 6 -o c.safetensors").code, 2);
     // Without --stability the page has no stability section.
     b.ok("fit pca d.csv --no-header -o plain.safetensors");
     b.ok("report plain.safetensors -o plain.html");

@@ -33,8 +33,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
                  the two halves (1: identical). "
                 @if facts::has_intervals(found) {
-                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. \
-                     A component \
+                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut"
+                    @if let Some(resamples) = facts::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
+                    ". A component \
                      is resolved where its whole interval is above the dashed line (" (unmix::stability::STABLE) "), not resolvable where all of it is \
                      below, and undecided where it crosses. Components that cannot be separated from each other are judged as a group, by the \
                      interval for the space they span; a group of as many components as there are columns is not resolvable."

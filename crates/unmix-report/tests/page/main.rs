@@ -337,7 +337,7 @@ fn a_verdict_stands_beside_its_component() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     let model = ica(&x, 3);
-    let trials = unmix::stability::Trials { cuts: 2, restarts: 1 };
+    let trials = unmix::stability::Trials { cuts: 2, restarts: 1, bootstrap: 0 };
     let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();

@@ -13,6 +13,8 @@ use crate::num::random::Stream;
 
 /// First random stream of the splits.
 const CUTS: u64 = 1 << 21;
+/// First random stream of the resamples.
+const RESAMPLES: u64 = 1 << 22;
 /// Random stream of the rows on which codes are compared.
 const SAMPLE: u64 = 41;
 
@@ -111,8 +113,33 @@ pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
 /// Splits the rows into two halves, in blocks. Each half is in random order if rows are independent, else in the order of the rows.
 pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
     let draws = Stream::new(seed, CUTS + cut as u64);
-    let mut left: Vec<u64> = (0..n / block_length).collect();
-    draws.shuffle(0, &mut left);
+    let mut blocks: Vec<u64> = (0..n / block_length).collect();
+    draws.shuffle(0, &mut blocks);
+    in_two(blocks, n, block_length)
+}
+
+/// Draws as many blocks as there are, with replacement, and splits the draws into two halves, once for each of `cuts`. Copies of a block are separate
+/// draws, so that both halves may have some: they are then two independent samples from the distribution of the given rows.
+pub(crate) fn resample_in_two(
+    n: u64,
+    seed: u64,
+    resample: usize,
+    cuts: usize,
+    block_length: u64,
+) -> Vec<(Vec<u64>, Vec<u64>)> {
+    let draws = Stream::new(seed, RESAMPLES + resample as u64);
+    let blocks = n / block_length;
+    let drawn: Vec<u64> = (0..blocks).map(|i| draws.bits(i) % blocks).collect();
+    let of_cut = |cut: usize| {
+        let mut drawn = drawn.clone();
+        draws.shuffle((1 + cut as u64) * blocks, &mut drawn);
+        in_two(drawn, n, block_length)
+    };
+    (0..cuts).map(of_cut).collect()
+}
+
+/// The rows of the first half of the blocks and of the second; the last of all blocks has the remaining rows, too.
+fn in_two(mut left: Vec<u64>, n: u64, block_length: u64) -> (Vec<u64>, Vec<u64>) {
     let mut right = left.split_off(left.len() / 2);
     if block_length == 1 {
         return (left, right);
@@ -203,5 +230,29 @@ mod tests {
             let joins = left.windows(2).filter(|w| w[1] != w[0] + 1).count() as u64;
             assert!(block_length == 1 || joins <= n / block_length);
         }
+    }
+
+    #[test]
+    fn resamples_draw_with_replacement_and_each_cut_splits_the_same_draws() {
+        for (n, block_length) in [(1000u64, 1u64), (1003, 50)] {
+            let together = |(left, right): &(Vec<u64>, Vec<u64>)| {
+                let mut all: Vec<u64> = left.iter().chain(right).copied().collect();
+                all.sort_unstable();
+                all
+            };
+            let cuts = resample_in_two(n, 3, 0, 3, block_length);
+            assert!(cuts.iter().all(|cut| together(cut) == together(&cuts[0])));
+            assert!(cuts[0].0 != cuts[1].0 && cuts.iter().flat_map(together_rows).all(|row| row < n));
+            let mut distinct = together(&cuts[0]);
+            distinct.dedup();
+            // Of many blocks, a share of 1 - 1/e is drawn.
+            let share = distinct.len() as f64 / n as f64;
+            assert!((share - 0.632).abs() < if block_length == 1 { 0.05 } else { 0.25 }, "{share}");
+            assert_ne!(together(&cuts[0]), together(&resample_in_two(n, 3, 1, 1, block_length)[0]));
+        }
+    }
+
+    fn together_rows(cut: &(Vec<u64>, Vec<u64>)) -> Vec<u64> {
+        [&cut.0[..], &cut.1[..]].concat()
     }
 }

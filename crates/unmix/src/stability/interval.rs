@@ -12,8 +12,12 @@
 //! deviation of the angle hardly depends on the number of rows. The factor is from simulations
 //! (`docs/decisions/0010-stability.md`), not from a theorem.
 //!
-//! Rejected alternatives: a bootstrap over rows, because repeated rows double the squared angles between
-//! halves; a jackknife over groups of rows, because ten groups need eleven times the fits.
+//! With a bootstrap over rows (`bootstrap.rs`) the standard deviation is estimated instead: from `z` of the mean over the cuts of each
+//! resample. Its variance between resamples has a part that is due to the cuts, which is subtracted, and an error, because there are few
+//! resamples: an upper confidence bound is used.
+//!
+//! Rejected alternatives: a jackknife over groups of rows, because ten groups need eleven times the fits; the bootstrap as the default, because
+//! it needs several times the fits.
 
 use super::STABLE;
 use crate::stats::quantiles::student_975 as t;
@@ -23,21 +27,55 @@ const OVER_DATA: f64 = 0.5;
 /// The 97.5 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each cut; `(0, 1)` for fewer than two cuts, from which the
-/// variation between cuts cannot be estimated.
-pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
+/// The 10 % quantile of the standard normal distribution: the upper bound of the variance between resamples is one of 90 % confidence.
+const TENTH: f64 = -1.281_551_565_544_6;
+
+/// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each cut, and of each cut of each of the `resamples` if there are any.
+/// `(0, 1)` for fewer than two cuts, or for one resample, from which variation cannot be estimated.
+pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64) {
     let m = agreements.len() as f64;
-    if m < 2.0 {
+    if m < 2.0 || resamples.len() == 1 {
         return (0.0, 1.0);
     }
-    let mean = agreements.iter().sum::<f64>() / m;
-    let spread = (agreements.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / (m - 1.0)).sqrt();
-    // An agreement of 1 is infinitely far on Fisher's scale.
-    let at = mean.clamp(0.0, 1.0 - 1e-12);
-    let cuts = t(m - 1.0) * spread / (m.sqrt() * (1.0 - at * at));
-    let half = (NORMAL * OVER_DATA * at * at).hypot(cuts);
+    let (mean, variance) = moments(agreements);
+    let at = finite(mean);
+    let cuts = t(m - 1.0) * variance.sqrt() / (m.sqrt() * (1.0 - at * at));
+    let sampling = match resamples {
+        [] => NORMAL * OVER_DATA * at * at,
+        _ => NORMAL * between_resamples(resamples).sqrt(),
+    };
+    let half = sampling.hypot(cuts);
     let z = at.atanh();
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
+}
+
+/// An agreement of 1 is infinitely far on Fisher's scale.
+fn finite(agreement: f64) -> f64 {
+    agreement.clamp(0.0, 1.0 - 1e-12)
+}
+
+/// Mean, and variance with divisor `n - 1`.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (mean, values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
+}
+
+/// Upper 90 % confidence bound for the variance over resamples of `artanh` of the mean agreement of many cuts: that of the mean of the given
+/// cuts, times `(B - 1) / chi²` at the 10 % quantile of `B - 1` degrees of freedom, less the part of the cuts, by the delta method.
+fn between_resamples(resamples: &[Vec<f64>]) -> f64 {
+    let (mut z, mut cuts) = (Vec::new(), 0.0);
+    for of in resamples {
+        let (mean, variance) = moments(of);
+        let at = finite(mean);
+        z.push(at.atanh());
+        cuts += variance / (of.len() as f64 * (1.0 - at * at).powi(2));
+    }
+    // The quantile by Wilson & Hilferty 1931: below the exact one for few degrees of freedom, so that the bound is larger.
+    let freedom = (resamples.len() - 1) as f64;
+    let share = 2.0 / (9.0 * freedom);
+    let chi2_by_freedom = (1.0 - share + TENTH * share.sqrt()).powi(3);
+    (moments(&z).1 / chi2_by_freedom - cuts / resamples.len() as f64).max(0.0)
 }
 
 /// Positions of an interval relative to a threshold.
@@ -65,9 +103,9 @@ mod tests {
     fn with_more_cuts_the_interval_narrows_to_that_of_the_sampling_error() {
         let of = |m: usize| -> (f64, f64) {
             let agreements: Vec<f64> = (0..m).map(|i| if i % 2 == 0 { 0.9 } else { 0.96 }).collect();
-            interval(&agreements)
+            interval(&agreements, &[])
         };
-        assert_eq!(interval(&[0.99]), (0.0, 1.0));
+        assert_eq!(interval(&[0.99], &[]), (0.0, 1.0));
         let widths: Vec<f64> = [2, 4, 6, 10, 20, 1000].into_iter().map(|m| of(m).1 - of(m).0).collect();
         assert!(widths.windows(2).all(|w| w[1] < w[0]), "{widths:?}");
         // Beyond twenty cuts there is little gain; with a thousand the interval has only the sampling error.
@@ -87,10 +125,10 @@ mod tests {
             [vec![1.0; 5], vec![0.0; 5], vec![0.0, 1.0], vec![0.999_999, 1.0, 1.0], vec![0.3, 0.2, 0.9]]
         {
             let mean = agreements.iter().sum::<f64>() / agreements.len() as f64;
-            let (low, high) = interval(&agreements);
+            let (low, high) = interval(&agreements, &[]);
             assert!(0.0 <= low && low <= mean && mean <= high && high <= 1.0, "{agreements:?}: {low} {high}");
         }
-        assert!(interval(&[1.0; 5]).0 > 1.0 - 1e-9);
+        assert!(interval(&[1.0; 5], &[]).0 > 1.0 - 1e-9);
     }
 
     #[test]
@@ -99,10 +137,42 @@ mod tests {
             // As cuts of one data set spread where a pair is turned: about as much as halves disagree.
             let agreements: Vec<f64> =
                 (0..20).map(|i| mean + (1.0 - mean) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            side(interval(&agreements))
+            side(interval(&agreements, &[]))
         };
         let found = [0.5, 0.7, 0.75, 0.9, 0.98, 0.986, 0.999].map(at);
         use Side::{Above, Across, Below};
         assert_eq!(found, [Below, Below, Across, Across, Across, Above, Above]);
+    }
+
+    #[test]
+    fn with_resamples_the_interval_has_their_spread_without_that_of_cuts() {
+        let agreements: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 0.94 } else { 0.96 }).collect();
+        // Normal quantiles as z of resamples, and cuts about their means.
+        let made = |number: usize, sd: f64, cut: f64| -> Vec<Vec<f64>> {
+            let of = |b: usize| {
+                let p = (b as f64 + 0.5) / number as f64;
+                let mean =
+                    (0.95f64.atanh() + sd * (p / (1.0 - p)).ln() * 3f64.sqrt() / std::f64::consts::PI).tanh();
+                (0..4).map(|i| mean + cut * if i % 2 == 0 { 1.0 } else { -1.0 }).collect()
+            };
+            (0..number).map(of).collect()
+        };
+        let half = |resamples: &[Vec<f64>]| {
+            let (low, high) = interval(&agreements, resamples);
+            0.5 * (high.atanh() - low.atanh())
+        };
+        for sd in [0.1, 0.3] {
+            let many = half(&made(4000, sd, 0.0));
+            assert!((many / (1.96 * sd) - 1.0).abs() < 0.05, "{sd}: {many}");
+            // The bound of fewer is larger, and the spread of cuts is subtracted.
+            assert!(
+                half(&made(20, sd, 0.0)) > 1.1 * many && half(&made(5, sd, 0.0)) > half(&made(20, sd, 0.0))
+            );
+            assert!(half(&made(4000, sd, 0.01)) < many);
+        }
+        assert!(half(&made(50, 0.0, 0.01)) < 0.02, "cuts alone");
+        assert_eq!(interval(&agreements, &made(1, 0.1, 0.0)), (0.0, 1.0), "one resample shows no variation");
+        let equal = interval(&[1.0; 5], &[vec![1.0; 4], vec![1.0; 4]]);
+        assert!(equal.0 > 1.0 - 1e-9 && equal.1 == 1.0, "{equal:?}");
     }
 }

@@ -8,7 +8,8 @@
 //! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
 //! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
 //! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
-//! estimate alone (`interval.rs`).
+//! estimate alone (`interval.rs`). Its sampling error is a bound from simulations, or estimated by a bootstrap
+//! over rows (`bootstrap.rs`).
 //!
 //! The model of all rows is the reference: components of every other fit are matched to its components by the
 //! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
@@ -20,6 +21,7 @@
 //! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
 //! share their passes over the rows (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
+mod bootstrap;
 mod clusters;
 mod compare;
 mod gaussian;
@@ -43,13 +45,14 @@ use crate::model::{Model, fit};
 use crate::num::random::Stream as Draws;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use bootstrap::Resamples;
 use clusters::Fit;
 use compare::{Reference, codes};
 use refits::{HalvesResult, RestartsResult};
 use serde_json::{Map, Value};
 use shared_scan::{Reader, SharedScan, run_concurrently};
 
-/// Numbers of cuts and restarts.
+/// Numbers of cuts, restarts and resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
     /// Number of random splits into halves (cuts). With fewer than [`ENOUGH`] intervals are wide, and with
@@ -57,11 +60,14 @@ pub struct Trials {
     pub cuts: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
+    /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
+    /// rows. 0 for an upper bound instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them wide.
+    pub bootstrap: usize,
 }
 
 impl Default for Trials {
     fn default() -> Self {
-        Self { cuts: ENOUGH, restarts: 5 }
+        Self { cuts: ENOUGH, restarts: 5, bootstrap: 0 }
     }
 }
 
@@ -86,6 +92,8 @@ pub struct Stability {
     pub space_interval: Vec<(f64, f64)>,
     /// Number of cuts.
     pub cuts: usize,
+    /// Number of resamples that the intervals' sampling error is estimated from; 0 if it is an upper bound.
+    pub bootstrap: usize,
     /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
     /// restart gave the same bits, as with a deterministic solver.
     pub restarts: Option<Vec<f64>>,
@@ -130,6 +138,7 @@ impl Stability {
             "space": self.space,
             "space_interval": pairs(&self.space_interval),
             "cuts": self.cuts,
+            "bootstrap": self.bootstrap,
             "restarts": self.restarts,
             "index": self.index,
             "clusters": self.clusters.to_json(),
@@ -185,7 +194,8 @@ where
         source,
         run,
     };
-    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), readers(n, k, size_of::<T>()))?;
+    let readers = readers(n, k, size_of::<T>());
+    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), readers)?;
     let others = fitted.split_off(2 * trials.cuts);
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
@@ -214,14 +224,19 @@ where
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
-    let space_interval: Vec<(f64, f64)> = spaces.iter().map(|cuts| interval::interval(cuts)).collect();
+    let resamples =
+        Resamples::new(trials.bootstrap, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
+    let interval = |j: usize| interval::interval(&halved.of(j), &resamples.own[j]);
+    let space_interval: Vec<(f64, f64)> =
+        (0..k).map(|j| interval::interval(&spaces[j], &resamples.spaces[j])).collect();
     Ok(Stability {
         clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
-        interval: (0..k).map(|j| interval::interval(&halved.of(j))).collect(),
+        interval: (0..k).map(interval).collect(),
         space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
         space_interval,
         cuts: trials.cuts,
+        bootstrap: trials.bootstrap,
         halves: mean(&halved.agreement, k),
         chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
         gaussian,

@@ -1,0 +1,71 @@
+//! A bootstrap over rows: the sampling error of the agreement of halves.
+//!
+//! As many rows as there are, or blocks of autocorrelated ones, are drawn with replacement (a resample), the draws are cut into random halves
+//! [`CUTS_EACH`] times, and the method is fitted to each half. How much the mean agreement differs between resamples shows how much it
+//! would differ between data sets; `interval.rs` has the formula.
+//!
+//! Copies of a row are separate draws, and both halves may have some. Given the rows, the two halves are then independent samples, as halves of
+//! data are, and agree as well. With all copies of a row in the same half, the variance of a sum over a half doubles, hence also the squared
+//! angles between halves, so that agreements and their spread are those of half as many rows (`docs/decisions/0010-stability.md`).
+//!
+//! Cost: `2 CUTS_EACH` fits of half as many draws as rows for each resample.
+
+use super::refits::HalvesResult;
+use super::{Fits, Reference};
+use crate::data::cuts::resample_in_two;
+use crate::data::{AnyRows, Rows};
+use crate::error::Result;
+use crate::num::Real;
+
+/// Number of cuts of each resample. With fewer, most of the variation between resamples is due to the cuts; more cost more fits.
+pub(super) const CUTS_EACH: usize = 4;
+/// Offset of the seeds of these fits from those of the halves and restarts.
+const SEEDS: u64 = 1 << 33;
+
+/// For each component, the agreement of the halves of every cut of every resample.
+#[derive(Default)]
+pub(super) struct Resamples {
+    /// On the component.
+    pub(super) own: Vec<Vec<Vec<f64>>>,
+    /// On the subspace of its group.
+    pub(super) spaces: Vec<Vec<Vec<f64>>>,
+}
+
+impl Resamples {
+    /// `number` resamples of blocks of `block_length` rows; at most `readers` fits run concurrently. `whole`: there are as many components as
+    /// columns.
+    pub(super) fn new<T: Real>(
+        number: usize,
+        fits: &Fits<'_, '_, T>,
+        seen: &Reference<'_, T>,
+        (groups, whole): (&[Vec<usize>], bool),
+        block_length: u64,
+        readers: usize,
+    ) -> Result<Self>
+    where
+        for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+    {
+        let (n, seed, k) = (fits.source.n_rows(), fits.run.seed, groups.len());
+        let mut out = Self { own: vec![Vec::new(); k], spaces: vec![Vec::new(); k] };
+        // The rows of all halves together may not fit into memory.
+        let at_once = (readers / (2 * CUTS_EACH)).max(1);
+        for first in (0..number).step_by(at_once) {
+            let jobs = (first..number.min(first + at_once)).flat_map(|resample| {
+                let cuts = resample_in_two(n, seed, resample, CUTS_EACH, block_length);
+                let halves = cuts.into_iter().flat_map(|(left, right)| [left, right]);
+                let before = 2 * (CUTS_EACH * resample) as u64;
+                (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
+            });
+            for fitted in fits.of(jobs.collect(), readers)?.chunks(2 * CUTS_EACH) {
+                let halves = HalvesResult::compared(seen, fitted, fits.run)?;
+                (0..k).for_each(|j| out.own[j].push(halves.of(j)));
+                halves
+                    .spaces(groups, whole)?
+                    .into_iter()
+                    .zip(&mut out.spaces)
+                    .for_each(|(of, all)| all.push(of));
+            }
+        }
+        Ok(out)
+    }
+}
