@@ -23,7 +23,6 @@ pub(super) const CUTS_EACH: usize = 4;
 const SEEDS: u64 = 1 << 33;
 
 /// For each component, the agreement of the halves of every cut of every resample.
-#[derive(Default)]
 pub(super) struct Resamples {
     /// On the component.
     pub(super) own: Vec<Vec<Vec<f64>>>,

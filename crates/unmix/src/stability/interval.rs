@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn with_resamples_the_interval_has_their_spread_without_that_of_cuts() {
         let agreements: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 0.94 } else { 0.96 }).collect();
-        // Normal quantiles as z of resamples, and cuts about their means.
+        // Quantiles of a logistic distribution as z of resamples, and cuts about their means.
         let made = |number: usize, sd: f64, cut: f64| -> Vec<Vec<f64>> {
             let of = |b: usize| {
                 let p = (b as f64 + 0.5) / number as f64;
