@@ -126,6 +126,20 @@ impl<T: Real> OptimiserState<T> {
     }
 }
 
+/// `w -= by * g`, on all threads of the current pool if it is long.
+pub(super) fn descend<T: Real>(w: &mut [T], g: &[T], by: T) {
+    let step = |w: &mut [T], g: &[T]| {
+        widest(
+            #[inline(always)]
+            || w.iter_mut().zip(g).for_each(|(w, g)| *w -= by * *g),
+        );
+    };
+    if w.len() <= PART || rayon::current_thread_index().is_none() {
+        return step(w, g);
+    }
+    w.par_chunks_mut(PART).zip(g.par_chunks(PART)).for_each(|(w, g)| step(w, g));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

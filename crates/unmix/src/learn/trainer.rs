@@ -1,5 +1,6 @@
 //! The loop over epochs and batches.
 
+use super::optimiser::descend;
 use super::{Optimiser, OptimiserState, Schedule};
 use crate::data::{Batch, Batches, Position};
 use crate::error::Result;
@@ -86,8 +87,7 @@ impl<T: Real> Updates<'_, T> {
 
     /// Updates a parameter by a step of the learning rate along the negative gradient, without the optimiser.
     pub fn descend(&mut self, values: &mut [T], gradient: &[T]) {
-        let by = T::from_f64(self.rate * self.times);
-        values.iter_mut().zip(gradient).for_each(|(w, g)| *w -= by * *g);
+        descend(values, gradient, T::from_f64(self.rate * self.times));
     }
 
     /// [`take`](Self::take) with the learning rate multiplied by `share`.

@@ -317,18 +317,6 @@ pub(crate) fn multiply_left_transposed<T: Real>(
     T::multiply_rows(out, a, [1, p], b, p, n, k);
 }
 
-/// Rows `first` and following of `a' b`, as many as `out` holds: `a` is `n x p`, `b` is `n x k`, row-major.
-pub(crate) fn rows_of_left_transposed<T: Real>(
-    out: &mut [T],
-    first: usize,
-    (a, b): (&[T], &[T]),
-    n: usize,
-    p: usize,
-    k: usize,
-) {
-    T::multiply_rows(out, &a[first..], [1, p], b, out.len() / k, n, k);
-}
-
 /// `out = a b'`, all row-major: `a` is `k x p`, `b` is `n x p`.
 pub fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: usize, p: usize) {
     matmul(

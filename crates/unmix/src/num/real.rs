@@ -70,6 +70,7 @@ pub(crate) mod private {
 pub trait Real:
     private::Field
     + super::tanh::Elementary
+    + super::draws::Drawn
     + super::tile::Tiles
     + std::ops::Add<Output = Self>
     + std::ops::Sub<Output = Self>

@@ -46,10 +46,24 @@ struct Steps {
 #[inline(always)]
 unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, const WHOLE: bool>(
     a: *const T,
+    b: *const T,
+    steps: Steps,
+) -> [[V; COLUMNS]; ROWS] {
+    // SAFETY: the same conditions.
+    unsafe { add_tile::<T, V, ROWS, COLUMNS, WHOLE>([[V::zero(); COLUMNS]; ROWS], a, b, steps) }
+}
+
+/// A [`tile`] whose sums begin with `sums`.
+///
+/// # Safety
+/// Every number that `steps` lead to lies within what `a` and `b` point to.
+#[inline(always)]
+unsafe fn add_tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, const WHOLE: bool>(
+    mut sums: [[V; COLUMNS]; ROWS],
+    a: *const T,
     mut b: *const T,
     steps: Steps,
 ) -> [[V; COLUMNS]; ROWS] {
-    let mut sums = [[V::zero(); COLUMNS]; ROWS];
     let last = V::first(steps.last);
     let mut rows = [a; ROWS];
     for (i, row) in rows.iter_mut().enumerate() {
@@ -131,6 +145,10 @@ macro_rules! tiles {
 
 #[macro_use]
 mod panels;
+#[macro_use]
+mod packed;
+
+pub(crate) use packed::Terms;
 
 /// Products by tiles, for both types of number.
 ///
@@ -160,6 +178,11 @@ pub trait Tiles: Sized {
         terms: usize,
         k: usize,
     );
+
+    /// `out = a1 b1 + a2 b2 + ...`, the sums of all [`Terms`]: `out` is `m x k`, row-major, and every `b` has `k` columns, in panels of
+    /// which the last is filled up. Each entry is one sum, in the order of the terms. Panels that begin at a multiple of 64 bytes
+    /// ([`Panels`](super::Panels)) are faster.
+    fn multiply_packed(out: &mut [Self], terms: &[Terms<'_, Self>], m: usize, k: usize);
 
     /// `total += a' b`, row-major: `a` is `n x k`, `b` is `n x p` and `total` is `k x p`. The product is computed in this type, the total
     /// in double precision.
@@ -242,6 +265,7 @@ macro_rules! products {
             }
 
             panel_products!($t, $v);
+            packed_product!($t, $v);
 
             /// Passes on the tiles of `a b`, `m x k`; `a` as in [`multiply_rows`](Tiles::multiply_rows).
             #[inline(always)]
@@ -405,6 +429,9 @@ macro_rules! by_processor {
                 k: usize,
             ) {
                 best!($plain, $avx2, $avx512, multiply_rows(out, a, step, b, m, terms, k))
+            }
+            fn multiply_packed(out: &mut [$t], terms: &[Terms<'_, $t>], m: usize, k: usize) {
+                best!($plain, $avx2, $avx512, multiply_packed(out, terms, m, k))
             }
             fn add_cross_rows(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, p: usize) {
                 best!($plain, $avx2, $avx512, add_cross_rows(total, a, b, n, k, p))

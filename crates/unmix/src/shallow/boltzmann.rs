@@ -5,13 +5,16 @@
 //! -dlog p(x)/dW ~ P(h | x_t) x_t' - P(h | x) x'            x_t: t steps of Gibbs sampling from x
 //! ```
 
-use super::products::{SLICE, column_sums, least_parts, left_transposed};
+use super::products::{
+    Slices, Weights, add_differences, both, gradient, least_parts, pack_slice, shifted_distance, slice_rows,
+    total,
+};
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
-use crate::num::{Real, draws, kernel, tanh};
+use crate::num::{Real, draws, tanh};
 use rayon::prelude::*;
 
 /// Random streams of hidden and of visible units.
@@ -34,10 +37,10 @@ pub struct BoltzmannTraining {
 }
 
 impl BoltzmannTraining {
-    /// The first number of the draws of a row in a step, which are `width` in number.
-    fn first(&self, epoch: u64, row: u64, step: usize, width: u64) -> u64 {
+    /// The number of the draws of a row in a step.
+    fn draw(&self, epoch: u64, row: u64, step: usize) -> u64 {
         let row = epoch.wrapping_mul(self.n_rows).wrapping_add(row);
-        row.wrapping_mul(self.n_steps as u64).wrapping_add(step as u64).wrapping_mul(width)
+        row.wrapping_mul(self.n_steps as u64).wrapping_add(step as u64)
     }
 }
 
@@ -45,30 +48,43 @@ impl BoltzmannTraining {
 /// the encoder holds `W'`, `bias` that of the hidden and `offset` that of the visible units.
 pub struct BoltzmannLearner<T: Real> {
     how: BoltzmannTraining,
+    /// Standard deviations of the visible units: 0 in columns that do not vary.
+    deviations: Vec<T>,
     gradient: LayerWeights<T>,
-    /// Probabilities of the hidden units given the rows, and given the end of the chain.
+    /// `W'`, and its transpose.
+    up: Weights<T>,
+    down: Weights<T>,
+    /// Probabilities of the hidden units given the rows, and given the end of the chain; also packed, the first times `-1 / n`, the
+    /// second times `1 / n`.
     given: Vec<T>,
     ended: Vec<T>,
+    packed: [Slices<T>; 2],
     hidden: Vec<T>,
     /// The visible units at the end of the chain.
     visible: Vec<T>,
     losses: Vec<f64>,
-    scratch: LayerWeights<T>,
+    /// Sums of the differences of the hidden units, and of the visible units, by slices.
+    sums: Vec<f64>,
 }
 
 impl<T: Real> BoltzmannLearner<T> {
     /// For weights of the same sizes as `like`.
     pub fn new(how: BoltzmannTraining, like: &LayerWeights<T>) -> Self {
         let empty = Vec::new;
+        let deviations = how.varies.iter().map(|varies| T::from_f64(f64::from(*varies))).collect();
         Self {
             how,
+            deviations,
             gradient: like.clone(),
+            up: Weights::new(),
+            down: Weights::new(),
             given: empty(),
             ended: empty(),
+            packed: [Slices::new(), Slices::new()],
             hidden: empty(),
             visible: empty(),
             losses: Vec::new(),
-            scratch: like.clone(),
+            sums: Vec::new(),
         }
     }
 
@@ -77,23 +93,44 @@ impl<T: Real> BoltzmannLearner<T> {
         &self.gradient
     }
 
-    /// Runs the chains of a batch; returns the mean squared error of the means of their first step.
-    fn chains(&mut self, weights: &LayerWeights<T>, batch: &Batch<'_, T>) -> f64 {
+    /// Runs the chains of a batch by slices of `rows` rows; returns the mean squared error of the means of their first step.
+    fn chains(&mut self, weights: &LayerWeights<T>, batch: &Batch<'_, T>, rows: usize) -> f64 {
         let (m, p, n) = (weights.n_units(), weights.n_features(), batch.rows.len());
         for (buffer, width) in
             [(&mut self.given, m), (&mut self.ended, m), (&mut self.hidden, m), (&mut self.visible, p)]
         {
             buffer.resize(n * width, T::default());
         }
-        self.losses.resize(n.div_ceil(SLICE), 0.0);
-        let (how, epoch) = (&self.how, batch.position.epoch);
-        let units = self.given.par_chunks_mut(SLICE * m).zip(self.ended.par_chunks_mut(SLICE * m));
-        let drawn = self.hidden.par_chunks_mut(SLICE * m).zip(self.visible.par_chunks_mut(SLICE * p));
-        let rows = batch.x.par_chunks(SLICE * p).zip(batch.rows.par_chunks(SLICE));
-        let slices = units.zip(drawn).zip(rows).zip(self.losses.par_iter_mut());
-        let least = least_parts((1 + 2 * how.n_steps) * n * m * p);
-        slices.with_min_len(least).for_each(|((((given, ended), (hidden, visible)), (x, numbers)), loss)| {
-            *loss = chain(how, weights, (epoch, numbers, x), Buffers { given, ended, hidden, visible });
+        self.losses.resize(n.div_ceil(rows), 0.0);
+        self.sums.clear();
+        self.sums.resize(n.div_ceil(rows) * (m + p), 0.0);
+        self.packed.iter_mut().for_each(|packed| packed.resize(n, m));
+        let (up, down) = (&mut self.up, &mut self.down);
+        both(m * p, || up.pack(&weights.encoder, m), || down.pack_transposed(&weights.encoder, m));
+        let chain = Chain {
+            how: &self.how,
+            weights,
+            up: &self.up,
+            down: &self.down,
+            deviations: &self.deviations,
+            epoch: batch.position.epoch,
+        };
+        let [first, last] = &mut self.packed;
+        let units = self.given.par_chunks_mut(rows * m).zip(self.ended.par_chunks_mut(rows * m));
+        let drawn = self.hidden.par_chunks_mut(rows * m).zip(self.visible.par_chunks_mut(rows * p));
+        let packed = first.each_mut(rows, m).zip(last.each_mut(rows, m));
+        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
+        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + p));
+        let slices = units.zip(drawn).zip(packed).zip(given).zip(results);
+        let least = least_parts((1 + 2 * self.how.n_steps) * n * m * p);
+        slices.with_min_len(least).for_each(|((((units, drawn), packed), (x, numbers)), (loss, sums))| {
+            let ((given, ended), (hidden, visible)) = (units, drawn);
+            *loss = chain.run(numbers, x, Buffers { given, ended, hidden, visible });
+            pack_slice(packed.0, given, m, T::from_f64(-1.0 / n as f64));
+            pack_slice(packed.1, ended, m, T::from_f64(1.0 / n as f64));
+            let (of_units, of_columns) = sums.split_at_mut(m);
+            add_differences(of_units, ended, given);
+            add_differences(of_columns, visible, x);
         });
         self.losses.iter().sum::<f64>() / n as f64
     }
@@ -107,58 +144,45 @@ struct Buffers<'b, T> {
     visible: &'b mut [T],
 }
 
-/// The chains of the rows `x`, which have these numbers in this epoch; returns the sum of their squared errors.
-fn chain<T: Real>(
-    how: &BoltzmannTraining,
-    weights: &LayerWeights<T>,
-    (epoch, numbers, x): (u64, &[u64], &[T]),
-    to: Buffers<'_, T>,
-) -> f64 {
-    let (m, p, n) = (weights.n_units(), weights.n_features(), numbers.len());
-    let (of_hidden, of_visible) = (Stream::new(how.seed, HIDDEN), Stream::new(how.seed, VISIBLE));
-    probabilities(weights, x, to.given);
-    let mut loss = 0.0;
-    for step in 0..how.n_steps {
-        let probabilities_now = if step == 0 { &*to.given } else { &*to.ended };
-        let each = to.hidden.chunks_exact_mut(m).zip(probabilities_now.chunks_exact(m)).zip(numbers);
-        each.for_each(|((h, of), row)| {
-            draws::bernoulli(of_hidden, how.first(epoch, *row, step, m as u64), of, h)
-        });
-        kernel::product_by_rows(to.visible, to.hidden, &weights.encoder, n, p, m);
-        for ((v, x), row) in to.visible.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers) {
-            v.iter_mut().zip(&weights.offset).for_each(|(v, c)| *v += *c);
-            if step == 0 {
-                loss += v.iter().zip(x).map(|(v, x)| (v.to_f64() - x.to_f64()).powi(2)).sum::<f64>();
+/// What the chains of all rows of a batch share.
+struct Chain<'c, T: Real> {
+    how: &'c BoltzmannTraining,
+    weights: &'c LayerWeights<T>,
+    up: &'c Weights<T>,
+    down: &'c Weights<T>,
+    deviations: &'c [T],
+    epoch: u64,
+}
+
+impl<T: Real> Chain<'_, T> {
+    /// The chains of the rows `x`, which have these numbers in this epoch; returns the sum of their squared errors.
+    fn run(&self, numbers: &[u64], x: &[T], to: Buffers<'_, T>) -> f64 {
+        let (how, m, p) = (self.how, self.weights.n_units(), self.weights.n_features());
+        let (of_hidden, of_visible) = (Stream::new(how.seed, HIDDEN), Stream::new(how.seed, VISIBLE));
+        self.probabilities(x, to.given);
+        let mut loss = 0.0;
+        for step in 0..how.n_steps {
+            let probabilities_now = if step == 0 { &*to.given } else { &*to.ended };
+            let each = to.hidden.chunks_exact_mut(m).zip(probabilities_now.chunks_exact(m)).zip(numbers);
+            each.for_each(|((h, of), row)| {
+                draws::bernoulli(of_hidden, how.draw(self.epoch, *row, step), of, h);
+            });
+            self.down.product(to.visible, to.hidden, p);
+            let distance = shifted_distance(to.visible, &self.weights.offset, x);
+            loss += if step == 0 { distance } else { 0.0 };
+            for (v, row) in to.visible.chunks_exact_mut(p).zip(numbers) {
+                draws::add_normal(of_visible, how.draw(self.epoch, *row, step), self.deviations, v);
             }
-            // Columns that do not vary have no noise.
-            draws::add_normal(
-                of_visible,
-                how.first(epoch, *row, step, draws::draws_of_normal(p)),
-                1.0,
-                &how.varies,
-                v,
-            );
+            self.probabilities(to.visible, to.ended);
         }
-        probabilities(weights, to.visible, to.ended);
+        loss
     }
-    loss
-}
 
-/// `P(h = 1 | x)` of every row: `s(t) = (1 + tanh(t / 2)) / 2`.
-fn probabilities<T: Real>(weights: &LayerWeights<T>, x: &[T], to: &mut [T]) {
-    let (m, p, half) = (weights.n_units(), weights.n_features(), T::from_f64(0.5));
-    kernel::product(to, x, &weights.encoder, x.len() / p, p, m);
-    for row in to.chunks_exact_mut(m) {
-        row.iter_mut().zip(&weights.bias).for_each(|(t, b)| *t = half * (*t + *b));
-        tanh::tanh(row);
-        row.iter_mut().for_each(|t| *t = half + half * *t);
+    /// `P(h = 1 | x)` of every row.
+    fn probabilities(&self, x: &[T], to: &mut [T]) {
+        self.up.product(to, x, self.weights.n_units());
+        tanh::logistic(to, &self.weights.bias);
     }
-}
-
-/// `out = (end - begin) / n`.
-fn difference<T: Real>(out: &mut [T], end: &[T], begin: &[T], n: usize) {
-    let by = T::from_f64(1.0 / n as f64);
-    out.iter_mut().zip(end).zip(begin).for_each(|((to, a), b)| *to = by * (*a - *b));
 }
 
 impl<T: Real> Learner<T> for BoltzmannLearner<T> {
@@ -166,22 +190,15 @@ impl<T: Real> Learner<T> for BoltzmannLearner<T> {
 
     fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         let (m, p, n) = (state.n_units(), state.n_features(), batch.rows.len());
-        let loss = self.chains(state, batch);
-        let (to, end) = (&mut self.gradient, &mut self.scratch);
-        left_transposed(&mut end.encoder, &self.visible, &self.ended, n, p, m);
-        // The buffer of the result holds what is subtracted.
-        let mut begin = std::mem::take(&mut to.encoder);
-        left_transposed(&mut begin, batch.x, &self.given, n, p, m);
-        let by = T::from_f64(1.0 / n as f64);
-        begin.iter_mut().zip(&end.encoder).for_each(|(b, e)| *b = by * (*e - *b));
-        to.encoder = begin;
-        let mut sums = vec![T::default(); m.max(p)];
-        column_sums(&mut end.bias, &self.ended, m);
-        column_sums(&mut sums[..m], &self.given, m);
-        difference(&mut to.bias, &end.bias, &sums[..m], n);
-        column_sums(&mut end.offset, &self.visible, p);
-        column_sums(&mut sums[..p], batch.x, p);
-        difference(&mut to.offset, &end.offset, &sums[..p], n);
+        let rows = slice_rows(n);
+        let loss = self.chains(state, batch, rows);
+        let [first, last] = &self.packed;
+        let begin = first.terms(batch.x, (rows, p, m));
+        let terms: Vec<_> = begin.chain(last.terms(&self.visible, (rows, p, m))).collect();
+        let to = &mut self.gradient;
+        gradient(&mut to.encoder, &terms, m);
+        total(&mut to.bias, &self.sums, (m + p, 0), 1.0 / n as f64);
+        total(&mut to.offset, &self.sums, (m + p, m), 1.0 / n as f64);
         bounded(loss, p as f64, self.how.learning_rate, batch.position.epoch)
     }
 

@@ -4,8 +4,8 @@
 //! h = max(0, W x + b),    P(class | x) = softmax(V' h + c),    loss = -log P(label | x)
 //! ```
 
-use super::denoise::Corruption;
-use super::products::{SLICE, column_sums, least_parts, left_transposed};
+use super::denoise::{Corruption, keep_active, rectify};
+use super::products::{Slices, Weights, add_columns, gradient, least_parts, pack_slice, slice_rows, total};
 use super::weights::bounded;
 use crate::data::Batch;
 use crate::error::Result;
@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 
 /// Random stream of initial weights.
 const WEIGHTS: u64 = 0x636c_6173;
+
+/// Rows that one thread classifies at a time.
+const SLICE: usize = 32;
 
 /// Parameters of a classifier of one hidden layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,16 +120,16 @@ impl<T: Real> ClassifierWeights<T> {
 
     /// Codes of the rows, and the logarithms of the class probabilities up to a constant for each row.
     fn scores(&self, x: &[T], codes: &mut [T], scores: &mut [T]) {
-        let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
-        let n = x.len() / p;
-        kernel::product(codes, x, &self.encoder, n, p, m);
-        for row in codes.chunks_exact_mut(m) {
-            for (u, b) in row.iter_mut().zip(&self.bias) {
-                let sum = *u + *b;
-                *u = if sum > T::default() { sum } else { T::default() };
-            }
-        }
-        kernel::product(scores, codes, &self.output, n, m, c);
+        let (m, p) = (self.n_units(), self.n_features());
+        kernel::product(codes, x, &self.encoder, x.len() / p, p, m);
+        rectify(codes, &self.bias);
+        self.outputs(codes, scores);
+    }
+
+    /// The scores that belong to these codes.
+    fn outputs(&self, codes: &[T], scores: &mut [T]) {
+        let (m, c) = (self.n_units(), self.n_classes());
+        kernel::product(scores, codes, &self.output, codes.len() / m, m, c);
         for row in scores.chunks_exact_mut(c) {
             row.iter_mut().zip(&self.offset).for_each(|(s, o)| *s += *o);
         }
@@ -168,21 +171,42 @@ pub struct ClassifierTraining<'v, T> {
 pub struct ClassifierLearner<'v, T: Real> {
     how: ClassifierTraining<'v, T>,
     gradient: ClassifierWeights<T>,
-    varies: Vec<bool>,
+    /// Standard deviations of the noise of the columns.
+    deviations: Vec<T>,
+    /// `W'` and `V`.
+    up: Weights<T>,
+    back_up: Weights<T>,
     /// Corrupted rows, codes, gradients with respect to scores and to pre-activations.
     noisy: Vec<T>,
     codes: Vec<T>,
     scores: Vec<T>,
     back: Vec<T>,
+    /// The last two, packed.
+    packed: [Slices<T>; 2],
     losses: Vec<f64>,
+    /// Sums of the gradients with respect to pre-activations and to scores, by slices.
+    sums: Vec<f64>,
 }
 
 impl<'v, T: Real> ClassifierLearner<'v, T> {
     /// For weights of the same sizes as `like`.
     pub fn new(how: ClassifierTraining<'v, T>, like: &ClassifierWeights<T>) -> Self {
-        let varies = vec![true; like.n_features()];
+        let deviations = how.corruption.deviations(&vec![true; like.n_features()]);
         let (noisy, codes, scores, back) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { how, gradient: like.clone(), varies, noisy, codes, scores, back, losses: Vec::new() }
+        Self {
+            how,
+            gradient: like.clone(),
+            deviations,
+            up: Weights::new(),
+            back_up: Weights::new(),
+            noisy,
+            codes,
+            scores,
+            back,
+            packed: [Slices::new(), Slices::new()],
+            losses: Vec::new(),
+            sums: Vec::new(),
+        }
     }
 
     /// The gradient of the mean loss of the last batch.
@@ -190,31 +214,50 @@ impl<'v, T: Real> ClassifierLearner<'v, T> {
         &self.gradient
     }
 
-    /// Fills the buffers for a batch; returns the mean loss.
-    fn pass(&mut self, weights: &ClassifierWeights<T>, batch: &Batch<'_, T>) -> f64 {
+    /// Fills the buffers for a batch, by slices of `rows` rows; returns the mean loss.
+    fn pass(&mut self, weights: &ClassifierWeights<T>, batch: &Batch<'_, T>, rows: usize) -> f64 {
         let (m, p, c, n) = (weights.n_units(), weights.n_features(), weights.n_classes(), batch.rows.len());
         for (buffer, width) in
             [(&mut self.noisy, p), (&mut self.codes, m), (&mut self.scores, c), (&mut self.back, m)]
         {
             buffer.resize(n * width, T::default());
         }
-        self.losses.resize(n.div_ceil(SLICE), 0.0);
-        let (how, varies, share) = (&self.how, &self.varies, 1.0 / n as f64);
-        let rows = self.noisy.par_chunks_mut(SLICE * p).zip(self.scores.par_chunks_mut(SLICE * c));
-        let units = self.codes.par_chunks_mut(SLICE * m).zip(self.back.par_chunks_mut(SLICE * m));
-        let given = batch.x.par_chunks(SLICE * p).zip(batch.rows.par_chunks(SLICE));
-        let slices = rows.zip(units).zip(given).zip(self.losses.par_iter_mut());
+        self.packed[0].resize(n, c);
+        self.packed[1].resize(n, m);
+        self.losses.resize(n.div_ceil(rows), 0.0);
+        self.sums.clear();
+        self.sums.resize(n.div_ceil(rows) * (m + c), 0.0);
+        self.up.pack(&weights.encoder, m);
+        self.back_up.pack_transposed(&weights.output, c);
+        let (up, back_up) = (&self.up, &self.back_up);
+        let (how, deviations, share) = (&self.how, &self.deviations, 1.0 / n as f64);
+        let [of_scores, of_back] = &mut self.packed;
+        let of_rows = self.noisy.par_chunks_mut(rows * p).zip(self.scores.par_chunks_mut(rows * c));
+        let units = self.codes.par_chunks_mut(rows * m).zip(self.back.par_chunks_mut(rows * m));
+        let packed = of_scores.each_mut(rows, c).zip(of_back.each_mut(rows, m));
+        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
+        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + c));
+        let slices = of_rows.zip(units).zip(packed).zip(given).zip(results);
         let least = least_parts(n * m * (p + 2 * c));
-        slices.with_min_len(least).for_each(|((((noisy, scores), (codes, back)), (x, numbers)), loss)| {
+        slices.with_min_len(least).for_each(|((((of_rows, units), packed), (x, numbers)), (loss, sums))| {
+            let ((noisy, scores), (codes, back)) = (of_rows, units);
             let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);
-            each.for_each(|((out, x), row)| how.corruption.apply(batch.position.epoch, *row, x, varies, out));
-            weights.scores(noisy, codes, scores);
+            each.for_each(|((out, x), row)| {
+                how.corruption.apply(batch.position.epoch, *row, x, deviations, out);
+            });
+            up.product(codes, noisy, m);
+            rectify(codes, &weights.bias);
+            weights.outputs(codes, scores);
             let each = scores.chunks_exact_mut(c).zip(numbers);
             *loss =
                 each.map(|(scores, row)| softmax(scores, how.labels[*row as usize] as usize, share)).sum();
-            kernel::product_by_rows(back, scores, &weights.output, numbers.len(), m, c);
-            let inactive = back.iter_mut().zip(&*codes).filter(|(_, h)| **h == T::default());
-            inactive.for_each(|(g, _)| *g = T::default());
+            back_up.product(back, scores, m);
+            keep_active(back, codes);
+            pack_slice(packed.0, scores, c, T::from_f64(1.0));
+            pack_slice(packed.1, back, m, T::from_f64(1.0));
+            let (of_units, of_classes) = sums.split_at_mut(m);
+            add_columns(of_units, back);
+            add_columns(of_classes, scores);
         });
         self.losses.iter().sum::<f64>() / n as f64
     }
@@ -225,12 +268,13 @@ impl<T: Real> Learner<T> for ClassifierLearner<'_, T> {
 
     fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         let (m, p, c, n) = (state.n_units(), state.n_features(), state.n_classes(), batch.rows.len());
-        let loss = self.pass(state, batch);
-        let to = &mut self.gradient;
-        left_transposed(&mut to.encoder, &self.noisy, &self.back, n, p, m);
-        left_transposed(&mut to.output, &self.codes, &self.scores, n, m, c);
-        column_sums(&mut to.bias, &self.back, m);
-        column_sums(&mut to.offset, &self.scores, c);
+        let rows = slice_rows(n);
+        let loss = self.pass(state, batch, rows);
+        let ([scores, back], to) = (&self.packed, &mut self.gradient);
+        gradient(&mut to.encoder, &back.terms(&self.noisy, (rows, p, m)).collect::<Vec<_>>(), m);
+        gradient(&mut to.output, &scores.terms(&self.codes, (rows, m, c)).collect::<Vec<_>>(), c);
+        total(&mut to.bias, &self.sums, (m + c, 0), 1.0);
+        total(&mut to.offset, &self.sums, (m + c, m), 1.0);
         bounded(loss, 1.0, self.how.learning_rate, batch.position.epoch)
     }
 

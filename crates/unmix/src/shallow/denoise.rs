@@ -1,12 +1,15 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
-use super::products::{SLICE, add, column_sums, least_parts, left_transposed};
+use super::products::{
+    Slices, Weights, add_columns, both, gradient, least_parts, pack_slice, shifted_distance, slice_rows,
+    total,
+};
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
 use crate::num::random::Stream;
-use crate::num::{Real, draws, kernel, widest};
+use crate::num::{Real, draws, widest};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -39,19 +42,23 @@ pub struct Corruption {
 const CORRUPTED: u64 = 0x6461_6531;
 
 impl Corruption {
-    /// Writes the corrupted row `x`, number `row`, of epoch `epoch` into `out`. Constant columns get no normal noise.
-    pub(super) fn apply<T: Real>(&self, epoch: u64, row: u64, x: &[T], varies: &[bool], out: &mut [T]) {
+    /// The standard deviation of the noise of each column: constant columns have no noise.
+    pub(super) fn deviations<T: Real>(&self, varies: &[bool]) -> Vec<T> {
+        varies.iter().map(|varies| T::from_f64(if *varies { self.size } else { 0.0 })).collect()
+    }
+
+    /// Writes the corrupted row `x`, number `row`, of epoch `epoch` into `out`, for these [deviations](Self::deviations).
+    pub(super) fn apply<T: Real>(&self, epoch: u64, row: u64, x: &[T], deviations: &[T], out: &mut [T]) {
         if self.size == 0.0 {
             return out.copy_from_slice(x);
         }
         let (draws, number) =
             (Stream::new(self.seed, CORRUPTED), epoch.wrapping_mul(self.n_rows).wrapping_add(row));
         match self.noise {
-            Noise::Mask => draws::mask(draws, number.wrapping_mul(x.len() as u64), self.size, x, out),
+            Noise::Mask => draws::mask(draws, number, self.size, x, out),
             Noise::Gaussian => {
                 out.copy_from_slice(x);
-                let first = number.wrapping_mul(draws::draws_of_normal(x.len()));
-                draws::add_normal(draws, first, self.size, varies, out);
+                draws::add_normal(draws, number, deviations, out);
             }
         }
     }
@@ -71,30 +78,44 @@ pub struct DenoisingTraining {
 /// A denoising autoencoder in training, and buffers of one step. Rows have mean 0, and mean square 1 in each column or over all columns.
 pub struct DenoisingLearner<T: Real> {
     how: DenoisingTraining,
+    /// Standard deviations of the noise of the columns.
+    deviations: Vec<T>,
     gradient: LayerWeights<T>,
+    /// `W'`, `V` and `V'`; the last is `W'` if the weights are tied.
+    up: Weights<T>,
+    down: Weights<T>,
+    back_up: Weights<T>,
     /// Corrupted rows, codes, residuals and gradients with respect to pre-activations.
     noisy: Vec<T>,
     codes: Vec<T>,
     residual: Vec<T>,
     back: Vec<T>,
+    /// The last, and residuals, packed; codes instead of residuals if the weights are tied.
+    packed: [Slices<T>; 2],
     losses: Vec<f64>,
-    scratch: Vec<T>,
+    /// Sums of the gradients with respect to pre-activations, and of the residuals, by slices.
+    sums: Vec<f64>,
 }
 
 impl<T: Real> DenoisingLearner<T> {
     /// For weights of the same sizes as `like`.
     pub fn new(how: DenoisingTraining, like: &LayerWeights<T>) -> Self {
         let empty = Vec::new;
-        let scratch = if like.decoder.is_empty() { like.encoder.clone() } else { Vec::new() };
+        let deviations = how.corruption.deviations(&how.varies);
         Self {
             how,
+            deviations,
             gradient: like.clone(),
+            up: Weights::new(),
+            down: Weights::new(),
+            back_up: Weights::new(),
             noisy: empty(),
             codes: empty(),
             residual: empty(),
             back: empty(),
+            packed: [Slices::new(), Slices::new()],
             losses: Vec::new(),
-            scratch,
+            sums: Vec::new(),
         }
     }
 
@@ -103,28 +124,67 @@ impl<T: Real> DenoisingLearner<T> {
         &self.gradient
     }
 
-    /// Codes of the corrupted rows, residuals divided by the number of rows, and gradients with respect to pre-activations; returns
-    /// the mean loss.
-    fn pass(&mut self, weights: &LayerWeights<T>, batch: &Batch<'_, T>) -> f64 {
+    fn pack(&mut self, weights: &LayerWeights<T>) {
+        let (m, p) = (weights.n_units(), weights.n_features());
+        let (up, down, back_up) = (&mut self.up, &mut self.down, &mut self.back_up);
+        let pack_encoder = || up.pack(&weights.encoder, m);
+        match weights.decoder.is_empty() {
+            true => both(m * p, pack_encoder, || down.pack_transposed(&weights.encoder, m)),
+            false => {
+                let pack_decoder = || down.pack(&weights.decoder, p);
+                let turn_decoder = || back_up.pack_transposed(&weights.decoder, p);
+                both(m * p, pack_encoder, || both(m * p, pack_decoder, turn_decoder));
+            }
+        }
+    }
+
+    /// Codes of the corrupted rows, residuals divided by the number of rows, and gradients with respect to pre-activations, by slices of
+    /// `rows` rows; returns the mean loss.
+    fn pass(&mut self, weights: &LayerWeights<T>, batch: &Batch<'_, T>, rows: usize) -> f64 {
         let (m, p, n) = (weights.n_units(), weights.n_features(), batch.rows.len());
+        let tied = weights.decoder.is_empty();
         for (buffer, width) in
             [(&mut self.noisy, p), (&mut self.residual, p), (&mut self.codes, m), (&mut self.back, m)]
         {
             buffer.resize(n * width, T::default());
         }
-        self.losses.resize(n.div_ceil(SLICE), 0.0);
-        let how = &self.how;
-        let rows = self.noisy.par_chunks_mut(SLICE * p).zip(self.residual.par_chunks_mut(SLICE * p));
-        let units = self.codes.par_chunks_mut(SLICE * m).zip(self.back.par_chunks_mut(SLICE * m));
-        let given = batch.x.par_chunks(SLICE * p).zip(batch.rows.par_chunks(SLICE));
-        let slices = rows.zip(units).zip(given).zip(self.losses.par_iter_mut());
+        let second = if tied { m } else { p };
+        self.packed[0].resize(n, m);
+        self.packed[1].resize(n, second);
+        self.losses.resize(n.div_ceil(rows), 0.0);
+        self.sums.clear();
+        self.sums.resize(n.div_ceil(rows) * (m + p), 0.0);
+        self.pack(weights);
+        let pass = Pass {
+            weights,
+            up: &self.up,
+            down: &self.down,
+            back_up: if tied { &self.up } else { &self.back_up },
+            share: T::from_f64(1.0 / n as f64),
+        };
+        let (how, deviations, epoch) = (&self.how, &self.deviations, batch.position.epoch);
+        let [of_back, of_second] = &mut self.packed;
+        let noisy = self.noisy.par_chunks_mut(rows * p).zip(self.residual.par_chunks_mut(rows * p));
+        let units = self.codes.par_chunks_mut(rows * m).zip(self.back.par_chunks_mut(rows * m));
+        let packed = of_back.each_mut(rows, m).zip(of_second.each_mut(rows, second));
+        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
+        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + p));
+        let slices = noisy.zip(units).zip(packed).zip(given).zip(results);
         let least = least_parts(3 * n * m * p);
-        slices.with_min_len(least).for_each(|((((noisy, residual), (codes, back)), (x, numbers)), loss)| {
-            let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);
-            let epoch = batch.position.epoch;
-            each.for_each(|((out, x), row)| how.corruption.apply(epoch, *row, x, &how.varies, out));
-            *loss = slice(weights, x, n, Buffers { noisy, codes, residual, back });
-        });
+        slices.with_min_len(least).for_each(
+            |((((of_columns, units), packed), (x, numbers)), (loss, sums))| {
+                let ((noisy, residual), (codes, back)) = (of_columns, units);
+                let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);
+                each.for_each(|((out, x), row)| how.corruption.apply(epoch, *row, x, deviations, out));
+                *loss = pass.run(x, Buffers { noisy, codes, residual, back });
+                let one = T::from_f64(1.0);
+                pack_slice(packed.0, back, m, one);
+                pack_slice(packed.1, if tied { codes } else { residual }, second, one);
+                let (of_units, of_columns) = sums.split_at_mut(m);
+                add_columns(of_units, back);
+                add_columns(of_columns, residual);
+            },
+        );
         self.losses.iter().sum::<f64>() / n as f64
     }
 }
@@ -137,41 +197,62 @@ struct Buffers<'b, T> {
     back: &'b mut [T],
 }
 
-/// The pass over the rows `x` of a batch of `n`; returns the sum of their losses.
-fn slice<T: Real>(weights: &LayerWeights<T>, x: &[T], n: usize, to: Buffers<'_, T>) -> f64 {
-    let (m, p, zero) = (weights.n_units(), weights.n_features(), T::default());
-    let (rows, share, tied) = (x.len() / p, T::from_f64(1.0 / n as f64), weights.decoder.is_empty());
-    kernel::product(to.codes, to.noisy, &weights.encoder, rows, p, m);
+/// What the passes of all slices of a batch share.
+struct Pass<'c, T: Real> {
+    weights: &'c LayerWeights<T>,
+    up: &'c Weights<T>,
+    down: &'c Weights<T>,
+    back_up: &'c Weights<T>,
+    /// The inverse of the number of rows of the batch.
+    share: T,
+}
+
+impl<T: Real> Pass<'_, T> {
+    /// The pass over the rows `x`; returns the sum of their losses.
+    fn run(&self, x: &[T], to: Buffers<'_, T>) -> f64 {
+        let (m, p, share) = (self.weights.n_units(), self.weights.n_features(), self.share);
+        self.up.product(to.codes, to.noisy, m);
+        rectify(to.codes, &self.weights.bias);
+        self.down.product(to.residual, to.codes, p);
+        let loss = shifted_distance(to.residual, &self.weights.offset, x);
+        widest(
+            #[inline(always)]
+            || to.residual.iter_mut().zip(x).for_each(|(e, x)| *e = share * (*e - *x)),
+        );
+        self.back_up.product(to.back, to.residual, m);
+        keep_active(to.back, to.codes);
+        loss
+    }
+}
+
+/// `max(0, x + b)` for every row of `codes` and the number `b` of its column, in place.
+pub(super) fn rectify<T: Real>(codes: &mut [T], bias: &[T]) {
+    let zero = T::default();
     widest(
         #[inline(always)]
         || {
-            for row in to.codes.chunks_exact_mut(m) {
-                for (u, b) in row.iter_mut().zip(&weights.bias) {
+            for row in codes.chunks_exact_mut(bias.len()) {
+                for (u, b) in row.iter_mut().zip(bias) {
                     let sum = *u + *b;
                     *u = if sum > zero { sum } else { zero };
                 }
             }
         },
     );
-    match tied {
-        true => kernel::product_by_rows(to.residual, to.codes, &weights.encoder, rows, p, m),
-        false => kernel::product(to.residual, to.codes, &weights.decoder, rows, m, p),
-    }
-    let mut loss = 0.0;
-    for (residual, x) in to.residual.chunks_exact_mut(p).zip(x.chunks_exact(p)) {
-        for ((e, c), x) in residual.iter_mut().zip(&weights.offset).zip(x) {
-            *e = *e + *c - *x;
-        }
-        loss += kernel::sum_of_squares(residual);
-        residual.iter_mut().for_each(|e| *e *= share);
-    }
-    match tied {
-        true => kernel::product(to.back, to.residual, &weights.encoder, rows, p, m),
-        false => kernel::product_by_rows(to.back, to.residual, &weights.decoder, rows, m, p),
-    }
-    let inactive = to.back.iter_mut().zip(&*to.codes).filter(|(_, h)| **h == zero);
-    inactive.for_each(|(g, _)| *g = zero);
-    loss
+}
+
+/// Sets the gradient with respect to the pre-activation to 0 where the code is 0.
+pub(super) fn keep_active<T: Real>(back: &mut [T], codes: &[T]) {
+    let zero = T::default();
+    widest(
+        #[inline(always)]
+        || {
+            for (g, h) in back.iter_mut().zip(codes) {
+                let kept = *g;
+                *g = if *h == zero { zero } else { kept };
+            }
+        },
+    );
 }
 
 impl<T: Real> Learner<T> for DenoisingLearner<T> {
@@ -181,18 +262,24 @@ impl<T: Real> Learner<T> for DenoisingLearner<T> {
 
     fn gradient(&mut self, state: &mut Self::State, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         let (m, p, n) = (state.n_units(), state.n_features(), batch.rows.len());
-        let loss = self.pass(state, batch);
-        let to = &mut self.gradient;
-        left_transposed(&mut to.encoder, &self.noisy, &self.back, n, p, m);
+        let rows = slice_rows(n);
+        let loss = self.pass(state, batch, rows);
+        let ([back, second], to) = (&self.packed, &mut self.gradient);
+        let of_encoder = back.terms(&self.noisy, (rows, p, m));
         match state.decoder.is_empty() {
             true => {
-                left_transposed(&mut self.scratch, &self.residual, &self.codes, n, p, m);
-                add(&mut to.encoder, &self.scratch);
+                let both: Vec<_> = of_encoder.chain(second.terms(&self.residual, (rows, p, m))).collect();
+                gradient(&mut to.encoder, &both, m);
             }
-            false => left_transposed(&mut to.decoder, &self.codes, &self.residual, n, m, p),
+            false => {
+                let of_encoder: Vec<_> = of_encoder.collect();
+                let of_decoder: Vec<_> = second.terms(&self.codes, (rows, m, p)).collect();
+                let (encoder, decoder) = (&mut to.encoder, &mut to.decoder);
+                both(n * m * p, || gradient(encoder, &of_encoder, m), || gradient(decoder, &of_decoder, p));
+            }
         }
-        column_sums(&mut to.bias, &self.back, m);
-        column_sums(&mut to.offset, &self.residual, p);
+        total(&mut to.bias, &self.sums, (m + p, 0), 1.0);
+        total(&mut to.offset, &self.sums, (m + p, m), 1.0);
         bounded(loss, p as f64, self.how.learning_rate, batch.position.epoch)
     }
 

@@ -1,36 +1,179 @@
-//! Products of matrices whose parts are divided among threads.
+//! Products of matrices, and sums of columns, whose parts are divided among threads.
+//!
+//! The second factor of every product is packed in panels: weights once for all rows of a batch, codes by the thread that computed them.
 
-use crate::num::{Real, kernel};
+use crate::num::{Panels, Real, Terms, pack, simd::CELL, widest};
 use rayon::prelude::*;
 
-/// Rows of a batch that one thread processes at a time.
-pub(super) const SLICE: usize = 32;
+/// Most rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
+const SLICE: usize = 64;
+/// Rows of a batch up to which it is one slice.
+const WHOLE: usize = 32;
 /// Rows of a gradient that one thread computes at a time.
-const PART: usize = 32;
+const PART: usize = 64;
 /// Multiplications below which a product stays on one thread: waking the others takes longer.
 const SMALL: usize = 1 << 18;
+/// Numbers of a matrix that one thread packs at a time.
+const PACKED: usize = 1 << 14;
+
+/// Rows that one thread processes at a time, of a batch of `n`: an even number of equal slices, of whole tiles of eight rows.
+pub(super) fn slice_rows(n: usize) -> usize {
+    match n {
+        0..=WHOLE => n.max(1),
+        _ => n.div_ceil(n.div_ceil(SLICE).next_multiple_of(2)).next_multiple_of(8),
+    }
+}
 
 /// The least number of parts of a thread, for products of `work` multiplications.
 pub(super) fn least_parts(work: usize) -> usize {
     if work < SMALL { usize::MAX } else { 1 }
 }
 
-/// `out = a' b`: `a` is `n x p`, `b` is `n x k`, `out` is `p x k`, row-major, on the threads of the current pool.
-pub(super) fn left_transposed<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
-    let parts = out.par_chunks_mut(PART * k).with_min_len(least_parts(n * p * k)).enumerate();
-    parts.for_each(|(number, out)| kernel::rows_of_left_transposed(out, number * PART, (a, b), n, p, k));
-}
-
-/// `out += a`.
-pub(super) fn add<T: Real>(out: &mut [T], a: &[T]) {
-    out.iter_mut().zip(a).for_each(|(s, x)| *s += *x);
-}
-
-/// Sums of the columns of `a`, of `k` columns, in double precision.
-pub(super) fn column_sums<T: Real>(out: &mut [T], a: &[T], k: usize) {
-    let mut sums = vec![0.0f64; k];
-    for row in a.chunks_exact(k) {
-        sums.iter_mut().zip(row).for_each(|(s, x)| *s += x.to_f64());
+/// Does both, side by side if their `work`, in multiplications or numbers that are moved, is worth waking a thread.
+pub(super) fn both(work: usize, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+    if work < PACKED {
+        one();
+        return other();
     }
-    out.iter_mut().zip(sums).for_each(|(to, s)| *to = T::from_f64(s));
+    rayon::join(one, other);
+}
+
+/// A matrix of weights, as products of several slices read it.
+pub(super) struct Weights<T>(Panels<T>);
+
+impl<T: Real> Weights<T> {
+    pub(super) fn new() -> Self {
+        Self(Panels::default())
+    }
+
+    /// The matrix `w`, row-major with `k` columns.
+    pub(super) fn pack(&mut self, w: &[T], k: usize) {
+        let n = w.len() / k;
+        self.0.resize(n, k);
+        let some = (PACKED / (n * T::lanes()).max(1)).max(1) * T::lanes();
+        let parts = self.0.numbers_mut().par_chunks_mut((n * some).max(1)).enumerate();
+        parts.for_each(|(part, out)| pack(out, w, k, part * some, T::from_f64(1.0)));
+    }
+
+    /// The transpose of the matrix `w`, row-major with `k` columns.
+    pub(super) fn pack_transposed(&mut self, w: &[T], k: usize) {
+        self.0.resize(k, w.len() / k);
+        let some = (PACKED / (k * T::lanes()).max(1)).max(1) * T::lanes();
+        let parts =
+            self.0.numbers_mut().par_chunks_mut((k * some).max(1)).zip(w.par_chunks((k * some).max(1)));
+        parts.for_each(|(out, w)| crate::num::pack_transposed(out, w, k));
+    }
+
+    /// `out = a w`: `out` has `k` columns.
+    pub(super) fn product(&self, out: &mut [T], a: &[T], k: usize) {
+        let n = out.len() / k;
+        let terms =
+            Terms { a, step: [a.len() / n.max(1), 1], b: self.0.numbers(), count: a.len() / n.max(1) };
+        T::multiply_packed(out, &[terms], n, k);
+    }
+}
+
+/// A matrix with a row for each row of a batch, packed by slices: the second factor of a gradient.
+pub(super) struct Slices<T>(Panels<T>);
+
+impl<T: Real> Slices<T> {
+    pub(super) fn new() -> Self {
+        Self(Panels::default())
+    }
+
+    /// Space for `n` rows of `k` numbers.
+    pub(super) fn resize(&mut self, n: usize, k: usize) {
+        self.0.resize(n, k);
+    }
+
+    /// The slices of `rows` rows each.
+    pub(super) fn each_mut(&mut self, rows: usize, k: usize) -> rayon::slice::ChunksMut<'_, T> {
+        self.0.numbers_mut().par_chunks_mut(rows * Panels::<T>::padded(k))
+    }
+
+    /// The terms of `a' b`, for this matrix as `b` of `k` columns, and `a`, row-major with `p` columns.
+    pub(super) fn terms<'s>(
+        &'s self,
+        a: &'s [T],
+        (rows, p, k): (usize, usize, usize),
+    ) -> impl Iterator<Item = Terms<'s, T>> {
+        let slices = a.chunks(rows * p).zip(self.0.numbers().chunks(rows * Panels::<T>::padded(k)));
+        slices.map(move |(a, b)| Terms { a, step: [1, p], b, count: a.len() / p })
+    }
+}
+
+/// Packs a slice of rows times `by`.
+pub(super) fn pack_slice<T: Real>(out: &mut [T], x: &[T], k: usize, by: T) {
+    pack(out, x, k, 0, by);
+}
+
+/// `out = a1' b1 + a2' b2 + ...`, row-major with `k` columns, on the threads of the current pool. Every entry is one sum.
+pub(super) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize) {
+    let work = out.len() * terms.iter().map(|t| t.count).sum::<usize>();
+    let parts = out.par_chunks_mut(PART * k).with_min_len(least_parts(work)).enumerate();
+    parts.for_each(|(part, out)| {
+        let first = |t: &Terms<'_, T>| (part * PART * t.step[0]).min(t.a.len());
+        let terms: Vec<_> = terms.iter().map(|t| Terms { a: &t.a[first(t)..], ..*t }).collect();
+        T::multiply_packed(out, &terms, out.len() / k, k);
+    });
+}
+
+/// `sums += ` the sums of the columns of `a`.
+pub(super) fn add_columns<T: Real>(sums: &mut [f64], a: &[T]) {
+    widest(
+        #[inline(always)]
+        || {
+            for row in a.chunks_exact(sums.len()) {
+                sums.iter_mut().zip(row).for_each(|(s, x)| *s += x.to_f64());
+            }
+        },
+    );
+}
+
+/// `sums += ` the sums of the columns of `end - begin`.
+pub(super) fn add_differences<T: Real>(sums: &mut [f64], end: &[T], begin: &[T]) {
+    let k = sums.len();
+    widest(
+        #[inline(always)]
+        || {
+            for (end, begin) in end.chunks_exact(k).zip(begin.chunks_exact(k)) {
+                let each = sums.iter_mut().zip(end).zip(begin);
+                each.for_each(|((s, e), b)| *s += e.to_f64() - b.to_f64());
+            }
+        },
+    );
+}
+
+/// `out = by * ` the totals of the sums of all slices, which `sums` holds one after the other: of `width` numbers each, those from `first`
+/// on.
+pub(super) fn total<T: Real>(out: &mut [T], sums: &[f64], (width, first): (usize, usize), by: f64) {
+    for (c, to) in out.iter_mut().enumerate() {
+        *to = T::from_f64(by * sums.iter().skip(first + c).step_by(width).sum::<f64>());
+    }
+}
+
+/// `rows[i] += offset`, and the sum of squares of `rows - x`.
+pub(super) fn shifted_distance<T: Real>(rows: &mut [T], offset: &[T], x: &[T]) -> f64 {
+    let (mut lanes, mut rest) = ([0.0; CELL], 0.0);
+    widest(
+        #[inline(always)]
+        || {
+            for (row, x) in rows.chunks_exact_mut(offset.len()).zip(x.chunks_exact(offset.len())) {
+                let ((row, left), (x, x_left)) = (row.as_chunks_mut::<CELL>(), x.as_chunks::<CELL>());
+                let (offset, offset_left) = offset.as_chunks::<CELL>();
+                for ((row, x), offset) in row.iter_mut().zip(x).zip(offset) {
+                    for l in 0..CELL {
+                        row[l] += offset[l];
+                        let d = (row[l] - x[l]).to_f64();
+                        lanes[l] += d * d;
+                    }
+                }
+                for ((v, x), c) in left.iter_mut().zip(x_left).zip(offset_left) {
+                    *v += *c;
+                    rest += (*v - *x).to_f64() * (*v - *x).to_f64();
+                }
+            }
+        },
+    );
+    lanes.iter().sum::<f64>() + rest
 }

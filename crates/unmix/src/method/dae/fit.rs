@@ -23,7 +23,7 @@ impl DenoisingAutoencoder {
             n_units: self.n_components,
             batch_size: self.batch_size,
             per_parameter: 12,
-            per_row: 2,
+            per_row: 4,
         };
         layer::check(METHOD.key, "a denoising autoencoder", rows, &size)?;
         let rows = &*rows;

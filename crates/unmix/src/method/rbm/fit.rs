@@ -26,7 +26,7 @@ impl GaussianRbm {
             n_units: self.n_components,
             batch_size: self.batch_size,
             per_parameter: 6,
-            per_row: 3,
+            per_row: 5,
         };
         layer::check(METHOD.key, "a restricted Boltzmann machine", rows, &size)?;
         let rows = &*rows;

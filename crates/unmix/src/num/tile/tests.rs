@@ -212,3 +212,65 @@ fn every_kind_of_vector_forms_the_same_sums() {
         );
     }
 }
+
+type Packed<T> = fn(&mut [T], &[Terms<'_, T>], usize, usize);
+
+/// The product of packed matrices for one kind of vector: of two pairs of factors, the first transposed, and of no terms.
+fn are_packed_sums<T: Copy + From<i8> + Into<f64>>(lanes: usize, product: Packed<T>) {
+    let s = Stream::new(9, lanes as u64);
+    let number = |i: usize| f64::from((s.uniform(i as u64) * 15.0) as i8 - 7);
+    let narrow = |x: &[f64]| x.iter().map(|&x| T::from(x as i8)).collect::<Vec<T>>();
+    for (n, more, m, k) in [
+        (1, 1, 1, 1),
+        (3, 2, 5, lanes + 1),
+        (7, 1, 8, 3 * lanes),
+        (5, 9, 17, 4 * lanes - 1),
+        (2, 3, 18, 2 * lanes),
+        (20, 11, 31, 5 * lanes + 2),
+    ] {
+        let (a, b): (Vec<f64>, Vec<f64>) =
+            ((0..n * m).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (c, d): (Vec<f64>, Vec<f64>) = (
+            (0..more * m).map(|i| number(5 * i + 2)).collect(),
+            (0..more * k).map(|i| number(7 * i + 3)).collect(),
+        );
+        let (first, second) = (narrow(&a), narrow(&c));
+        let (of_first, of_second) = (narrow(&panels(&b, n, k, lanes)), narrow(&panels(&d, more, k, lanes)));
+        let terms = [
+            Terms { a: &first, step: [1, m], b: &of_first, count: n },
+            Terms { a: &second, step: [more, 1], b: &of_second, count: more },
+        ];
+        let mut out = vec![T::from(9); m * k + 1];
+        product(&mut out, &terms, m, k);
+        for i in 0..m {
+            for j in 0..k {
+                let want: f64 = (0..n).map(|r| a[r * m + i] * b[r * k + j]).sum::<f64>()
+                    + (0..more).map(|r| c[i * more + r] * d[r * k + j]).sum::<f64>();
+                let got: f64 = out[i * k + j].into();
+                assert!(got == want, "{lanes} lanes, {m} x {k}: entry {i}, {j} is {got}, not {want}");
+            }
+        }
+        assert_eq!(out[m * k].into(), 9.0);
+        product(&mut out, &[], m, k);
+        assert!(out[..m * k].iter().all(|&x| x.into() == 0.0));
+    }
+}
+
+#[test]
+fn every_kind_of_vector_forms_the_same_sums_of_packed_matrices() {
+    are_packed_sums::<f64>(4, plain_f64::multiply_packed);
+    are_packed_sums::<f32>(4, plain_f32::multiply_packed);
+    are_packed_sums::<f64>(f64::lanes(), f64::multiply_packed);
+    are_packed_sums::<f32>(f32::lanes(), f32::multiply_packed);
+    #[cfg(target_arch = "x86_64")]
+    if f32::lanes() >= 8 {
+        // SAFETY: a processor with wider vectors has these, too.
+        are_packed_sums::<f64>(4, |out, terms, m, k| unsafe {
+            x86::avx2_f64::multiply_packed(out, terms, m, k)
+        });
+        // SAFETY: such a processor has these instructions, too.
+        are_packed_sums::<f32>(8, |out, terms, m, k| unsafe {
+            x86::avx2_f32::multiply_packed(out, terms, m, k)
+        });
+    }
+}

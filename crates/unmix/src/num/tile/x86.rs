@@ -1,6 +1,6 @@
 //! Vectors of x86 processors, and the products compiled for them.
 
-use super::{Steps, TilePosition, Vector, columns, panels, tile};
+use super::{Steps, Terms, TilePosition, Vector, add_tile, columns, panels, tile};
 use std::arch::x86_64::*;
 
 macro_rules! vector {
@@ -170,6 +170,15 @@ macro_rules! compiled {
                 k: usize,
             ) {
                 super::$products::multiply_rows(out, a, step, b, m, terms, k)
+            }
+            #[target_feature(enable = $features)]
+            pub(in super::super) fn multiply_packed(
+                out: &mut [$t],
+                terms: &[super::Terms<'_, $t>],
+                m: usize,
+                k: usize,
+            ) {
+                super::$products::multiply_packed(out, terms, m, k)
             }
             #[target_feature(enable = $features)]
             pub(in super::super) fn add_cross_rows(
