@@ -9,7 +9,7 @@
 //!  4. units are sorted by use, and parameters are returned to the units of the rows; codes have no unit, so rows of any scale have the
 //!     same codes.
 //!
-//! **Cost** `5 m p` multiplications per row and epoch; memory: four numbers for each parameter. **Equals** the subspace of PCA, without
+//! **Cost** `5 m p` multiplications per row and epoch; memory: six numbers for each parameter. **Equals** the subspace of PCA, without
 //! corruption and if all codes are positive. **Fails** to find the same units with other seeds, and with more units than columns and little
 //! corruption it may learn to copy the columns.
 //!

@@ -11,7 +11,7 @@
 //!  4. units are sorted by use, and parameters are returned to the units of the rows; codes have no unit, so rows of any scale have the
 //!     same codes.
 //!
-//! **Cost** `(3 + 2 n_steps) m p` multiplications per row and epoch; memory: three numbers for each parameter. The likelihood is not computed,
+//! **Cost** `(3 + 2 n_steps) m p` multiplications per row and epoch; memory: four numbers for each parameter. The likelihood is not computed,
 //! because its normalisation is a sum over `2^m` states: the reported objective is the squared error of the first step of the chains,
 //! which training does not minimise. **Fails** where noise is much smaller than the spread of the columns: the model's noise has the variance of
 //! the column.
