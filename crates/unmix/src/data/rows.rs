@@ -358,6 +358,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Range of each of these columns over rows of non-zero weight. One pass over the rows, or over these columns alone.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
         match self.source.random() {
+            Some(random) if all_constant(random, columns) => Ok(vec![0.0; columns.len()]),
             Some(random) if random.by_columns() => {
                 columns.iter().map(|&j| self.spread_of_one(random, j)).collect()
             }
@@ -449,4 +450,14 @@ impl<'a, T: Real> Rows<'a, T> {
         };
         Ok(())
     }
+}
+
+/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are asked for are all zeros,
+/// and nothing has to be copied to see that.
+fn all_constant<T: Real>(random: &dyn RandomAccess<T>, columns: &[usize]) -> bool {
+    let n = random.n_rows();
+    let Some(numbers) = random.lend(0..n).filter(|numbers| !numbers.is_empty()) else { return false };
+    let mut rows = numbers.chunks_exact(numbers.len() / n as usize);
+    let Some(first) = rows.next() else { return false };
+    rows.all(|row| columns.iter().all(|&j| row[j] == first[j]))
 }

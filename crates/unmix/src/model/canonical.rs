@@ -50,20 +50,19 @@ fn sign_in_units(axis: &[f64], noise: Option<&[f64]>, eps: f64) -> f64 {
 ///
 /// Those of [`null_directions`](null::null_directions).
 pub(crate) fn completed_axes(
-    found: Matrix<f64>,
+    found: &Matrix<f64>,
     known: &Matrix<f64>,
     k: usize,
     noise: Option<&[f64]>,
     eps: f64,
 ) -> Result<Matrix<f64>> {
     let (kept, p) = (found.rows(), found.cols());
-    let mut all = found;
+    let mut numbers = Vec::with_capacity(k * p);
+    numbers.extend_from_slice(found.as_slice());
     if kept < k {
-        let more = null::null_directions(known, k - kept)?;
-        let mut numbers = all.into_vec();
-        numbers.extend_from_slice(more.as_slice());
-        all = Matrix::from_vec(k, p, numbers);
+        numbers.extend_from_slice(null::null_directions(known, k - kept)?.as_slice());
     }
+    let mut all = Matrix::from_vec(k, p, numbers);
     for i in 0..k {
         let sign = sign_in_units(all.row(i), noise, eps);
         // -0 and 0 are equal numbers but not equal bits.

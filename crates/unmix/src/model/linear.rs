@@ -25,8 +25,14 @@ impl Linear<'_> {
             Some(0.0) => 0.0,
             scale => self.axes[(i, j)] / scale.unwrap_or(1.0) / self.unit(j),
         };
-        let plain = Matrix::from_fn(p, k, entry);
-        self.turn.map_or_else(|| plain.clone(), |turn| factor::multiply(&plain, turn))
+        let plain = match self.scale.is_none() && self.noise.is_none() {
+            true => self.axes.transposed(),
+            false => Matrix::from_fn(p, k, entry),
+        };
+        match self.turn {
+            Some(turn) => factor::multiply(&plain, turn),
+            None => plain,
+        }
     }
 
     /// Decoder matrix `V' diag(scale) W' diag(noise)`, `m x p`, for orthonormal axes.
@@ -45,8 +51,14 @@ impl Linear<'_> {
 
     fn back(&self, rows: &Matrix<f64>) -> Matrix<f64> {
         let entry = |i: usize, j: usize| rows[(i, j)] * self.scale.map_or(1.0, |s| s[i]) * self.unit(j);
-        let plain = Matrix::from_fn(rows.rows(), rows.cols(), entry);
-        self.turn.map_or_else(|| plain.clone(), |turn| factor::multiply(&turn.transposed(), &plain))
+        let plain = match self.scale.is_none() && self.noise.is_none() {
+            true => rows.clone(),
+            false => Matrix::from_fn(rows.rows(), rows.cols(), entry),
+        };
+        match self.turn {
+            Some(turn) => factor::multiply(&turn.transposed(), &plain),
+            None => plain,
+        }
     }
 
     fn unit(&self, j: usize) -> f64 {

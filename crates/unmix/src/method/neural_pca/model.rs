@@ -17,7 +17,7 @@ impl NeuralPca {
         let share = (axes.n - 1.0) / axes.n;
         let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps(), true);
         let kept = canonical.axes.rows();
-        let components = completed_axes(canonical.axes, &axes.axes, k, None, dtype.eps())?;
+        let components = completed_axes(&canonical.axes, &axes.axes, k, None, dtype.eps())?;
         let mut variances: Vec<f64> = canonical.variances.iter().map(|v| v * share).collect();
         variances.resize(k, 0.0);
         let total = axes.total * share;

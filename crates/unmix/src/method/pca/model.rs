@@ -64,7 +64,7 @@ impl Pca {
         values.resize(k, 0.0);
         let kept = found.axes.clone().top_rows(kept);
         let noise_scale = found.noise_scale.as_deref();
-        let axes = completed_axes(kept.clone(), &kept, k, noise_scale, dtype.eps())?;
+        let axes = completed_axes(&kept, &kept, k, noise_scale, dtype.eps())?;
         let (total, degrees) = (found.total, found.n - 1.0);
         let each = |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).collect::<Vec<f64>>();
         let described = Described {

@@ -31,7 +31,7 @@ impl Estimate {
     pub(crate) fn tensors(&self, dtype: Dtype, more: Option<(&'static str, Tensor)>) -> Result<Tensors> {
         let k = self.variance.len();
         let noise_scale = self.unit.as_deref();
-        let axes = completed_axes(self.axes.clone(), &self.axes, k, noise_scale, dtype.eps())?;
+        let axes = completed_axes(&self.axes, &self.axes, k, noise_scale, dtype.eps())?;
         let each = |f: &dyn Fn(f64) -> f64| self.variance.iter().map(|&v| f(v)).collect::<Vec<f64>>();
         let described = Described {
             components: &axes,

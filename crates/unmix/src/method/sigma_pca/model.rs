@@ -114,7 +114,7 @@ impl SigmaPca {
     ) -> Result<Matrix<f64>> {
         let found = &ended.principal.spectrum;
         let axes = ended.principal.directions(&ended.solved.w);
-        completed_axes(axes, &found.axes, k, found.noise_scale.as_deref(), eps)
+        completed_axes(&axes, &found.axes, k, found.noise_scale.as_deref(), eps)
     }
 }
 
