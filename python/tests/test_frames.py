@@ -106,3 +106,18 @@ def test_array_and_interchange_protocols():
     model = PCA(2).fit(Interchange(PANDAS.reset_index(drop=True)))
     assert_array_equal(model.components_, expected)
     assert_array_equal(model.feature_names_in_, NAMES)
+
+
+def test_names_that_come_twice_are_numbered_as_in_a_file():
+    twice = PANDAS.set_axis(["height", "width", "height", "weight"], axis=1)
+    with pytest.warns(UserWarning, match="the column name 'height' comes more than once: .* are numbered, as 'height.1'"):
+        model = PCA(2).fit(twice)
+    assert list(model.feature_names_in_) == ["height", "width", "height.1", "weight"]
+    with pytest.warns(UserWarning, match="comes more than once"):
+        assert_array_equal(model.transform(twice), PCA(2).fit_transform(NUMBERS))
+
+
+def test_rows_that_are_the_columns_of_the_fit_get_a_hint_to_transpose():
+    model = PCA(2).fit(NUMBERS)
+    with pytest.raises(ValueError, match="X has 50 features, but PCA is expecting 4 features as input.*give X.T"):
+        model.transform(NUMBERS.T)

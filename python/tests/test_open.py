@@ -184,3 +184,20 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
     ]:
         assert made.report_.to_dict()["invocation"] == text
     assert json.loads(json.dumps(pca.report_.to_dict()))["invocation"] == call
+
+
+def test_a_transposed_table_has_the_names_in_its_column_of_text(tmp_path):
+    path = tmp_path / "genes.csv"
+    path.write_text("gene,cell1,cell2,cell3\nBRCA1,1,2,3\nTP53,4,5,9\n")
+    for settings in [{"drop": "gene"}, {}]:
+        rows = unmix.open(path, transpose=True, **settings)
+        assert (rows.shape, rows.names) == ((3, 2), ["BRCA1", "TP53"])
+    model = PCA(1).fit(unmix.open(path, transpose=True))
+    assert model._model.feature_names == ["BRCA1", "TP53"]
+
+
+def test_a_folder_stands_for_its_tables(tmp_path):
+    for i in range(3):
+        (tmp_path / f"part{i}.csv").write_text(f"a,b\n{i},1\n{i},2\n")
+    assert unmix.open(tmp_path).shape == (6, 2)
+    assert unmix.open(tmp_path, columns="a").read().ravel().tolist() == [0, 0, 1, 1, 2, 2]

@@ -112,6 +112,24 @@ def _weights(sample_weight, rows):
     return weights.tolist()
 
 
+def _with_distinct_columns(X):
+    """A pandas frame whose column names are distinct: one that comes again gets a number, as in a file."""
+    columns = getattr(X, "columns", None)
+    if not hasattr(X, "iloc") or columns is None or columns.is_unique or not all(isinstance(name, str) for name in columns):
+        return X
+    taken, names, written, first = set(), [], set(columns), None
+    for column in columns:
+        name, again = column, 0
+        while name in taken or (again and name in written):
+            again += 1
+            name = f"{column}.{again}"
+        first = first or ((column, name) if again else None)
+        taken.add(name)
+        names.append(name)
+    warn(f"the column name '{first[0]}' comes more than once: the columns that repeat a name are numbered, as '{first[1]}'")
+    return X.set_axis(names, axis=1)
+
+
 class Input:
     """Conversion of rows and codes for estimators."""
 
@@ -138,8 +156,10 @@ class Input:
             from pandas.api.interchange import from_dataframe
 
             X = from_dataframe(X)
+        X = _with_distinct_columns(X)
         if not reset:
             X = self._known_columns(X)
+            self._refuse_transposed(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         return validate_data(
             self,
@@ -162,6 +182,16 @@ class Input:
             attributes["n_features_in_"] = X.shape[1]
             return True
         return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
+
+    def _refuse_transposed(self, X):
+        """Refuse rows of another width that has the columns of the fit as its rows."""
+        need, shape = vars(self).get("n_features_in_"), getattr(X, "shape", ())
+        if len(shape) == 2 and shape[0] == need != shape[1]:
+            name = type(self).__name__
+            raise ValueError(
+                f"X has {shape[1]} features, but {name} is expecting {need} features as input. "
+                f"X has {need} rows: if these are the columns of the fit, give X.T"
+            )
 
     def _known_columns(self, X):
         """Drop the columns of a frame that the model was not fitted on, if it has all the others."""

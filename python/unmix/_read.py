@@ -263,7 +263,8 @@ def open(
     ----------
     path : path or list of paths
         ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.parquet``, Arrow, ``.safetensors``, idx, ``.wav``, images
-        or a folder of images, many of them also as ``.gz``. Several files are concatenated as rows in the given order; ``.wav``
+        or a folder of images or of tables of one format, many of them also as ``.gz``. Pictures are read as 0 to 1, sound as -1 to 1,
+        arrays and tables as they are stored. Several files are concatenated as rows in the given order; ``.wav``
         files are channels of one recording. Patterns such as ``"part-*.npy"`` stand for the matching files, in order of their names.
         The index of a pandas table is left out, with a warning, unless ``columns`` names it; images are rotated according to
         their EXIF orientation; checksums of Parquet pages are verified, if there are any.
@@ -272,7 +273,8 @@ def open(
     key : str, optional
         Name of the array, for a file that contains several.
     transpose : bool, default=False
-        Whether rows of the file are channels: its columns are then samples.
+        Whether rows of the file are channels: its columns are then samples. The features of a transposed table have the names in its
+        index, or in the first column with text, among those that ``drop`` leaves out if there is one.
     rows_axis : int, optional
         The axis of an array that runs over samples, 0 by default; the others are flattened.
     feature_shape : tuple of int, optional
@@ -286,7 +288,8 @@ def open(
     decimal : {".", ","}, default="."
         Decimal separator of a text file.
     na : str or list of str, default=()
-        Markers of missing cells in a text file, in addition to empty cells, NA, NaN and null.
+        Markers of missing cells in a text file, in addition to empty cells, NA, NaN and null; a number marks all cells that are equal to
+        it. A marker that no cell has is a warning.
     missing : {"keep", "drop"}, default="keep"
         Treatment of rows with missing cells: ``"drop"`` leaves them out, and a warning gives their number; ``"keep"`` reads missing
         cells as NaN, which most methods refuse.

@@ -94,7 +94,8 @@ class Selection(_Choices, Mapping[Any, int]):
     Attributes
     ----------
     suggested : int
-        The suggested number: that of Minka's rule if it was requested, else that of the first rule.
+        The suggested number: the one that most rules give, shares of the variance aside. Among several that equally many give, that of
+        Minka's rule, or of the first of these rules.
     estimates : dict
         For each rule, a short description of the quantity that it estimates.
     explained_variance, explained_variance_ratio : list of float
@@ -130,8 +131,8 @@ class Selection(_Choices, Mapping[Any, int]):
     seed: int
 
     def __init__(self, text: str) -> None:
-        self._read(text, ("explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed"))
-        self.suggested = self._k.get("minka", next(iter(self._k.values())))
+        facts = ("suggested", "explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed")
+        self._read(text, facts)
 
     def __getitem__(self, rule: str | float) -> int:
         # In the notation of the registry: all digits, without an exponent.

@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{picture, reference, sound, terminal};
+use crate::{list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -16,7 +16,7 @@ use unmix_io::Input;
 
 /// `unmix encode`: from rows to codes.
 pub(crate) fn encode(args: &Encode) -> Done {
-    let (args, labels) = (&args.apply, args.labels);
+    let (args, labels, triplets) = (&args.apply, args.labels, args.triplets);
     // Labels are a table, not sound.
     let folder = if labels { None } else { sound::folder(args)? };
     let job = match &folder {
@@ -24,9 +24,9 @@ pub(crate) fn encode(args: &Encode) -> Done {
         Some(_) => {
             let files = args.input.files()?;
             check_order(&args.model, &files)?;
-            Job { args, files, model: Model::load(&args.model)?, output: Output::none() }
+            Job { args, triplets, files, model: Model::load(&args.model)?, output: Output::none() }
         }
-        None => Job::new(args)?,
+        None => Job { triplets, ..Job::new(args)? },
     };
     if job.model.n_components() == 0 {
         let name = args.model.display();
@@ -45,21 +45,55 @@ pub(crate) fn decode(args: &Apply) -> Done {
     Job::new(args)?.rows(&Map::Decode)
 }
 
-/// `unmix reconstruct`: encodes and decodes rows, with the codes of some components set to 0.
+/// Which part of the rows `unmix reconstruct` writes.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Wanted {
+    /// The rows, without the contribution of these components.
+    Without(Vec<usize>),
+    /// What the components explain, all except these.
+    Explained(Vec<usize>),
+}
+
+impl Wanted {
+    fn of(args: &Reconstruct, model: &Model) -> unmix::Result<Self> {
+        if !args.exclude.is_empty() {
+            return Ok(Self::Without(model.choose("exclude", &args.exclude)?));
+        }
+        let only = model.choose("only", &args.only)?;
+        let others = (0..model.n_codes()).filter(|c| !args.only.is_empty() && !only.contains(c));
+        Ok(Self::Explained(others.collect()))
+    }
+
+    /// Writes that part of every row.
+    pub(crate) fn put<T: Real>(
+        &self,
+        model: &Model,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        to: &mut dyn Sink<T>,
+    ) -> unmix::Result<Encoded> {
+        match self {
+            Self::Without(components) => model.remove(components, rows, run, to),
+            Self::Explained(others) => model.reconstruct_without(others, rows, run, to),
+        }
+    }
+}
+
+/// `unmix reconstruct`: encodes and decodes rows, or subtracts the contribution of some components.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     if let Some(folder) = sound::folder(&args.apply)? {
         let files = args.apply.input.files()?;
         check_order(&args.apply.model, &files)?;
         let model = Model::load(&args.apply.model)?;
-        let without = model.choose("exclude", &args.exclude)?;
+        let wanted = Wanted::of(args, &model)?;
         return match picture::is_picture(&files) {
-            true => picture::reconstruct(&model, &files, &args.apply, &folder, &without),
-            false => sound::reconstruct(&model, &files, &args.apply, &folder, without),
+            true => picture::reconstruct(&model, &files, &args.apply, &folder, &wanted),
+            false => sound::reconstruct(&model, &files, &args.apply, &folder, wanted),
         };
     }
     let job = Job::new(&args.apply)?;
-    let without = job.model.choose("exclude", &args.exclude)?;
-    job.rows(&Map::Reconstruct(without))
+    let wanted = Wanted::of(args, &job.model)?;
+    job.rows(&Map::Reconstruct(wanted))
 }
 
 /// `unmix score`: the log-likelihood or reconstruction error of each row, its T² and Q, or a summary of all rows, as requested.
@@ -85,14 +119,15 @@ enum Map {
     Encode,
     Labels,
     Decode,
-    /// Reconstruction without these components.
-    Reconstruct(Vec<usize>),
+    Reconstruct(Wanted),
     Score(Scored),
     Quality(Parts),
 }
 
 struct Job<'a> {
     args: &'a Apply,
+    /// Whether the input is a list of cells.
+    triplets: bool,
     files: Vec<PathBuf>,
     model: Model,
     output: Output,
@@ -118,12 +153,18 @@ impl<'a> Job<'a> {
         let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
         let output = Output::new(&args.writing, &never)?;
         check_order(&args.model, &files)?;
-        Ok(Self { args, files, model: Model::load(&args.model)?, output })
+        Ok(Self { args, triplets: false, files, model: Model::load(&args.model)?, output })
     }
 
     fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
+        let quiet = self.args.running.quiet;
+        if self.triplets {
+            let mut input = list::open(&self.files, &self.args.reading.options()?, run, quiet)?;
+            input.rows = list::rows(&input.rows, Some(self.model.n_features()), quiet)?;
+            return Ok(input);
+        }
         let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
-        open(&self.model, &self.files, self.args.reading.options()?, run, self.args.running.quiet)
+        open(&self.model, &self.files, self.args.reading.options()?, run, quiet)
     }
 
     /// Applies the map to the rows of the input and writes the results.
@@ -139,12 +180,14 @@ impl<'a> Job<'a> {
         };
         let n_rows = input.rows.n_rows().unwrap_or(0);
         if matches!(map, Map::Reconstruct(_)) && self.args.reading.transpose {
-            if !input.kept.is_empty() {
+            let named = input.rows.features().names.is_some();
+            if !input.kept.is_empty() && !named {
                 let message = "transposed reconstructions have no room for the columns of --keep; leave out --keep, and \
                                exclude these columns with --drop";
                 return Err(Failure::Usage(message.into()));
             }
-            with_rows!(&input.rows, rows => self.as_given(rows, &run, map))?;
+            let kept = input.kept.pop().map(|(_, names)| names);
+            with_rows!(&input.rows, rows => self.as_given(rows, &run, map, kept))?;
             return Ok(0);
         }
         let (names, trailing) = self.columns(map);
@@ -192,7 +235,7 @@ impl<'a> Job<'a> {
     ) -> unmix::Result<Encoded> {
         let n_rows = match map {
             Map::Encode => return self.model.encode(rows, run, to),
-            Map::Reconstruct(without) => return self.model.reconstruct_without(without, rows, run, to),
+            Map::Reconstruct(wanted) => return wanted.put(&self.model, rows, run, to),
             Map::Labels => self.model.labels(rows, run, to)?,
             Map::Decode => self.model.decode(rows, run, to)?,
             Map::Score(scored) => scored.put(&self.model, rows, run, to)?,
@@ -201,14 +244,25 @@ impl<'a> Job<'a> {
         Ok(Encoded::solved(n_rows))
     }
 
-    /// For transposed input, writes transposed reconstructions. All of them are held in memory until the last row has been read.
-    fn as_given<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: &Map) -> Result<(), Failure> {
+    /// For transposed input, writes transposed reconstructions, with the names of rows and features where the names of rows are kept. All
+    /// of them are held in memory until the last row has been read.
+    fn as_given<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        map: &Map,
+        kept: Option<Vec<String>>,
+    ) -> Result<(), Failure> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
         let mut made: VecSink<T> = VecSink(Vec::new());
-        if let Map::Reconstruct(without) = map {
-            warn_unsolved(&self.model.reconstruct_without(without, rows, run, &mut made)?);
+        if let Map::Reconstruct(wanted) = map {
+            warn_unsolved(&wanted.put(&self.model, rows, run, &mut made)?);
         }
-        let shape = Shape { names: Vec::new(), trailing: vec![n], kept: Vec::new(), n_rows: p as u64 };
+        let (names, kept) = match kept {
+            Some(names) => (names, vec![("name".to_string(), self.feature_names())]),
+            None => (Vec::new(), Vec::new()),
+        };
+        let shape = Shape { names, trailing: vec![n], kept, n_rows: p as u64 };
         let mut writer = TableWriter::create(&self.output, shape, T::DTYPE)?;
         for j in 0..p {
             let line: Vec<T> = made.0.iter().skip(j).step_by(p).copied().collect();

@@ -79,13 +79,17 @@ Examples:
   unmix decode data.pca.safetensors codes.npy -o rows.npy
   unmix decode data.pca.safetensors codes.csv --keep id -o rows.csv")]
     Decode(Deferred<Apply>),
-    /// Reconstruct rows: encode, then decode
+    /// Reconstruct rows: encode, then decode; or remove components from them
     #[command(after_help = "\
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources
-  unmix reconstruct voices.ica.safetensors left.wav right.wav --exclude 0 -o clean/   cleaned sound files")]
+  unmix reconstruct eeg.ica.safetensors eeg.npy --only 2 -o heart.npy        one source, and the mean
+  unmix reconstruct voices.ica.safetensors left.wav right.wav --exclude 0 -o clean/   cleaned sound files
+
+Rows are replaced by what the components explain of them. With --exclude, only the contribution of
+these components is subtracted: everything else is unchanged, also what no component explains.")]
     Reconstruct(Deferred<Reconstruct>),
     /// Fill missing cells by a model that accepts them
     #[command(after_help = "\
@@ -108,7 +112,8 @@ Examples:
   unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
   unmix score eeg.ica.safetensors eeg.csv --reference eog       which sources are like a recorded channel
 
-Models without a likelihood (ica, rica, dictionary, ...) give the squared error of the reconstruction of each row.
+Models without a likelihood (ica, rica, dictionary, ...) give the squared distance of each row from
+its reconstruction, summed over the columns.
 To encode rows (what PCA users call scores) use 'unmix encode'.
 
 T2 (Hotelling): squared distance from the mean along the components, each in its standard deviations.
@@ -157,6 +162,7 @@ reshaped rows, topk without k, pickled files.")]
     #[command(after_help = "\
 Examples:
   unmix show data.csv                       shape, columns, missing cells, memory for a fit
+  unmix show shards/                        the tables in a folder, as one
   unmix show data.pca.safetensors           the data, the settings and the outcome of the fit
   unmix show data.pca.safetensors --json    the same for a script")]
     Show(Deferred<Show>),

@@ -21,7 +21,8 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
-    let mut input = input::open_for(&model, &files, args.reading.options()?, &run, args.running.quiet)?;
+    let options = unmix_io::Options { row_names: true, ..args.reading.options()? };
+    let mut input = input::open_for(&model, &files, options, &run, args.running.quiet)?;
     input.rows.settle(&run)?;
     let refits = Refits { starts: args.starts, permutations: args.permutations };
     let found = match args.starts {
@@ -33,7 +34,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
         Some(path) => Some(named(path, model.n_features())?),
         None => model.features().names.clone(),
     };
-    let rows = input.kept.first().map(|(_, names)| names.as_slice());
+    let rows = input.kept.first().map(|(_, names)| names.as_slice()).or(input.row_names.as_deref());
     if let Some(output) = output {
         write_whole(&output, &members(&found, rows, columns.as_deref())?)?;
     }

@@ -6,12 +6,12 @@ use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{input, names, weights};
+use crate::{input, list, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Tensor, Tensors};
 use unmix::stability::{Trials, stability};
-use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model};
+use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
 
 /// Fits, saves, and prints the next steps. The model records `typed`, the command line.
 pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
@@ -36,19 +36,25 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         invocation: typed,
         ..progress.run(&args.running)
     };
-    let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
-    // Printed before the fit, because it may explain an error of the fit.
-    if !args.running.quiet {
-        input::tell(&input.rows);
-    }
-    let n_notes = input.rows.notes().len();
-    let weights = weights::of(args, &mut input, &run)?;
-    if !args.running.quiet {
-        hint(&input.rows, args.reading.transpose);
-    }
-    let rows = match args.triplets {
-        false => input.rows,
-        true => listed(&input.rows)?,
+    let quiet = args.running.quiet;
+    let (rows, weights, n_notes) = match args.triplets {
+        true => {
+            let lines = list::open(&files, &args.reading.options()?, &run, quiet)?;
+            (list::rows(&lines.rows, None, quiet)?, None, 0)
+        }
+        false => {
+            let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
+            // Printed before the fit, because it may explain an error of the fit.
+            if !quiet {
+                input::tell(&input.rows);
+            }
+            let n_notes = input.rows.notes().len();
+            let weights = weights::of(args, &mut input, &run)?;
+            if !quiet {
+                hint(&input.rows, args.reading.transpose);
+            }
+            (input.rows, weights, n_notes)
+        }
     };
     let rows = match &args.names {
         None => rows,
@@ -79,6 +85,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         }
     };
     progress.clear();
+    if !quiet && !args.triplets {
+        tell_of_cells(&model, &rows)?;
+    }
     keep_from_empty(&model, &to, &place, args.force)?;
     save(&model, &place)?;
     if let Some(checkpoint) = &checkpoint {
@@ -93,12 +102,22 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     Ok(code)
 }
 
-/// The sparse rows given by a list of cells.
-fn listed(rows: &AnyRows<'_>) -> Result<AnyRows<'static>, Error> {
-    match rows {
-        AnyRows::F32(rows) => rows.triplets()?.rows(None).map(AnyRows::F32),
-        AnyRows::F64(rows) => rows.triplets()?.rows(None).map(AnyRows::F64),
+/// Notes about rows of a method whose cells are the stored entries of sparse rows: how many are taken as missing, and whether rows that are
+/// not sparse look like a list of cells.
+fn tell_of_cells(model: &Model, rows: &AnyRows<'_>) -> Result<(), Failure> {
+    if !model.code().codes().stored {
+        return Ok(());
     }
+    let (n_rows, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+    let stored = with_rows!(rows, rows => rows.sparse().map(|sparse| sparse.n_stored()));
+    let Some(stored) = stored else { return list::hint(rows) };
+    let share = 1.0 - stored as f64 / (n_rows as f64 * p as f64).max(1.0);
+    terminal::note(&format!(
+        "{}: {:.3} % of the cells are not stored and are taken as missing, not as 0",
+        rows.origin(),
+        100.0 * share
+    ));
+    Ok(())
 }
 
 /// Deletes the checkpoint after the model has been written, unless the fit ended early and can be continued.
@@ -283,10 +302,15 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
     let model = to.display().to_string();
     let reading = reading(args, fitted);
     let ending = if is_text(input) { "csv" } else { "npy" };
+    // A page of rows takes no list of cells.
+    let whole = !args.triplets;
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
-        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-        words.extend(reading.clone());
+        if whole || verb != "report" {
+            words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+            words.extend(reading.clone());
+            words.extend(args.triplets.then(|| "--triplets".to_string()));
+        }
         words.extend(["-o".into(), to]);
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };

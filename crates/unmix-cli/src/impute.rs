@@ -1,14 +1,14 @@
 //! `unmix impute`: imputation of missing cells, with standard errors and draws.
 
-use crate::args::Impute;
+use crate::args::{Format, Impute};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
-use crate::{input, terminal};
+use crate::{input, list, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
 use unmix::impute::{ImputeOptions, Imputer, fill_cells};
-use unmix::{Dtype, Model, with_rows};
+use unmix::{Dtype, Model, Real, with_rows};
 
 /// Distributes the parts of every row to several tables, each of `p` columns.
 struct PartWriter {
@@ -48,23 +48,53 @@ fn listed(args: &Impute) -> Done {
     model.conditional()?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
-    let input = unmix_io::open_many(&files, &apply.reading.options()?, &run)?;
-    let (cells, values, std) = with_rows!(&input.rows, rows => {
+    let input = list::open(&files, &apply.reading.options()?, &run, apply.running.quiet)?;
+    let (cells, values, std, filled) = with_rows!(&input.rows, rows => {
         let list = rows.triplets()?;
         let (values, std) = fill_cells(&model, &list, errors.is_some())?;
-        (list.cells, values, std)
+        let known = |known: &Vec<_>| known.iter().filter(|x| !Real::to_f64(**x).is_nan()).count();
+        let filled = values.len() - list.values.as_ref().map_or(0, known);
+        (list.cells, values, std, filled as u64)
     });
     progress.clear();
+    if !apply.running.quiet {
+        tell(filled, input.rows.origin());
+    }
     for (output, numbers, name) in [(Some(&output), values, "value"), (errors.as_ref(), std, "std")] {
         let Some(output) = output else { continue };
-        let names = ["row", "column", name].map(String::from).to_vec();
-        let shape = Shape { names, trailing: vec![3], kept: vec![], n_rows: cells.len() as u64 };
-        let mut table = TableWriter::create(output, shape, Dtype::F64)?;
-        let rows = cells.iter().zip(&numbers).flat_map(|((i, j), x)| [*i as f64, *j as f64, *x]);
-        table.put(&rows.collect::<Vec<f64>>())?;
-        table.finish()?;
+        write_cells(output, &cells, &numbers, name)?;
     }
     Ok(0)
+}
+
+/// Prints how many cells were filled.
+fn tell(filled: u64, origin: &str) {
+    match filled {
+        0 => terminal::warning(&format!("no cell of {origin} is missing: nothing was filled")),
+        1 => terminal::note(&format!("1 missing cell of {origin} filled")),
+        n => terminal::note(&format!("{n} missing cells of {origin} filled")),
+    }
+}
+
+/// Writes a list of cells: row, column, and a number called `name`. In text, rows and columns are integers.
+fn write_cells(output: &Output, cells: &[(u64, u64)], numbers: &[f64], name: &str) -> Result<(), Failure> {
+    let n_rows = cells.len() as u64;
+    let places = ["row", "column"].map(String::from);
+    if matches!(output.format, Format::Npy | Format::Npz) {
+        let names = places.into_iter().chain([name.to_string()]).collect();
+        let shape = Shape { names, trailing: vec![3], kept: vec![], n_rows };
+        let mut table = TableWriter::create(output, shape, Dtype::F64)?;
+        let rows = cells.iter().zip(numbers).flat_map(|((i, j), x)| [*i as f64, *j as f64, *x]);
+        table.put(&rows.collect::<Vec<f64>>())?;
+        return Ok(table.finish()?);
+    }
+    let [row, column] = places;
+    let text = |of: fn(&(u64, u64)) -> u64| cells.iter().map(|cell| of(cell).to_string()).collect();
+    let kept = vec![(row, text(|cell| cell.0)), (column, text(|cell| cell.1))];
+    let shape = Shape { names: vec![name.into()], trailing: vec![1], kept, n_rows };
+    let mut table = TableWriter::create(output, shape, Dtype::F64)?;
+    table.put(numbers)?;
+    Ok(table.finish()?)
 }
 
 /// Imputes the missing cells of the input.
@@ -104,6 +134,9 @@ pub(crate) fn impute(args: &Impute) -> Done {
         table.finish()?;
     }
     progress.clear();
+    if !apply.running.quiet {
+        tell(imputer.n_filled(), input.rows.origin());
+    }
     imputer.notes().iter().for_each(|note| terminal::warning(note));
     Ok(0)
 }

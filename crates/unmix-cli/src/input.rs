@@ -2,7 +2,7 @@
 
 use crate::args::Inputs;
 use crate::failure::Failure;
-use crate::terminal;
+use crate::{terminal, units};
 use std::path::{Path, PathBuf};
 use unmix::{AnyRows, Model, Run};
 use unmix_io::{Input, Options};
@@ -34,7 +34,11 @@ pub(crate) fn open_for(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    open_wanted(model.features().names.clone(), paths, options, run, quiet)
+    let input = open_wanted(model.features().names.clone(), paths, options, run, quiet)?;
+    if let Some(first) = paths.first() {
+        units::check(model, &input.rows, first.as_ref(), quiet)?;
+    }
+    Ok(input)
 }
 
 /// Codes of `model` in a file: matched by name if the file has names, else by position.

@@ -15,6 +15,7 @@ mod impute;
 mod input;
 mod interrupt;
 mod labels;
+mod list;
 mod merge;
 mod methods;
 mod names;
@@ -31,6 +32,7 @@ mod select;
 mod show;
 mod sound;
 mod terminal;
+mod units;
 mod weights;
 
 pub use output::TableFile;

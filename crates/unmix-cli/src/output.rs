@@ -209,8 +209,8 @@ impl TableWriter {
     /// Begins a table of numbers of type `dtype`.
     pub(crate) fn create(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self, Failure> {
         if matches!(output.format, Format::Npy | Format::Npz) && !shape.kept.is_empty() {
-            let names: Vec<&str> = shape.kept.iter().map(|(name, _)| name.as_str()).collect();
-            let names = names.join(", ");
+            let names: Vec<String> = shape.kept.iter().map(|(name, _)| name.clone()).collect();
+            let names = crate::input::some(&names);
             let message = format!(
                 "an array holds numbers only and cannot keep {names}; write .csv or .tsv, or leave --keep out"
             );

@@ -1,5 +1,6 @@
-//! Cleaned pictures: rows that are whole images, reconstructed without some of the components, as a file for each.
+//! Reconstructed or cleaned pictures: rows that are whole images, as a file for each.
 
+use crate::apply::Wanted;
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
 use crate::input;
@@ -17,14 +18,17 @@ pub(crate) fn is_picture(files: &[PathBuf]) -> bool {
     files.first().is_some_and(|file| unmix_io::is_image(file))
 }
 
-/// Writes every picture, reconstructed without some of the components, into `folder` as a `.png` file under its own name. Pixels outside the
-/// range of an image are clipped, and counted.
+/// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.
+const CLIPPED: f64 = 0.5;
+
+/// Writes the wanted part of every picture into `folder` as a `.png` file under its own name. Pixels outside the range of an image are clipped,
+/// and counted; if most are, nothing is written.
 pub(crate) fn reconstruct(
     model: &Model,
     files: &[PathBuf],
     args: &Apply,
     folder: &Path,
-    without: &[usize],
+    wanted: &Wanted,
 ) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
@@ -36,15 +40,8 @@ pub(crate) fn reconstruct(
     let Some(shape @ ([_, _] | [_, _, 3])) = model.features().shape.as_deref() else {
         return said("the model was not fitted to whole pictures of one size".into(), array);
     };
-    let (numbers, n) = with_rows!(&input.rows, rows => {
-        let mut sink = VecSink(Vec::new());
-        let encoded = model.reconstruct_without(without, rows, &run, &mut sink)?;
-        crate::apply::warn_unsolved(&encoded);
-        let numbers: Vec<f64> = sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect();
-        let n = numbers.len() / model.n_features().max(1);
-        (numbers, n)
-    });
-    if n != files.len() {
+    // Everything that can be refused is, before the rows are read.
+    if let Some(n) = input.rows.n_rows().filter(|n| *n != files.len() as u64) {
         return said(format!("{} images gave {n} rows, which are patches of them", files.len()), array);
     }
     let targets = names(files, folder);
@@ -52,18 +49,37 @@ pub(crate) fn reconstruct(
         let found = format!("{} is read by the same command", path.display());
         return said(found, "choose another folder");
     }
+    let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
+        let mut sink = VecSink(Vec::new());
+        let encoded = wanted.put(model, rows, &run, &mut sink)?;
+        crate::apply::warn_unsolved(&encoded);
+        sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
+    });
+    let n = numbers.len() / model.n_features().max(1);
+    let clipped = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
+    let share = clipped as f64 / numbers.len().max(1) as f64;
+    if share > CLIPPED {
+        let found = format!(
+            "{:.0} % of the pixels are outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
+             an array of bytes, or have no mean",
+            100.0 * share
+        );
+        return said(
+            found,
+            "fit the model to pictures or to an array from 0 to 1; or write the numbers to a file, such as out.npy",
+        );
+    }
     std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
     progress.clear();
     let _guard = WritingGuard::new();
     for (pixels, path) in numbers.chunks_exact(model.n_features()).zip(&targets) {
         unmix_io::write_png(path, pixels, shape)?;
     }
-    let clipped = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
     let pictures = if n == 1 { "picture" } else { "pictures" };
     terminal::note(&format!(
         "{n} {pictures} in {}; {:.2} % of their pixels were outside 0 to 1 and are clipped",
         folder.display(),
-        100.0 * clipped as f64 / numbers.len().max(1) as f64
+        100.0 * share
     ));
     Ok(0)
 }

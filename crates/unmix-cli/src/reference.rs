@@ -6,8 +6,9 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use std::path::{Path, PathBuf};
-use unmix::data::{Sink, VecSink};
-use unmix::{Dtype, Error, Matrix, Model, Run, metrics, with_rows};
+use unmix::data::{Sink, VecSink, Workspace};
+use unmix::num::Block;
+use unmix::{Dtype, Error, Matrix, Model, Rows, Run, metrics, with_rows};
 use unmix_io::{Input, Options};
 
 /// Writes a row for each component: its number, and its correlation with every reference.
@@ -23,7 +24,13 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     });
     let (mut names, mut columns) = (Vec::new(), Vec::new());
     for reference in &args.reference {
-        let (own, found) = references(reference, files, &apply.reading.options()?, &run)?;
+        let own_column =
+            model.features().names.as_ref().and_then(|names| names.iter().position(|n| n == reference));
+        let (own, found) = match own_column.filter(|_| !Path::new(reference).is_file()) {
+            // Names that the model has, from the file of its rows or given with --names.
+            Some(j) => (vec![reference.clone()], with_rows!(&input.rows, rows => column(rows, j, &run)?)),
+            None => references(reference, files, &apply.reading.options()?, codes.rows(), &run)?,
+        };
         if found.rows() != codes.rows() {
             let message = format!(
                 "comparing components with {reference} is not possible: it has {} rows and the input {}; give rows of the same \
@@ -60,11 +67,24 @@ fn table<T: unmix::Real>(numbers: &[T], width: usize) -> Matrix<f64> {
     Matrix::from_vec(numbers.len() / width, width, numbers.iter().map(|x| x.to_f64()).collect())
 }
 
-/// Names and values of the columns of a file, or of one column of the input.
+/// Column `j` of rows.
+fn column<T: unmix::Real>(rows: &Rows<'_, T>, j: usize, run: &Run<'_>) -> Result<Matrix<f64>, Failure> {
+    let (mut sink, p) = (VecSink(Vec::<f64>::new()), rows.n_features());
+    let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+        out.iter_mut().zip(block.data.chunks_exact(p)).for_each(|(out, row)| *out = row[j].to_f64());
+        Ok(())
+    };
+    rows.map(run, "reading a reference", 1, step, &mut sink)?;
+    Ok(table(&sink.0, 1))
+}
+
+/// Names and values of the columns of a file, or of one column of the input, for `n_rows` samples. A file that has these as columns is
+/// transposed.
 fn references(
     reference: &str,
     files: &[PathBuf],
     options: &Options,
+    n_rows: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<String>, Matrix<f64>), Failure> {
     let path = Path::new(reference);
@@ -84,13 +104,17 @@ fn references(
     found.rows.settle(run)?;
     let (p, n) = (found.rows.n_features(), found.rows.n_rows().unwrap_or(0));
     let numbers = with_rows!(&found.rows, rows => table(&rows.some(0..n)?, p));
+    // A single signal, or signals whose number is not that of the samples, fit in one way only.
+    let turned = path.is_file() && n != n_rows as u64 && p == n_rows;
+    let (numbers, p) = if turned { (numbers.transposed(), n as usize) } else { (numbers, p) };
     let stem = crate::fit::stem(path);
     let made = |j: usize| match (path.is_file(), p) {
         (true, 1) => stem.clone(),
         (true, _) => format!("{stem}[{j}]"),
         _ => reference.into(),
     };
-    let names = found.rows.features().names.clone().unwrap_or_else(|| (0..p).map(made).collect());
+    let names = found.rows.features().names.clone().filter(|_| !turned);
+    let names = names.unwrap_or_else(|| (0..p).map(made).collect());
     Ok((names, numbers))
 }
 

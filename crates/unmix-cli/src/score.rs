@@ -38,7 +38,7 @@ impl Scored {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::LogLikelihood => "log-likelihood",
-            Self::Error => "squared error of the reconstruction",
+            Self::Error => "squared distance from the reconstruction",
             Self::Distance => "squared distance from the nearest subspace",
         }
     }

@@ -184,6 +184,25 @@ mod tests {
     }
 
     #[test]
+    fn the_number_that_most_rules_give_is_suggested() {
+        let made = low_rank_plus_noise(300, 15, 3, 3.0, 1);
+        let mut rows = Rows::from_slice(made.x.as_slice(), 15).unwrap();
+        let mut table = select_components(&mut rows, &Criterion::cheap(), &Run::default()).unwrap();
+        let rules = ["minka", "bic", "gavish-donoho", "gap", "gap-difference"];
+        let mut suggested = |each: [usize; 5], share: usize| {
+            for choice in &mut table.choices {
+                let place = rules.iter().position(|rule| choice.rule.to_string() == *rule);
+                choice.k = place.map_or(share, |i| each[i]);
+            }
+            table.suggested()
+        };
+        assert_eq!(suggested([10, 3, 3, 3, 1], 10), Some(3));
+        assert_eq!(suggested([10, 3, 3, 10, 1], 7), Some(10), "of two numbers with equal support, Minka's");
+        assert_eq!(suggested([10, 4, 4, 2, 2], 2), Some(4), "shares do not count");
+        assert_eq!(suggested([5, 4, 3, 2, 1], 6), Some(5));
+    }
+
+    #[test]
     fn the_table_over_k_fits_a_terminal_of_80_columns() {
         let made = low_rank_plus_noise(300, 15, 3, 3e4, 1);
         let mut rows = unmix::AnyRows::from(Rows::from_slice(made.x.as_slice(), 15).unwrap());

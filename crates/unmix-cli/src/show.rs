@@ -6,7 +6,7 @@ use crate::input::some;
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use unmix::method;
 use unmix::{Model, model};
 use unmix_io::{Column, Description};
@@ -17,14 +17,22 @@ const LISTED: usize = 12;
 /// Shows a model or a data file.
 pub(crate) fn show(args: &Show) -> Done {
     // Determined from the contents, not the extension: a .safetensors file may hold rows.
-    if model::is_model_file(&args.file) { show_model(args) } else { show_data(args) }
+    match args.files.as_slice() {
+        [file] if model::is_model_file(file) => show_model(file, args.json),
+        files => match files.iter().find(|file| model::is_model_file(file)) {
+            Some(model) => {
+                Err(Failure::Usage(format!("{} is a model; show one model at a time", model.display())))
+            }
+            None => show_data(args),
+        },
+    }
 }
 
-fn show_model(args: &Show) -> Done {
-    let model = Model::load(&args.file)?;
-    match args.json {
-        true => terminal::json(&model_json(&args.file, &model)),
-        false => terminal::text(&model_text(&args.file, &model)),
+fn show_model(file: &Path, json: bool) -> Done {
+    let model = Model::load(file)?;
+    match json {
+        true => terminal::json(&model_json(file, &model)),
+        false => terminal::text(&model_text(file, &model)),
     }
 }
 
@@ -81,7 +89,7 @@ fn show_data(args: &Show) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
-    let mut input = unmix_io::open_with(&args.file, &options, &run)?;
+    let mut input = unmix_io::open_many(&args.files, &options, &run)?;
     input.rows.settle(&run)?;
     let found = unmix_io::describe(&input, &run)?;
     progress.clear();
@@ -89,15 +97,20 @@ fn show_data(args: &Show) -> Done {
         found.notes.iter().for_each(|note| terminal::warning(note));
     }
     match args.json {
-        true => terminal::json(&data_json(&args.file, &found)?),
-        false => terminal::text(&data_text(&args.file, &found)),
+        true => terminal::json(&data_json(&args.files, &found)?),
+        false => terminal::text(&data_text(&args.files, &found)),
     }
 }
 
-fn data_json(file: &Path, found: &Description) -> Result<Value, Failure> {
+/// The names of files as they were given.
+fn given(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn data_json(files: &[PathBuf], found: &Description) -> Result<Value, Failure> {
     let found_json = serde_json::to_value(found).map_err(|e| Failure::Said(e.to_string()))?;
     let mut out = Map::new();
-    out.insert("file".into(), file.display().to_string().into());
+    out.insert("file".into(), given(files).into());
     out.insert("kind".into(), "data".into());
     if let Value::Object(facts) = found_json {
         out.extend(facts);
@@ -113,9 +126,9 @@ fn solvers(method: &unmix::Method, found: &Description) -> Vec<(&'static str, u6
     (method.memory)(found.n_rows, found.n_features)
 }
 
-fn data_text(file: &Path, found: &Description) -> String {
+fn data_text(files: &[PathBuf], found: &Description) -> String {
     let stored: Vec<String> = found.shape.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
-    let mut out = format!("{}\n", paint(TITLE, file.display()));
+    let mut out = format!("{}\n", paint(TITLE, given(files)));
     let mut line = |name: &str, value: String| out += &format!("  {name:18} {value}\n");
     line("format", format!("{}, {}, {}", found.format, found.stored, stored.join(" x ")));
     line("rows", found.n_rows.to_string());
@@ -129,7 +142,16 @@ fn data_text(file: &Path, found: &Description) -> String {
     line("constant columns", constant(found));
     if found.text > 0 {
         let columns = named(found, |c| c.text > 0);
-        line("columns with text", format!("{columns}; a fit needs --drop or --keep with their names"));
+        let remedy = match found.decimal_commas {
+            0 => "a fit needs --drop or --keep with their names".into(),
+            n if n == found.text => "they hold numbers with decimal commas: add --decimal ,".into(),
+            n => format!(
+                "{n} of {} cells with text are numbers with decimal commas: add --decimal , and then --drop or --keep for the columns that are \
+                 still text",
+                found.text
+            ),
+        };
+        line("columns with text", format!("{columns}; {remedy}"));
     }
     if let (Some(min), Some(max), Some(mean), Some(std)) = (found.min, found.max, found.mean, found.std) {
         let [min, max, mean, std] = [min, max, mean, std].map(number);

@@ -1,5 +1,6 @@
 //! Sound output: sources, or cleaned channels, with a file for each.
 
+use crate::apply::Wanted;
 use crate::args::Apply;
 use crate::failure::{Done, Failure};
 use crate::input;
@@ -36,23 +37,23 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
     write(model, files, args, folder, &SoundOutput::Sources)
 }
 
-/// Writes the channels, reconstructed without some of the components, into `folder` under their own names. Their amplitudes are kept;
+/// Writes the wanted part of the channels into `folder` under their own names. Their amplitudes are kept;
 /// if one would be clipped, all are scaled by a common factor.
 pub(crate) fn reconstruct(
     model: &Model,
     files: &[PathBuf],
     args: &Apply,
     folder: &Path,
-    without: Vec<usize>,
+    wanted: Wanted,
 ) -> Done {
-    write(model, files, args, folder, &SoundOutput::Channels(without))
+    write(model, files, args, folder, &SoundOutput::Channels(wanted))
 }
 
 /// The kind of output.
 enum SoundOutput {
     Sources,
-    /// Reconstructed channels without these components.
-    Channels(Vec<usize>),
+    /// This part of the channels.
+    Channels(Wanted),
 }
 
 impl SoundOutput {
@@ -85,22 +86,7 @@ impl SoundOutput {
 
 fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &SoundOutput) -> Done {
     let rate = common_rate(files)?;
-    let progress = Progress::new(&args.running);
-    let run = progress.run(&args.running);
-    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
-    let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
-        let mut sink = VecSink(Vec::new());
-        let encoded = match made {
-            SoundOutput::Sources => model.encode(rows, &run, &mut sink)?,
-            SoundOutput::Channels(without) => model.reconstruct_without(without, rows, &run, &mut sink)?,
-        };
-        crate::apply::warn_unsolved(&encoded);
-        sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
-    });
     let names = made.names(model);
-    let k = names.len();
-    let columns: Vec<Vec<f64>> =
-        (0..k).map(|i| numbers.iter().skip(i).step_by(k).copied().collect()).collect();
     for name in &names {
         let path = folder.join(format!("{name}.wav"));
         if files.iter().any(|file| same_file(file, &path)) {
@@ -111,6 +97,21 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
             return Err(Failure::Said(message));
         }
     }
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
+    let numbers: Vec<f64> = with_rows!(&input.rows, rows => {
+        let mut sink = VecSink(Vec::new());
+        let encoded = match made {
+            SoundOutput::Sources => model.encode(rows, &run, &mut sink)?,
+            SoundOutput::Channels(wanted) => wanted.put(model, rows, &run, &mut sink)?,
+        };
+        crate::apply::warn_unsolved(&encoded);
+        sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
+    });
+    let k = names.len();
+    let columns: Vec<Vec<f64>> =
+        (0..k).map(|i| numbers.iter().skip(i).step_by(k).copied().collect()).collect();
     std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
     progress.clear();
     let _guard = WritingGuard::new();

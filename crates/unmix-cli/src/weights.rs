@@ -21,6 +21,11 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
         return Ok(Some(from_file(path, run)?));
     }
     let Some(name) = &args.weights_column else { return Ok(None) };
+    if args.reading.transpose && input.rows.features().names.is_some() {
+        return Err(Failure::Usage(
+            "--weights-column is a column of the file, which --transpose turns into a row; give the weights in a file, with --weights".into(),
+        ));
+    }
     // The column of weights was added last, so it is the last one kept.
     let Some((_, cells)) = input.kept.pop() else { return Ok(None) };
     let number = |(row, cell): (usize, &String)| {

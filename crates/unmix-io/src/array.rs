@@ -43,6 +43,7 @@ pub(crate) fn open_named(
         row_names: None,
         ignored,
         text_cells: vec![],
+        comma_cells: 0,
     })
 }
 

@@ -1,10 +1,11 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
+use crate::across::{self, Across};
 use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, Spare};
 use crate::selection::Selection;
 use crate::table::Table;
-use crate::{Input, Options, Wording, array, index, progress};
+use crate::{Input, Options, Wording, array, index, lists, progress};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::collections::HashSet;
@@ -49,21 +50,38 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         return Err(Error::format(&path, format!("it has no {what}"), "check the program that wrote it"));
     }
     let index = index::places(&names, file.pandas());
-    let selection = Selection::new(options, Some(&names), names.len(), &index)?;
-    let note =
-        index::note(&path.display().to_string(), &selection.index, &names, names.len(), options.wording);
-    if options.transpose && !selection.kept.is_empty() {
-        return Err(Error::Unsupported {
-            asked: format!("keep={} together with transpose", options.keep.as_deref().unwrap_or_default()),
-            found: "the columns of the file become samples".into(),
-            remedy: "drop those columns instead".into(),
-        });
+    let list_of = |j: usize| lists::elements(file.schema().field(j).data_type());
+    let has_lists = (0..names.len()).any(|j| list_of(j).is_some());
+    // Names that a model wants may be those of numbers in lists, and are matched once these are columns.
+    let by_name = Options { wanted: options.wanted.clone().filter(|_| !has_lists), ..options.clone() };
+    let mut selection = Selection::new(&by_name, Some(&names), names.len(), &index)?;
+    let is_text =
+        |j: usize| number_kind(file.schema().field(j).data_type()).is_none() && list_of(j).is_none();
+    let (naming, found) = match options.transpose {
+        true => across::naming(&mut selection, names.len(), is_text),
+        false => (vec![], false),
+    };
+    let origin = path.display().to_string();
+    let mut notes =
+        Vec::from_iter(index::note(&origin, &selection.index, &names, names.len(), options.wording));
+    let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
+    notes.extend(across::repeated(&origin, &written, &names));
+    notes.extend(naming.first().filter(|_| found).map(|&j| across::note(&origin, j, &names[j])));
+    let mut columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
+    if let Some(wanted) = options.wanted.as_ref().filter(|_| has_lists) {
+        let is_wanted = |j: usize| {
+            let of_list =
+                |name: &String| name.strip_prefix(&names[j]).is_some_and(|rest| rest.starts_with('['));
+            wanted.iter().any(|name| *name == names[j] || (list_of(j).is_some() && of_list(name)))
+        };
+        let (wanted, others) = columns.into_iter().partition(|&j| is_wanted(j));
+        (columns, selection.ignored) = (wanted, others);
     }
-    let columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
+    let has_lists = columns.iter().any(|&j| list_of(j).is_some());
     let (mut stored, mut single): (Vec<String>, bool) = (vec![], true);
     for &j in &columns {
         let kind = file.schema().field(j).data_type();
-        let number = number_kind(kind);
+        let number = number_kind(kind).or(list_of(j));
         if number.is_none() && !options.count_text {
             return Err(not_a_number(&path, j, &names[j], kind, options.wording));
         }
@@ -73,31 +91,56 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
             stored.push(name);
         }
     }
-    let text_cells = if options.count_text { count_text(&*file, &columns)? } else { vec![] };
-    let asks_names = options.row_names && !options.transpose;
-    let index = if asks_names { selection.index.clone() } else { vec![] };
-    let row_names = match kept(&*file, &index, &names, run) {
+    let mut text_cells = if options.count_text { count_text(&*file, &columns)? } else { vec![] };
+    let index = match (options.transpose, options.row_names) {
+        (true, _) => naming,
+        (false, true) => selection.index.clone(),
+        (false, false) => vec![],
+    };
+    let levels = match kept(&*file, &index, &names, run) {
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         // An index of a type that cannot be written as text has no names.
         Err(_) => None,
         Ok(levels) => index::names_of_rows(levels.into_iter().map(|(_, text)| text).collect()),
     };
-    let kept = kept(&*file, &selection.kept, &names, run)?;
+    let own: Vec<String> = columns.iter().map(|&j| names[j].clone()).collect();
+    let mut ignored: Vec<String> = selection.ignored.iter().map(|&j| names[j].clone()).collect();
     let shape = vec![Some(file.n_rows()), Some(names.len() as u64)];
-    let own = Features { names: Some(columns.iter().map(|&j| names[j].clone()).collect()), shape: None };
-    let rows = match single {
-        true => rows::<f32>(file, columns, own, options, run)?,
-        false => rows::<f64>(file, columns, own, options, run)?,
+    let (kept, row_names, across) = match options.transpose {
+        false => (kept(&*file, &selection.kept, &names, run)?, levels, None),
+        true => {
+            let across = Across::new(levels, options)?;
+            let kept = across::kept(options, Some(&own));
+            ignored.clone_from(&across.ignored);
+            (kept, Some(own.clone()).filter(|_| options.row_names), Some(across))
+        }
+    };
+    let rows = match (single, across) {
+        _ if has_lists => {
+            let expand = if single { lists::expanded::<f32> } else { lists::expanded::<f64> };
+            let found = expand(&*file, &columns, &names, options, run)?;
+            ignored.extend(found.ignored);
+            if options.count_text {
+                let each = text_cells.iter().zip(&found.widths);
+                text_cells = each.flat_map(|(n, width)| std::iter::repeat_n(*n, *width)).collect();
+            }
+            found.rows
+        }
+        (true, None) => along::<f32>(file, columns, own, options)?,
+        (false, None) => along::<f64>(file, columns, own, options)?,
+        (true, Some(across)) => transposed::<f32>(file, columns, across, options, run)?,
+        (false, Some(across)) => transposed::<f64>(file, columns, across, options, run)?,
     };
     Ok(Input {
-        rows: rows.with_notes(note.into_iter().collect()),
+        rows: rows.with_notes(notes),
         format: String::new(),
         stored: stored.join(", "),
         shape,
         kept,
         row_names,
-        ignored: selection.ignored.iter().map(|&j| names[j].clone()).collect(),
+        ignored,
         text_cells: if options.transpose { vec![] } else { text_cells },
+        comma_cells: 0,
     })
 }
 
@@ -128,20 +171,29 @@ fn not_a_number(
         .with(|facts| (facts.column, facts.name) = (Some(column), Some(name.into())))
 }
 
-fn rows<T: Real + Any>(
+/// Rows of some columns, as they are stored.
+fn along<T: Real + Any>(
     file: Arc<dyn Columnar>,
     columns: Vec<usize>,
-    own: Features,
+    names: Vec<String>,
+    options: &Options,
+) -> Result<AnyRows<'static>> {
+    let path = file.path().display().to_string();
+    let shape = array::feature_shape(options, None, columns.len())?;
+    Ok(T::any(Rows::new(Table { file, columns }, Features { names: Some(names), shape }, path)))
+}
+
+/// Some columns as rows.
+fn transposed<T: Real + Any>(
+    file: Arc<dyn Columnar>,
+    columns: Vec<usize>,
+    across: Across,
     options: &Options,
     run: &Run<'_>,
 ) -> Result<AnyRows<'static>> {
     let path = file.path().to_path_buf();
     let n_features = columns.len();
     let source = Table { file, columns };
-    if !options.transpose {
-        let shape = array::feature_shape(options, None, n_features)?;
-        return Ok(T::any(Rows::new(source, Features { shape, ..own }, path.display().to_string())));
-    }
     let (mut spool, mut buffer, mut done) = (Spool::new(&path), Vec::<T>::new(), 0);
     let mut stream = source.stream()?;
     loop {
@@ -153,9 +205,10 @@ fn rows<T: Real + Any>(
         spool.write_numbers(&buffer)?;
         progress(run, done)?;
     }
-    let across = spool.into_rows::<T>(n_features)?.transposed();
-    let shape = array::feature_shape(options, None, across.features().len() as usize)?;
-    Ok(array::rows(across, None, Features { names: None, shape }, &path))
+    let array = spool.into_rows::<T>(n_features)?.transposed();
+    let n = across.columns.as_ref().map_or(array.features().len() as usize, Vec::len);
+    let shape = array::feature_shape(options, None, n)?;
+    Ok(array::rows(array, across.columns, Features { names: across.names, shape }, &path))
 }
 
 /// A type that rows may have.
@@ -186,7 +239,10 @@ pub(crate) fn ascending(columns: &[usize]) -> Vec<usize> {
 fn count_text(file: &dyn Columnar, columns: &[usize]) -> Result<Vec<u64>> {
     let text: Vec<usize> = ascending(columns)
         .into_iter()
-        .filter(|&j| number_kind(file.schema().field(j).data_type()).is_none())
+        .filter(|&j| {
+            let kind = file.schema().field(j).data_type();
+            number_kind(kind).is_none() && lists::elements(kind).is_none()
+        })
         .collect();
     let mut counts = vec![0; columns.len()];
     if text.is_empty() {

@@ -34,6 +34,8 @@ pub struct Description {
     pub infinite: u64,
     /// Cells of a text file that are neither numbers nor missing.
     pub text: u64,
+    /// Those of them that are numbers with a decimal comma.
+    pub decimal_commas: u64,
     /// Rows with a cell that is missing, infinite or text.
     pub incomplete_rows: u64,
     /// Columns whose cells are all finite and equal.
@@ -110,6 +112,7 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
         missing: whole.missing,
         infinite: whole.infinite,
         text: whole.text,
+        decimal_commas: input.comma_cells,
         incomplete_rows: totals.incomplete_rows,
         constant: totals.constant,
         min: whole.min,

@@ -165,6 +165,7 @@ fn cut(
         row_names: None,
         ignored: vec![],
         text_cells: vec![],
+        comma_cells: 0,
     })
 }
 

@@ -22,6 +22,7 @@
 // Used only by readers that are not built in.
 #![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
 
+mod across;
 mod array;
 #[cfg(feature = "tables")]
 mod arrow;
@@ -41,6 +42,8 @@ mod index;
 #[cfg(feature = "images")]
 mod jpeg;
 mod key;
+#[cfg(feature = "tables")]
+mod lists;
 mod npy;
 mod npz;
 mod options;
@@ -98,14 +101,18 @@ pub struct Input {
     pub stored: String,
     /// Length of every axis as stored, before transposing and flattening; the first is `None` while it is not known.
     pub shape: Vec<Option<u64>>,
-    /// Columns requested by `keep`, as text, cell by cell: name, and one value a row.
+    /// Columns requested by `keep`, as text, cell by cell: name, and one value a row. Of a transposed table, whose kept column names the
+    /// features, the names of its rows.
     pub kept: Vec<(String, Vec<String>)>,
-    /// Names of the rows, from the index of a table, where `row_names` requested them and there is one.
+    /// Names of the rows, from the index of a table, or of a transposed one from its header, where `row_names` requested them and there
+    /// are any.
     pub row_names: Option<Vec<String>>,
     /// Names of the columns that would be features, had `wanted` not left them out.
     pub ignored: Vec<String>,
     /// Cells of each feature that are text, where `count_text` requested it; else empty.
     pub text_cells: Vec<u64>,
+    /// Those of them that are numbers with a decimal comma.
+    pub comma_cells: u64,
 }
 
 /// Opens the file at `path`; `-` is the standard input.
@@ -129,7 +136,7 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 }
 
 /// Opens several files as one: their rows one file after the other, in the order given; channels of `.wav` files side by side.
-/// A folder means the images in it, a pattern such as `part-*.npy` the matching files, sorted by name.
+/// A folder means the images in it, or its tables of one format; a pattern such as `part-*.npy` the matching files; both sorted by name.
 ///
 /// # Errors
 ///

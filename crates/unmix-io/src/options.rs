@@ -7,7 +7,8 @@ use unmix::{Dtype, Error, Result};
 /// Options for reading a file; the defaults suit files that describe themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Rows are channels: samples become features.
+    /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its
+    /// index, or in its first column with text.
     pub transpose: bool,
     /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first by default.
     pub rows_axis: Option<usize>,
@@ -19,7 +20,7 @@ pub struct Options {
     pub columns: Option<String>,
     /// Columns to leave out.
     pub drop: Option<String>,
-    /// Columns that are not features but are copied to the output with the codes, such as labels.
+    /// Columns that are not features but are copied to the output with the codes, such as labels. With `transpose` the names of the features.
     pub keep: Option<String>,
     /// Whether the first line of a text file holds names; detected by default.
     pub header: Option<bool>,
@@ -29,7 +30,8 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// Whether the decimal mark of a text file is a comma, as in `1,5`.
     pub decimal_comma: bool,
-    /// Cells of a text file that are missing values, in addition to empty ones, NA, NaN and null; compared without surrounding spaces.
+    /// Cells of a text file that are missing values, in addition to empty ones, NA, NaN and null; compared without surrounding spaces, and
+    /// as numbers where they are numbers: `0` is also `0.0`.
     pub na: Vec<String>,
     /// Treatment of rows with a missing cell.
     pub missing: Missing,
@@ -40,7 +42,7 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
-    /// Channels of sound files get no names from their files: the caller has other names for them.
+    /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,

@@ -1,19 +1,20 @@
-//! Expands paths: patterns and folders of images become lists of files.
+//! Expands paths: patterns and folders become lists of files.
 
 use crate::format::Kind;
 use std::path::{Path, PathBuf};
 use unmix::{Error, Result};
 
-/// The files given by `paths`, in the order given; those of a pattern or of a folder of images by name.
+/// The files given by `paths`, in the order given; those of a pattern or of a folder by name. A folder means the images in it, or where there
+/// are none its tables, which must be of one format.
 ///
 /// # Errors
 ///
-/// A pattern that matches no file, a folder without images. Missing files are reported by [`open`](crate::open).
+/// A pattern that matches no file, a folder without images or tables, or with tables of several formats. Missing files are reported by [`open`](crate::open).
 pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
         match (path.to_str(), path.metadata()) {
-            (_, Ok(found)) if found.is_dir() => files.extend(images(path)?),
+            (_, Ok(found)) if found.is_dir() => files.extend(members(path)?),
             (Some(pattern), Err(_)) if pattern.contains(['*', '?', '[']) => {
                 files.extend(matching(path, pattern)?)
             }
@@ -49,21 +50,46 @@ pub fn is_image(path: &Path) -> bool {
     Kind::by_ending(&name) == Some(Kind::Image)
 }
 
-/// The images in a folder; not those in folders within.
-fn images(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The files in a folder that are read as one table: its images, or if there are none its other files of a known format, which must be of one
+/// format. Sorted by name; not those in folders within.
+fn members(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e| Error::io("cannot read", folder, e);
-    let mut files = Vec::new();
+    let (mut images, mut others) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if is_image(&file) && !hidden {
-            files.push(file);
+        let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if name.starts_with('.') || file.is_dir() {
+            continue;
+        }
+        let plain = name.strip_suffix(".gz").unwrap_or(&name);
+        match Kind::by_ending(plain) {
+            Some(Kind::Image) => images.push(file),
+            Some(_) => others.push((ending(plain), file)),
+            None => {}
         }
     }
-    if files.is_empty() {
-        let remedy = "give a file in it, or a folder of .png, .jpg, .bmp, .pgm, .ppm or .tiff files";
-        return Err(Error::format(folder, "it is a folder, and there are no images in it", remedy));
+    others.sort();
+    let mut formats: Vec<&str> = others.iter().map(|(format, _)| format.as_str()).collect();
+    formats.dedup();
+    match (images.is_empty(), formats.as_slice()) {
+        (true, []) => {
+            let remedy = "give a file in it, or a folder of images or of tables of one format";
+            Err(Error::format(folder, "it is a folder, and there are no images or tables in it", remedy))
+        }
+        (true, [first, _, ..]) => {
+            let found = format!("it is a folder with files of several formats ({})", formats.join(", "));
+            let pattern = folder.join(format!("*{first}"));
+            Err(Error::format(folder, found, format!("choose one, as in '{}'", pattern.display())))
+        }
+        (true, [_]) => Ok(others.into_iter().map(|(_, file)| file).collect()),
+        (false, _) => {
+            images.sort();
+            Ok(images)
+        }
     }
-    files.sort();
-    Ok(files)
+}
+
+/// The ending of a file name, which names its format.
+fn ending(name: &str) -> String {
+    name.rsplit_once('.').map_or_else(|| "-ubyte".into(), |(_, ending)| format!(".{ending}"))
 }

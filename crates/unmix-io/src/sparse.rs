@@ -1,7 +1,7 @@
-//! Sparse matrices as scipy saves them: compressed rows or columns in an `.npz` archive of their parts.
+//! Sparse matrices as scipy saves them: compressed rows or columns, or a list of entries, in an `.npz` archive of their parts.
 //!
 //! `data` and `indices` hold the stored numbers and their columns (`format` csr) or rows (csc), `indptr` where each row or
-//! column begins, `shape` the number of rows and of columns.
+//! column begins, `shape` the number of rows and of columns; with `format` coo, `row` and `col` are those of each number.
 
 use crate::npz::Archive;
 use crate::selection::Selection;
@@ -24,7 +24,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     }
     let format = text(&archive.member("format", run)?)?;
     let by_row = match format.as_str() {
-        "csr" => true,
+        "csr" | "coo" => true,
         "csc" => false,
         other => {
             let found = format!("it holds a sparse matrix in scipy's format '{other}'");
@@ -37,7 +37,16 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         let found = format!("it holds a sparse array of {} axes", shape.len());
         return Err(Error::format(&path, found, "save rows of numbers, which have two axes"));
     };
-    let (starts, at) = (places(archive, "indptr", run)?, places(archive, "indices", run)?);
+    let array = vector(archive, "data", run)?;
+    let (number, n_stored) = (array.number(), array.rows().len());
+    let (starts, at, order) = match format.as_str() {
+        "coo" => {
+            let (rows, columns) = (places(archive, "row", run)?, places(archive, "col", run)?);
+            by_rows(&rows, &columns, (n, p), n_stored)
+                .map_err(|found| Error::format(&path, found, "write it again"))?
+        }
+        _ => (places(archive, "indptr", run)?, places(archive, "indices", run)?, None),
+    };
     let (lines, kind) = if by_row { (n, "rows") } else { (p, "columns") };
     if n < 0 || p < 0 || starts.len() as i64 - 1 != lines {
         let found = format!(
@@ -46,9 +55,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         );
         return Err(Error::format(&path, found, "write it again"));
     }
-    let array = vector(archive, "data", run)?;
-    let (number, n_stored) = (array.number(), array.rows().len());
-    let matrix = Matrix { starts, at, shape: (n as usize, p as usize), by_row };
+    let matrix = Matrix { starts, at, order, shape: (n as usize, p as usize), by_row };
     let rows = match number.computed_in() {
         Dtype::F32 => matrix.rows::<f32>(&array, options, &path).map(AnyRows::F32),
         Dtype::F64 => matrix.rows::<f64>(&array, options, &path).map(AnyRows::F64),
@@ -73,6 +80,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         row_names: None,
         ignored: vec![],
         text_cells: vec![],
+        comma_cells: 0,
     })
 }
 
@@ -80,6 +88,8 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
 struct Matrix {
     starts: Vec<i64>,
     at: Vec<i64>,
+    /// The place of each entry among the stored numbers, where they are not stored in this order.
+    order: Option<Vec<usize>>,
     shape: (usize, usize),
     by_row: bool,
 }
@@ -94,6 +104,10 @@ impl Matrix {
     ) -> Result<Rows<'static, T>> {
         let mut values = vec![T::default(); array.rows().len() as usize];
         RandomAccess::<T>::read(array, 0..values.len() as u64, 0..1, &mut values, &mut Vec::new())?;
+        let values = match &self.order {
+            None => values,
+            Some(order) => order.iter().map(|&at| values[at]).collect(),
+        };
         let (n, p) = self.shape;
         let (n, p, by_row) = if options.transpose { (p, n, !self.by_row) } else { (n, p, self.by_row) };
         let sparse = match by_row {
@@ -119,6 +133,47 @@ impl Matrix {
             Some(columns) => Rows::new(sparse.selected(&columns)?, features, origin),
         })
     }
+}
+
+/// Where rows begin, the columns of their entries, and the places of these among the stored ones.
+type ByRows = (Vec<i64>, Vec<i64>, Option<Vec<usize>>);
+
+/// Entries that are given by their rows and columns (scipy's format coo), row by row. An entry that is given twice is refused: whether it is to
+/// be added up is not stored.
+fn by_rows(
+    rows: &[i64],
+    columns: &[i64],
+    (n, p): (i64, i64),
+    n_stored: u64,
+) -> std::result::Result<ByRows, String> {
+    if n < 0 || p < 0 {
+        return Err(format!("it declares {n} x {p} entries"));
+    }
+    if rows.len() != columns.len() || rows.len() as u64 != n_stored {
+        return Err(format!(
+            "it holds {n_stored} numbers in a sparse matrix with {} rows and {} columns of entries",
+            rows.len(),
+            columns.len()
+        ));
+    }
+    if unmix::available_memory().is_some_and(|have| n as u64 > have / 16) {
+        return Err(format!("its sparse matrix declares {n} rows, more than fit into memory"));
+    }
+    let inside = |at: &i64, end: i64| (0..end).contains(at);
+    if let Some(i) = (0..rows.len()).find(|&i| !inside(&rows[i], n) || !inside(&columns[i], p)) {
+        return Err(format!("entry {i} of its sparse matrix is outside of {n} x {p}"));
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&i| (rows[i], columns[i]));
+    let place = |i: usize| (rows[i], columns[i]);
+    if let Some(twice) = order.windows(2).find(|pair| place(pair[0]) == place(pair[1])) {
+        let (i, j) = place(twice[0]);
+        return Err(format!("its sparse matrix has several entries in row {i} and column {j}"));
+    }
+    let mut starts = vec![0; n as usize + 1];
+    rows.iter().for_each(|&i| starts[i as usize + 1] += 1);
+    (0..n as usize).for_each(|i| starts[i + 1] += starts[i]);
+    Ok((starts, order.iter().map(|&i| columns[i]).collect(), Some(order)))
 }
 
 /// An array of one axis.

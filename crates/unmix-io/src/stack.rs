@@ -25,6 +25,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
         ignored: inputs[0].ignored.clone(),
         row_names: None,
         text_cells: vec![0; inputs[0].text_cells.len()],
+        comma_cells: inputs.iter().map(|input| input.comma_cells).sum(),
         rows: AnyRows::F64(Rows::new(Stacked::<f64>::new(vec![]), Features::default(), "")),
     };
     for input in &mut inputs {

@@ -20,12 +20,23 @@ pub fn summary(model: &Model) -> String {
     ended.extend(report.rank.map(|r| format!("rank {r}")));
     ended.extend(facts::effort(model));
     out += &format!("\n{}\n", ended.join("; "));
+    out += &units(model).unwrap_or_default();
     report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
     if !spectrum.columns().is_empty() && spectrum.k > 0 {
         out.push('\n');
         out += &table(facts::unit(model), &spectrum);
     }
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
+}
+
+/// How well a sparse autoencoder reconstructs its rows, and with how many units, where the report has these numbers.
+fn units(model: &Model) -> Option<String> {
+    let fact = |name: &str| model.report().facts.get(name)?.as_f64();
+    let (fvu, l0, dead) = (fact("fvu")?, fact("l0")?, fact("dead_units")?);
+    let m = model.n_components();
+    Some(format!(
+        "FVU (fraction of variance unexplained) {fvu:.3}; L0 (active units per row) {l0:.1}; {dead} dead units of {m}\n"
+    ))
 }
 
 /// Stability over halves of the rows and other seeds, where requested.

@@ -326,7 +326,7 @@ fn name_column(column: usize, name: Option<&str>) -> String {
 /// A list of names; if there are too many for a message, the first ones and their number.
 fn listed(known: &[String]) -> String {
     const ALL: usize = 40;
-    const SHOWN: usize = 20;
+    const SHOWN: usize = 8;
     match known.len() {
         n if n > ALL => format!("{}, ... ({n} in all)", known[..SHOWN].join(", ")),
         _ => known.join(", "),

@@ -25,6 +25,7 @@ use crate::num::{Block, Real};
 use crate::run::{Run, Start};
 use crate::stats::GatherChecksum;
 use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, quadratic, triangle};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Additional results requested besides the imputed cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,13 @@ pub struct Imputer {
     notes: Vec<String>,
     /// Whether the stored entries of sparse rows are the observed cells.
     stored: bool,
+    /// Number of cells that were filled.
+    filled: AtomicU64,
+}
+
+/// Number of missing cells of a block.
+pub(crate) fn n_missing<T: Real>(block: &Block<'_, T>) -> u64 {
+    block.data.iter().filter(|x| x.to_f64().is_nan()).count() as u64
 }
 
 /// Whether missing cells are filled by the decoded code of the observed ones, as by sparse codes.
@@ -95,8 +103,16 @@ impl Imputer {
             return Err(Error::Width { what: "impute".into(), need, got: p, remedy });
         }
         let (seed, stored) = (model.report().seed, model.code().codes().stored);
-        let mut imputer =
-            Self { by, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new(), stored };
+        let mut imputer = Self {
+            by,
+            refits: Vec::new(),
+            spread: 1.0,
+            wanted,
+            seed,
+            notes: Vec::new(),
+            stored,
+            filled: 0.into(),
+        };
         // A model that stores the errors of its parameters needs no refits.
         if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 && !imputer.of().has_errors() {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
@@ -131,6 +147,11 @@ impl Imputer {
     /// Notes for the user, in sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Number of missing cells that [`fill`](Self::fill) has filled so far.
+    pub fn n_filled(&self) -> u64 {
+        self.filled.load(Relaxed)
     }
 
     fn refit<T: Real>(&mut self, model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()>
@@ -200,12 +221,13 @@ impl Imputer {
     pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
         let width = self.width();
         if let ImputeRule::Decoded(model) = &self.by {
-            return model.fill(rows, run, sink);
+            return model.fill(rows, &self.filled, run, sink);
         }
         let cells = if self.stored { rows.as_cells() } else { None };
         let rows = cells.as_ref().unwrap_or(rows);
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("impute", &block)?;
+            self.filled.fetch_add(n_missing(&block), Relaxed);
             self.fill_block(&block, out);
             Ok(())
         };

@@ -7,7 +7,7 @@ use unmix_io::{Patches, Pixels};
 /// Files that are read as one table.
 #[derive(Args, Debug)]
 pub(crate) struct Inputs {
-    /// Array, table, sound, image or folder of images; rows of several files follow each other; - is standard input
+    /// Array, table, sound, image, or folder of images or of tables; rows of several files follow each other; - is standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 }

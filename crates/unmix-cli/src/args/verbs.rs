@@ -169,15 +169,28 @@ pub(crate) struct Encode {
     /// The cluster of each row instead of codes, for models of clusters
     #[arg(long)]
     pub(crate) labels: bool,
+    /// INPUT lists cells, as for 'unmix fit --triplets': row, column and value of each
+    #[arg(long, conflicts_with = "labels")]
+    pub(crate) triplets: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Reconstruct {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// Components whose codes are set to 0, by number from 0, range or name, as in 0,3-5,ica7; -1 is the last
+    /// Subtract the contribution of these components from the rows and keep everything else, also what no component explains;
+    /// by number from 0, range or name, as in 0,3-5,ica7; -1 is the last
     #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) exclude: Vec<Chosen>,
+    /// Reconstruct from these components alone [default: from all]
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with = "exclude"
+    )]
+    pub(crate) only: Vec<Chosen>,
 }
 
 #[derive(Args, Debug)]
@@ -249,9 +262,9 @@ pub(crate) struct Modules {
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// A model or a data file
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// A model, or data files or a folder of them, as for 'unmix fit'
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -131,7 +131,7 @@ fn files_that_are_not_what_they_say_are_refused() {
     refused(&b, "fit pca nowhere.npy", &["cannot read nowhere.npy"]);
     refused(&b, "fit pca magik.npy", &["cannot read magik.npy", "did you mean 'magic.npy'?"]);
     std::fs::create_dir(b.path("folder")).unwrap();
-    refused(&b, "fit pca folder", &["it is a folder, and there are no images in it"]);
+    refused(&b, "fit pca folder", &["it is a folder, and there are no images or tables in it"]);
     b.write("d.xyz", "PK\u{3}\u{4}\u{0}\u{1}\u{2}");
     refused(&b, "fit pca d.xyz", &["d.xyz"]);
     for verb in ["show cut.npy", "show ragged.csv", "show nowhere.csv", "show folder"] {

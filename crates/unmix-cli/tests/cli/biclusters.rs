@@ -50,6 +50,44 @@ fn modules_of_one_model_and_of_several_starts() {
     assert_eq!(json, b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 --json").out);
 }
 
+/// Genes as rows and cells as columns, both named in the file.
+#[test]
+fn a_transposed_table_keeps_the_names_of_both_axes() {
+    let b = Bench::new();
+    planted(&b);
+    let text = std::fs::read_to_string(b.path("x.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let mut turned = format!("gene,{}\n", (0..120).map(|i| format!("cell{i}")).collect::<Vec<_>>().join(","));
+    for j in 0..60 {
+        turned += &format!("{}\n", lines.iter().map(|line| line[j]).collect::<Vec<_>>().join(","));
+    }
+    b.write("t.csv", turned);
+    let fit = "--set psi_min=0.3 --set max_iter=40 --set init=ica --seed 3 -o t.safetensors";
+    for how in ["--drop gene", "--keep gene", ""] {
+        b.ok(&format!("fit rfn t.csv {how} --transpose -k 12 {fit}"));
+        let shown = b.ok("show t.safetensors").out;
+        assert!(shown.contains("g0, g1, g2"), "{how}: {shown}");
+        b.ok(&format!("biclusters t.safetensors t.csv {how} --transpose --starts 0 -o m.csv"));
+        let members = std::fs::read_to_string(b.path("m.csv")).unwrap();
+        assert!(members.lines().count() > 10, "{members}");
+        for line in members.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let name = if cells[1] == "row" { "cell" } else { "g" };
+            assert_eq!(cells[3], format!("{name}{}", cells[2]), "{how}: {line}");
+        }
+    }
+    // Beside codes and around reconstructions, the names go where --keep puts them.
+    let codes = b.ok("encode t.safetensors t.csv --keep gene --transpose").out;
+    assert!(codes.starts_with("name,rfn0,") && codes.contains("\ncell119,"), "{codes}");
+    let back = b.ok("reconstruct t.safetensors t.csv --keep gene --transpose").out;
+    assert!(back.starts_with("name,cell0,cell1,") && back.contains("\ng59,"), "{back}");
+    assert_eq!(back.lines().count(), 61);
+    let missing = text.replace("g7,", "other,");
+    b.write("x2.csv", missing);
+    let refused = b.run("encode t.safetensors x2.csv");
+    assert!(refused.code == 1 && refused.err.contains("needs column 'g7'"), "{}", refused.err);
+}
+
 #[test]
 fn what_has_no_modules_is_refused() {
     let b = Bench::new();

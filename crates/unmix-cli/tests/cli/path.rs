@@ -268,6 +268,65 @@ fn show_counts_missing_cells_and_constant_columns() {
 }
 
 #[test]
+fn show_takes_several_files_and_folders_and_names_decimal_commas() {
+    let b = Bench::new();
+    std::fs::create_dir(b.path("shards")).unwrap();
+    b.write("shards/b.csv", "a,b\n5,6\n");
+    b.write("shards/a.csv", "a,b\n1,2\n3,4\n");
+    let folder: Value = serde_json::from_str(&b.ok("show shards --json").out).unwrap();
+    let files: Value = serde_json::from_str(&b.ok("show shards/a.csv shards/b.csv --json").out).unwrap();
+    assert_eq!(
+        (&folder["n_rows"], &files["n_rows"], &files["file"]),
+        (&3.into(), &3.into(), &"shards/a.csv, shards/b.csv".into())
+    );
+    b.ok("fit pca shards -k 1 -o m.safetensors");
+    b.ok("encode m.safetensors shards -o codes.npy");
+    let refused = b.run("show m.safetensors shards/a.csv");
+    assert!(refused.code == 2 && refused.err.contains("one model at a time"), "{}", refused.err);
+    b.write("d.csv", "x;y\n1,5;2\n2,5;4,25\n");
+    let text = b.ok("show d.csv").out;
+    assert!(text.contains("x, y; they hold numbers with decimal commas: add --decimal ,"), "{text}");
+    b.write("e.csv", "id;x;y\nu;1,5;2\nv;2,5;4,25\n");
+    let text = b.ok("show e.csv").out;
+    assert!(
+        text.contains("3 of 5 cells with text are numbers with decimal commas: add --decimal ,"),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_that_come_twice_and_columns_that_do_not_vary_are_named() {
+    let b = Bench::new();
+    let x = Bench::table(60, 3);
+    let line = |row: &[f64]| format!("{},{},{},7\n", row[0], row[1], row[2] + row[0]);
+    b.write("d.csv", "a,b,a,c\n".to_string() + &x.chunks(3).map(line).collect::<String>());
+    for method in ["pca", "ica", "factor-analysis", "sigma-pca"] {
+        let told = b.ok(&format!("fit {method} d.csv -k 1 -o m.safetensors"));
+        let twice =
+            "the column name 'a' comes more than once: the columns that repeat a name are numbered, as 'a.1'";
+        assert!(told.err.contains(twice), "{method}: {}", told.err);
+        assert!(told.err.contains("1 of 4 columns does not vary ('c');"), "{method}: {}", told.err);
+    }
+}
+
+#[test]
+fn rows_that_are_the_columns_of_the_model_get_a_hint_to_transpose() {
+    let b = Bench::new();
+    b.both("d", 60, 5);
+    b.ok("fit pca d.npy -k 2 -o m.safetensors");
+    let x = Bench::table(60, 5);
+    let turned: Vec<f64> =
+        (0..5).flat_map(|j| x.iter().skip(j).step_by(5).copied().collect::<Vec<_>>()).collect();
+    write_npy(&b.path("t.npy"), &turned, &[60]).unwrap();
+    for verb in ["encode", "score", "reconstruct", "score --quality"] {
+        let refused = b.run(&format!("{verb} m.safetensors t.npy"));
+        assert!(refused.code == 1 && refused.err.contains("t.npy has 5 rows"), "{verb}: {}", refused.err);
+        assert!(refused.err.contains("add --transpose"), "{verb}: {}", refused.err);
+    }
+    b.ok("encode m.safetensors t.npy --transpose -o codes.npy");
+}
+
+#[test]
 fn completions_and_manual_pages_are_printed() {
     let b = Bench::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

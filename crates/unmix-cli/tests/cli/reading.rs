@@ -118,6 +118,43 @@ fn cleaned_pictures_are_written_under_their_own_names() {
     b.ok("fit pca photos --patches 3x3 -k 2 -o patches.safetensors");
     let patches = b.run("reconstruct patches.safetensors photos --patches 3x3 -o out/");
     assert!(patches.code == 1 && patches.err.contains("which are patches of them"), "{}", patches.err);
+    assert!(!patches.err.contains("reconstructing"), "refused before anything is computed: {}", patches.err);
+}
+
+#[test]
+fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
+    let b = Bench::new();
+    std::fs::create_dir(b.path("photos")).unwrap();
+    let level = |i: usize, j: usize| ((7 * i * i + 13 * j + i * j) % 200 + 40) as f64;
+    for i in 0..12 {
+        let pixels: Vec<f64> = (0..48).map(|j| level(i, j) / 255.0).collect();
+        write_png(&b.path(&format!("photos/p{i:02}.png")), &pixels, &[6, 8]).unwrap();
+    }
+    let bytes: Vec<f64> = (0..12 * 48).map(|at| level(at / 48, at % 48)).collect();
+    unmix::data::write_npy(&b.path("bytes.npy"), &bytes, &[6, 8]).unwrap();
+    b.ok("fit pca bytes.npy -k 3 -o bytes.safetensors");
+    b.ok("fit pca photos -k 3 -o photos.safetensors");
+    for (verb, more) in [("encode", ""), ("reconstruct", ""), ("reconstruct", "-o out/"), ("score", "")] {
+        let refused = b.run(&format!("{verb} bytes.safetensors photos {more}"));
+        assert_eq!(refused.code, 1, "{verb}");
+        assert!(refused.err.contains("pictures are read as 0 to 1"), "{verb}: {}", refused.err);
+        assert!(refused.err.contains("divided by 255"), "{verb}: {}", refused.err);
+    }
+    assert!(!b.files().contains(&"out".into()), "nothing is written");
+    let warned = b.ok("encode photos.safetensors bytes.npy -o codes.npy");
+    assert!(warned.err.contains("if these are bytes, divide them by 255"), "{}", warned.err);
+    // The same units: nothing is said.
+    let same = b.ok("encode photos.safetensors photos -o codes.npy");
+    assert!(same.err.is_empty(), "{}", same.err);
+    assert!(b.ok("encode bytes.safetensors bytes.npy -o codes.npy").err.is_empty());
+    // Means that numbers from 0 to 1 could have, but not these pictures: the pixels that would be clipped tell.
+    let noise = unmix::num::random::Stream::new(3, 0);
+    let odd: Vec<f64> = (0..12 * 48).map(|at| 0.05 * noise.normal(at) - 0.9).collect();
+    unmix::data::write_npy(&b.path("odd.npy"), &odd, &[6, 8]).unwrap();
+    b.ok("fit pca odd.npy -k 1 -o odd.safetensors");
+    let refused = b.run("reconstruct odd.safetensors photos -o far/");
+    assert!(refused.code == 1 && refused.err.contains("of the pixels are outside 0 to 1"), "{}", refused.err);
+    assert!(!b.files().contains(&"far".into()), "nothing is written");
 }
 
 #[test]

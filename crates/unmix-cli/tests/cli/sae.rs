@@ -9,10 +9,18 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     let b = Bench::new();
     let made = datasets::sparse_codes((500, 8, 12), 0.15, 0.0, 2).unwrap();
     write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
-    b.ok("fit sae x.npy -k 16 --set max_epochs=3 --set activation=batch-topk -q -o m.safetensors");
+    let fitted =
+        b.ok("fit sae x.npy -k 16 --set max_epochs=3 --set activation=batch-topk -q -o m.safetensors").out;
+    for words in
+        ["FVU (fraction of variance unexplained) 0.", "L0 (active units per row) ", " dead units of 16"]
+    {
+        assert!(fitted.contains(words), "{words}: {fitted}");
+    }
+    let l1 = b.run("fit sae x.npy -k 16 --set activation=l1");
+    assert!(l1.code == 2 && l1.err.contains("with an l1 penalty is 'relu'"), "{}", l1.err);
     let said = b.ok("score m.safetensors x.npy --summary -q").out;
     for words in [
-        "mean squared error",
+        "mean squared distance from the reconstruction",
         "L0 (active",
         "FVU (fraction",
         "FVU of PCA of these rows, 2 components",

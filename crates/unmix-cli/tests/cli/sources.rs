@@ -79,6 +79,20 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     let lines: Vec<Vec<f64>> =
         scored.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
     assert!(scored.starts_with("component,light\n0,") && lines.len() == 3, "{scored}");
+    // A signal of one axis, and one stored in the other direction, are the same.
+    write_npy(&b.path("flat.npy"), &third, &[]).unwrap();
+    for turned in ["flat.npy", "light.npy"] {
+        for how in ["", "--transpose"] {
+            let file = if how.is_empty() { "rows.npy" } else { "eeg.npy" };
+            write_npy(&b.path("rows.npy"), &table, &[3]).unwrap();
+            let other = b.ok(&format!("score m.safetensors {file} {how} --reference {turned}")).out;
+            let numbers = |text: &str| -> Vec<f64> {
+                text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap()).collect()
+            };
+            let same = numbers(&other).iter().zip(numbers(&scored)).all(|(a, b)| (a - b).abs() < 1e-9);
+            assert!(same, "{turned} {how}: {other}");
+        }
+    }
     // References with several columns are named by file and column number.
     let own = b.ok("score m.safetensors eeg.npy --transpose --reference eeg.npy").out;
     assert!(own.starts_with("component,eeg[0],eeg[1],eeg[2]\n0,"), "{own}");
@@ -105,6 +119,13 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     b.write("channels.csv", "index,label,x\n0,FPz,1\n1,EOG,2\n2,light,3\n");
     b.ok("fit ica eeg.npy --transpose --names channels.csv -o named.safetensors");
     assert!(b.ok("show named.safetensors --json").out.contains("\"EOG\""));
+    let named = b.ok("score named.safetensors eeg.npy --transpose --reference EOG").out;
+    let number = b.ok("score named.safetensors eeg.npy --transpose --reference eeg.npy").out;
+    assert!(named.starts_with("component,EOG\n0,"), "{named}");
+    let second = |line: &str, at: usize| line.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+    for (a, b) in named.lines().zip(number.lines()).skip(1) {
+        assert!((second(a, 1) - second(b, 2)).abs() < 1e-12, "{a} {b}");
+    }
     b.ok("report named.safetensors eeg.npy --transpose --rate 100 -o named.html");
     assert!(std::fs::read_to_string(b.path("named.html")).unwrap().contains("FPz"));
     b.write("few.txt", "a\nb\n");
@@ -161,6 +182,37 @@ fn excluded_components_are_named_by_number_range_or_name() {
         let refused = b.run(&format!("reconstruct m.safetensors d.npy --exclude {asked} -o no.npy"));
         assert!(refused.code == 1 && refused.err.contains(why), "{asked}: {}", refused.err);
     }
+}
+
+#[test]
+fn excluded_components_are_subtracted_and_what_no_component_explains_is_kept() {
+    let b = Bench::new();
+    let x = b.both("d", 600, 9);
+    for method in ["ica", "pca", "factor-analysis", "sigma-pca"] {
+        b.ok(&format!("fit {method} d.npy -k 4 -o m.safetensors"));
+        let run = |what: &str, out: &str| {
+            b.ok(&format!("reconstruct m.safetensors d.npy {what} -o {out}"));
+            read_npy(&b.path(out)).0
+        };
+        let explained = run("", "all.npy");
+        let only = run("--only 0,3", "only.npy");
+        let clean = run("--exclude 1-2", "clean.npy");
+        let rest = x.iter().zip(&explained).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+        assert!(rest > 0.1, "{method}: something is left unexplained");
+        for (i, x) in x.iter().enumerate() {
+            let wanted = x - (explained[i] - only[i]);
+            assert!((clean[i] - wanted).abs() < 1e-9, "{method}: {} {wanted}", clean[i]);
+        }
+        let others = run("--exclude 0-3", "none.npy");
+        let mean: Vec<f64> = (0..9).map(|j| x.iter().skip(j).step_by(9).sum::<f64>() / 600.0).collect();
+        for (i, out) in others.iter().enumerate() {
+            assert!((out - (x[i] - explained[i] + mean[i % 9])).abs() < 1e-9, "{method}");
+        }
+    }
+    let both = b.run("reconstruct m.safetensors d.npy --only 0 --exclude 1");
+    assert!(both.code == 2 && both.err.contains("cannot be used with"), "{}", both.err);
+    let refused = b.run("reconstruct m.safetensors d.npy --only 4");
+    assert!(refused.code == 1 && refused.err.contains("only=4 is not possible"), "{}", refused.err);
 }
 
 /// The page labels rows by the index of their table, or by a column kept with --keep.

@@ -29,9 +29,20 @@ fn cells_are_fitted_predicted_and_filled() {
     b.write("cells.csv", &text);
     let shown = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors").out;
     assert!(shown.contains("40") && shown.contains("25"), "{shown}");
+    // The next steps that are printed work.
+    let steps: Vec<&str> = shown.lines().skip_while(|l| !l.contains("Next")).skip(1).collect();
+    assert_eq!(steps.len(), 2, "{shown}");
+    for step in steps {
+        b.ok(step.trim().trim_start_matches("unmix "));
+    }
+    let codes = std::fs::read_to_string(b.path("cells.codes.csv")).unwrap();
+    assert_eq!(codes.lines().count(), 41, "a code for each row of the matrix");
     // Predicted cells of rows that were in the fit.
     b.write("asked.csv", "user,item\n3,4\n39,24\n0,0\n");
-    let found = numbers(&b.ok("impute m.safetensors asked.csv --triplets --std std.csv -q").out);
+    let ran = b.ok("impute m.safetensors asked.csv --triplets --std std.csv");
+    assert!(ran.err.contains("3 missing cells of asked.csv filled"), "{}", ran.err);
+    assert!(ran.out.starts_with("row,column,value\n3,4,"), "whole numbers: {}", ran.out);
+    let found = numbers(&ran.out);
     let std = numbers(&std::fs::read_to_string(b.path("std.csv")).unwrap());
     for (cell, std) in found.iter().zip(&std) {
         let (i, j) = (cell[0] as usize, cell[1] as usize);
@@ -44,6 +55,8 @@ fn cells_are_fitted_predicted_and_filled() {
     b.write("new.csv", format!("user,item,rating\n{known}0,20,\n0,21,NA\n"));
     let found = numbers(&b.ok("impute m.safetensors new.csv --triplets -q").out);
     assert_eq!(found[0][2].to_bits(), new(0).to_bits());
+    let none = b.ok("impute m.safetensors cells.csv --triplets -o same.csv");
+    assert!(none.err.contains("no cell of cells.csv is missing"), "{}", none.err);
     assert!((found[8][2] - new(20)).abs() < 1e-3 && (found[9][2] - new(21)).abs() < 1e-3, "{found:?}");
 }
 
@@ -60,8 +73,50 @@ fn what_is_no_list_is_refused_in_one_sentence() {
     b.write("twice.csv", "r,c,v\n0,0,1\n1,1,2\n0,0,3\n");
     refused("fit matrix-completion twice.csv --triplets", 1, &["lines 0 and 2", "row 0 and column 0"]);
     b.write("wide.csv", "a,b,c,d\n0,0,1,2\n1,1,2,3\n");
-    refused("fit matrix-completion wide.csv --triplets", 1, &["a list of cells"]);
+    let wide = &["a list of cells", "--columns a,b,c"];
+    refused("fit matrix-completion wide.csv --triplets", 1, wide);
+    b.ok("fit matrix-completion wide.csv --triplets --columns a,b,c -k 1 -o w.safetensors -q");
+    b.write("named.csv", "user,item,rating\nann,0,1\nbob,1,2\n");
+    let named = b.run("fit matrix-completion named.csv --triplets");
+    assert!(named.code == 1 && named.err.contains("replace names by numbers first"), "{}", named.err);
+    assert!(!named.err.contains("--drop"), "{}", named.err);
     b.write("outside.csv", "r,c\n0,25\n");
     refused("impute m.safetensors outside.csv --triplets", 1, &["(0, 25)", "40 rows and 25 columns"]);
     refused("impute m.safetensors cells.csv --triplets --draws 2", 2, &["--draws"]);
+}
+
+#[test]
+fn lists_that_are_read_in_another_way_than_meant_are_noted() {
+    let b = Bench::new();
+    let (text, _) = list();
+    b.write("cells.csv", &text);
+    // A list of cells that is read as rows of three numbers.
+    let told = b.ok("fit matrix-completion cells.csv -k 1 -o rows.safetensors");
+    assert!(
+        told.err.contains("look like numbers of rows and columns") && told.err.contains("add --triplets")
+    );
+    // Numbers from 1: an empty row and an empty column.
+    let from_one: String = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>())
+        .map(|cell| format!("{},{},{:?}\n", cell[0] + 1.0, cell[1] + 1.0, cell[2]))
+        .collect();
+    b.write("one.csv", format!("user,item,rating\n{from_one}"));
+    let told = b.ok("fit matrix-completion one.csv --triplets -k 1 -o one.safetensors");
+    assert!(told.err.contains("are rows and columns numbered from 1?"), "{}", told.err);
+    let fine = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors");
+    assert!(!fine.err.contains("numbered from 1") && !fine.err.contains("--triplets"), "{}", fine.err);
+    // Sparse rows of a file: the cells that are not stored.
+    let dense: Vec<f64> =
+        (0..60).map(|i| if (i + i / 6) % 3 == 0 { 0.0 } else { 1.0 + f64::from(i % 7) }).collect();
+    let mut writer = unmix_io::SparseWriter::new(6, unmix::Dtype::F64).unwrap();
+    writer.put(&dense).unwrap();
+    writer.finish(&mut std::fs::File::create(b.path("sparse.npz")).unwrap(), &b.path("sparse.npz")).unwrap();
+    let told = b.ok("fit matrix-completion sparse.npz -k 1 -o n.safetensors");
+    assert!(
+        told.err.contains("33.333 % of the cells are not stored and are taken as missing, not as 0"),
+        "{}",
+        told.err
+    );
 }

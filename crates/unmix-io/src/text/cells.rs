@@ -57,6 +57,13 @@ pub(super) fn has_decimal_comma(cell: &[u8]) -> bool {
     cell.contains(&b',') && number(&pointed).is_some()
 }
 
+/// Number of features among the cells of a line that are text and would be numbers if their commas were points.
+pub(super) fn n_with_comma(record: &csv::ByteRecord, roles: &[Role]) -> u64 {
+    let is_feature = |role: &Role| matches!(role, Role::Feature(_));
+    let features = record.iter().zip(roles).filter(|(_, role)| is_feature(role));
+    features.filter(|(cell, _)| has_decimal_comma(cell.trim_ascii())).count() as u64
+}
+
 /// Whether a cell holds several numbers with blanks between them.
 pub(super) fn has_blanks_between_numbers(cell: &[u8]) -> bool {
     let mut words = cell.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();

@@ -1,8 +1,7 @@
 //! Whether the first line holds names.
 
 use super::cells::{is_missing, shown};
-use crate::Wording;
-use std::collections::HashSet;
+use crate::{Wording, across};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
@@ -49,22 +48,7 @@ pub(super) fn written(record: &csv::ByteRecord) -> Vec<String> {
 
 /// Names of columns, each once: a name that comes again gets a number behind it (`a`, `a.1`), a missing one is its column's number.
 pub(super) fn names(record: &csv::ByteRecord) -> Vec<String> {
-    let cells = written(record);
-    let written: HashSet<&String> = cells.iter().collect();
-    let mut taken = HashSet::new();
-    let mut names = Vec::with_capacity(cells.len());
-    for (j, cell) in cells.iter().enumerate() {
-        let base = Some(cell.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| j.to_string());
-        let mut name = base.clone();
-        let mut again = 0;
-        while taken.contains(&name) || (again > 0 && written.contains(&name)) {
-            again += 1;
-            name = format!("{base}.{again}");
-        }
-        taken.insert(name.clone());
-        names.push(name);
-    }
-    names
+    across::distinct(&written(record))
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub(super) struct Lines<'a> {
     bounds: Rc<Bounds>,
     dialect: Dialect,
     delimiter: u8,
+    /// For each mark of missing cells, whether it was on a cell.
+    found: Vec<bool>,
 }
 
 /// How the text of a file is read.
@@ -33,14 +35,47 @@ pub(super) struct Dialect {
     /// Whether numbers have a comma where others have a point.
     pub(super) decimal_comma: bool,
     /// Cells that are missing, beside those that always are.
-    pub(super) na: Vec<Vec<u8>>,
+    pub(super) na: Vec<Mark>,
+}
+
+/// A mark of missing cells: those with this text, and where it is a number, those with an equal one.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    text: Vec<u8>,
+    number: Option<f64>,
+}
+
+impl Mark {
+    fn new(mark: &str, decimal_comma: bool) -> Self {
+        let text = mark.trim().as_bytes().to_vec();
+        let number = number(&text, decimal_comma).filter(|x| !x.is_nan());
+        Self { text, number }
+    }
+
+    /// Whether this cell, without blanks around and with the number in it, is marked.
+    fn is_on(&self, cell: &[u8], number: Option<f64>) -> bool {
+        self.text == cell || (self.number.is_some() && self.number == number)
+    }
+}
+
+/// The number in a cell.
+fn number(cell: &[u8], decimal_comma: bool) -> Option<f64> {
+    match decimal_comma && cells::has_decimal_comma(cell) {
+        true => cells::number(&pointed(cell)),
+        false => cells::number(cell),
+    }
+}
+
+/// A cell with a decimal point in place of a comma.
+fn pointed(cell: &[u8]) -> Vec<u8> {
+    cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect()
 }
 
 impl Dialect {
     /// Of a file with this ending's delimiter.
     pub(super) fn new(by_ending: u8, options: &Options) -> Result<Self> {
-        let na = options.na.iter().map(|mark| mark.trim().as_bytes().to_vec()).collect();
         let Options { delimiter, decimal_comma, .. } = *options;
+        let na = options.na.iter().map(|mark| Mark::new(mark, decimal_comma)).collect();
         if decimal_comma && delimiter == Some(b',') {
             let (why, remedy) =
                 ("commas are decimal separators here", "choose another delimiter, such as ';'");
@@ -59,23 +94,30 @@ impl Dialect {
         !self.decimal_comma && self.na.is_empty()
     }
 
-    /// The cells as they would be written with decimal points and empty cells where numbers are missing.
-    fn rewrite(&self, record: &mut csv::ByteRecord) {
-        let plain = |cell: &[u8]| {
+    /// The cells as they would be written with decimal points and empty cells where numbers are missing. Marks that are on a cell are
+    /// noted in `found`.
+    fn rewrite(&self, record: &mut csv::ByteRecord, found: &mut [bool]) {
+        let mut plain = |cell: &[u8]| {
             let cell = cell.trim_ascii();
-            if self.na.iter().any(|mark| mark == cell) {
+            let x = if self.na.is_empty() { None } else { number(cell, self.decimal_comma) };
+            let mut marked = false;
+            for (_, found) in self.na.iter().zip(found.iter_mut()).filter(|(mark, _)| mark.is_on(cell, x)) {
+                (marked, *found) = (true, true);
+            }
+            if marked {
                 Some(Vec::new())
             } else if self.decimal_comma && cells::has_decimal_comma(cell) {
-                Some(cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect())
+                Some(pointed(cell))
             } else {
                 None
             }
         };
-        if record.iter().any(|cell| plain(cell).is_some()) {
-            let cells: Vec<Vec<u8>> =
-                record.iter().map(|cell| plain(cell).unwrap_or_else(|| cell.to_vec())).collect();
-            record.clear();
-            cells.iter().for_each(|cell| record.push_field(cell));
+        let cells: Vec<Option<Vec<u8>>> = record.iter().map(&mut plain).collect();
+        if cells.iter().any(Option::is_some) {
+            let before = std::mem::take(record);
+            for (cell, was) in cells.iter().zip(&before) {
+                record.push_field(cell.as_deref().unwrap_or(was));
+            }
         }
     }
 }
@@ -142,12 +184,23 @@ impl<'a> Lines<'a> {
             .comment(by_blanks.then_some(blanks::COMMENT))
             .buffer_capacity(1 << 17)
             .from_reader(Guard { text, read: 0, line: 0, bounds: bounds.clone() });
-        Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter })
+        let found = vec![false; dialect.na.len()];
+        Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter, found })
     }
 
     /// The delimiter.
     pub(super) fn delimiter(&self) -> u8 {
         self.delimiter
+    }
+
+    /// Forgets which marks of missing cells were found: those in a header mark nothing.
+    pub(super) fn forget_marks(&mut self) {
+        self.found.fill(false);
+    }
+
+    /// The marks of missing cells, by their places in the options, that were on no cell.
+    pub(super) fn marks_not_found(&self) -> impl Iterator<Item = usize> {
+        self.found.iter().enumerate().filter(|(_, found)| !**found).map(|(mark, _)| mark)
     }
 
     /// Reads the next record and returns its position; `None` at the end.
@@ -164,7 +217,7 @@ impl<'a> Lines<'a> {
                     record.trim();
                 }
                 if more && !self.dialect.is_plain() {
-                    self.dialect.rewrite(record);
+                    self.dialect.rewrite(record, &mut self.found);
                 }
                 Ok(more.then_some(RecordStart(self.start + at)))
             }

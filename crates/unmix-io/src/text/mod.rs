@@ -10,6 +10,7 @@ mod lines;
 mod plain;
 mod preamble;
 
+use crate::across::{self, Across};
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
@@ -47,23 +48,31 @@ pub(crate) fn open(
     let n_columns = record.len();
     let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
     let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
-    let selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
+    let mut selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
+    let (naming, found) = match options.transpose {
+        true => naming(&mut selection, bytes, gz, &dialect, has_header)?,
+        false => (vec![], false),
+    };
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
+    if let Some(&j) = naming.first().filter(|_| found) {
+        let name = names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
+        notes.push(across::note(&origin, j, &name));
+    }
+    notes.extend(names.as_ref().and_then(|names| across::repeated(&origin, &written, names)));
     if options.header.is_none() && !has_header {
         notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
-    if options.transpose && !selection.kept.is_empty() {
-        return Err(Error::Unsupported {
-            asked: format!("keep={} together with transpose", options.keep.as_deref().unwrap_or_default()),
-            found: "the columns of the file become samples".into(),
-            remedy: "drop those columns instead".into(),
-        });
-    }
     let first = if has_header { None } else { Some(place) };
-    let asks_names = options.row_names && !options.transpose;
-    let index = if asks_names { selection.index.clone() } else { vec![] };
-    let table = Table {
+    if has_header {
+        lines.forget_marks();
+    }
+    let index = match (options.transpose, options.row_names) {
+        (true, _) => naming,
+        (false, true) => selection.index.clone(),
+        (false, false) => vec![],
+    };
+    let mut table = Table {
         index,
         names,
         n_columns,
@@ -76,7 +85,30 @@ pub(crate) fn open(
         wording: options.wording,
     };
     let read = table.read(&mut lines, record, first, run)?;
+    table.notes.extend(lines.marks_not_found().map(|mark| {
+        let given = options.wording.plain("na", options.na[mark].trim(), true);
+        format!("{origin}: no cell is '{}', given as a missing cell by {given}", options.na[mark].trim())
+    }));
     table.input(read, options)
+}
+
+/// [`across::naming`] by the cells of the first row.
+fn naming(
+    selection: &mut Selection,
+    bytes: &Bytes<'static>,
+    gz: bool,
+    dialect: &Dialect,
+    has_header: bool,
+) -> Result<(Vec<usize>, bool)> {
+    let (mut lines, mut record) = (Lines::open(bytes, gz, dialect)?, csv::ByteRecord::new());
+    let mut n_columns = 0;
+    for _ in 0..1 + usize::from(has_header) {
+        // Without a row there is an error elsewhere.
+        let _ = lines.next(&mut record)?;
+        n_columns = n_columns.max(record.len());
+    }
+    let is_text = |j: usize| record.get(j).is_some_and(|cell| cells::number(cell).is_none());
+    Ok(across::naming(selection, n_columns, is_text))
 }
 
 /// Properties of a file, from its first line and the options.
@@ -85,7 +117,7 @@ struct Table<'a> {
     n_columns: usize,
     selection: Selection,
     count_text: bool,
-    /// Columns of the index that names of rows are read from.
+    /// Columns that names of rows as they are stored are read from: of the index, or those that name the features of a transposed table.
     index: Vec<usize>,
     /// Notes for the user about how it is read.
     notes: Vec<String>,
@@ -101,6 +133,7 @@ struct Read {
     n_rows: u64,
     kept: Vec<Vec<String>>,
     text_cells: Vec<u64>,
+    comma_cells: u64,
 }
 
 impl Table<'_> {
@@ -135,6 +168,7 @@ impl Table<'_> {
         let mut n_rows = 0;
         let mut kept = vec![Vec::new(); self.selection.kept.len() + self.index.len()];
         let mut text_cells = vec![0; if self.count_text { width } else { 0 }];
+        let mut comma_cells = 0;
         let mut place = match first {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
@@ -144,7 +178,7 @@ impl Table<'_> {
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
             if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
-                return Ok(Read { numbers, n_rows, kept, text_cells });
+                return Ok(Read { numbers, n_rows, kept, text_cells, comma_cells: 0 });
             }
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
@@ -163,6 +197,9 @@ impl Table<'_> {
                 };
                 cells::place(&record, &roles, &mut numbers[start..], &mut kept, text)
                     .map_err(|column| self.not_a_number(lines, at, n_rows, column, &record[column]))?;
+                if self.count_text {
+                    comma_cells += cells::n_with_comma(&record, &roles);
+                }
                 n_rows += 1;
             }
             if numbers.len() >= BATCH {
@@ -173,7 +210,7 @@ impl Table<'_> {
             place = lines.next(&mut record)?;
         }
         spool.write_numbers(&numbers)?;
-        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells })
+        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells, comma_cells })
     }
 
     fn input(self, read: Read, options: &Options) -> Result<Input> {
@@ -194,38 +231,54 @@ impl Table<'_> {
             Numbers::Held(numbers) => self.empty_columns(numbers),
             Numbers::Spooled(_) => vec![],
         };
-        let features_names = self.names.as_ref().map(chosen);
+        let stored_names = self.names.as_ref().map(chosen);
+        let mut kept = read.kept;
+        let levels = index::names_of_rows(kept.split_off(self.selection.kept.len()));
+        let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
+        let mut kept: Vec<(String, Vec<String>)> =
+            self.selection.kept.iter().map(|&j| name(j)).zip(kept).collect();
+        let mut ignored: Vec<String> = self.selection.ignored.iter().map(|&j| name(j)).collect();
+        let row_names;
         let rows = match (read.numbers, options.transpose) {
-            (Numbers::Held(numbers), false) => {
-                let shape = array::feature_shape(options, None, width)?;
-                let own = Features { names: features_names, shape };
-                AnyRows::F64(Rows::new(OwnedRows::new(numbers, width), own, path.display().to_string()))
+            (numbers, true) => {
+                let array = numbers.spooled(path)?.into_rows::<f64>(width)?.transposed();
+                let across = Across::new(levels, options)?;
+                kept = across::kept(options, stored_names.as_deref());
+                row_names = stored_names.filter(|_| options.row_names);
+                ignored = across.ignored;
+                let n_features = across.columns.as_ref().map_or(array.features().len() as usize, Vec::len);
+                let shape = array::feature_shape(options, None, n_features)?;
+                array::rows(array, across.columns, Features { names: across.names, shape }, path)
             }
-            (numbers, transpose) => {
-                let array = numbers.spooled(path)?.into_rows::<f64>(width)?;
-                let (array, names) =
-                    if transpose { (array.transposed(), None) } else { (array, features_names) };
-                let shape = array::feature_shape(options, None, array.features().len() as usize)?;
-                array::rows(array, None, Features { names, shape }, path)
+            (numbers, false) => {
+                let shape = array::feature_shape(options, None, width)?;
+                row_names = levels;
+                let own = Features { names: stored_names, shape };
+                match numbers {
+                    Numbers::Held(numbers) => AnyRows::F64(Rows::new(
+                        OwnedRows::new(numbers, width),
+                        own,
+                        path.display().to_string(),
+                    )),
+                    spooled => array::rows(spooled.spooled(path)?.into_rows::<f64>(width)?, None, own, path),
+                }
             }
         };
-        let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
         let mut notes = self.notes;
         notes.extend(empty.into_iter().map(|j| {
             let drop = options.wording.column("drop", None, j);
             format!("{}: column {j} ('{}') is empty; leave it out with {drop}", path.display(), name(j))
         }));
-        let mut kept = read.kept;
-        let row_names = index::names_of_rows(kept.split_off(self.selection.kept.len()));
         Ok(Input {
             rows: rows.with_notes(notes),
             format: String::new(),
             stored: "text".into(),
             shape: vec![Some(read.n_rows), Some(self.n_columns as u64)],
-            kept: self.selection.kept.iter().map(|&j| name(j)).zip(kept).collect(),
+            kept,
             row_names,
-            ignored: self.selection.ignored.iter().map(|&j| name(j)).collect(),
+            ignored,
             text_cells: if options.transpose { vec![] } else { read.text_cells },
+            comma_cells: read.comma_cells,
         })
     }
 

@@ -18,7 +18,8 @@ fn missing_files_folders_and_unknown_types_are_refused() {
     let message = |p: &Path| open(p, &Options::default()).err().unwrap().to_string();
     assert!(message(&folder.path().join("none.npy")).contains("No such file"));
     assert!(
-        message(folder.path()).contains("it is a folder, and there are no images in it; give a file in it")
+        message(folder.path())
+            .contains("it is a folder, and there are no images or tables in it; give a file in it")
     );
     for name in ["a.npy", "a.csv", "a.idx", "a.npy.gz", "a.csv.gz", "a.what", "a"] {
         assert!(refused(name, "").contains("it is empty"), "{name}");

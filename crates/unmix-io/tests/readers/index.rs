@@ -127,6 +127,7 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
     let across = Options { transpose: true, ..Default::default() };
     let across = folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n", &across).unwrap();
     assert_eq!(numbers(&across.rows), [1.0, 2.5, 0.5, 0.25]);
+    assert_eq!((names(&across), across.rows.notes().len()), (vec!["0".into(), "1".into()], 0));
 }
 
 #[test]
@@ -161,4 +162,68 @@ fn notes_of_the_rows_stand_before_the_warnings_of_the_model() {
     let model = unmix::fit("pca", &Default::default(), &mut input.rows, &Default::default()).unwrap();
     assert_eq!(model.report().warnings[0], input.rows.notes()[0]);
     assert_eq!(model.n_features(), 2);
+}
+
+/// Columns of lists (embeddings), as data sets of Hugging Face hold them: fixed in length by their type, or by what is in them.
+#[test]
+fn lists_of_numbers_of_one_length_become_columns() {
+    use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, ListBuilder};
+    let folder = Folder::new();
+    let rows: [Option<[f32; 3]>; 3] = [Some([1.0, 2.0, 3.0]), None, Some([7.0, 8.0, 9.0])];
+    let mut fixed = FixedSizeListBuilder::new(Float32Builder::new(), 3);
+    let mut free = ListBuilder::new(Float32Builder::new());
+    let mut ragged = ListBuilder::new(Float32Builder::new());
+    for (i, row) in rows.iter().enumerate() {
+        let numbers = row.unwrap_or_default();
+        fixed.values().append_slice(&numbers);
+        fixed.append(row.is_some());
+        free.values().append_slice(if row.is_some() { &numbers } else { &[] });
+        free.append(row.is_some());
+        ragged.values().append_slice(&numbers[i.min(1)..]);
+        ragged.append(true);
+    }
+    let label = Arc::new(arrow_array::StringArray::from(vec!["x", "y", "z"])) as Arc<dyn arrow_array::Array>;
+    let number = Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5])) as Arc<dyn arrow_array::Array>;
+    let table = |lists: Arc<dyn arrow_array::Array>| {
+        let each = vec![("label", label.clone()), ("embedding", lists), ("n", number.clone())];
+        RecordBatch::try_from_iter(each).unwrap()
+    };
+    let parquet = |batch: &RecordBatch| {
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        writer.into_inner().unwrap()
+    };
+    let fixed = table(Arc::new(fixed.finish()));
+    let mut file = FileWriter::try_new(Vec::new(), &fixed.schema()).unwrap();
+    file.write(&fixed).unwrap();
+    let feather = file.into_inner().unwrap();
+    for (name, bytes) in [
+        ("t.feather", feather),
+        ("t.parquet", parquet(&fixed)),
+        ("u.parquet", parquet(&table(Arc::new(free.finish())))),
+    ] {
+        let input = folder.open(name, &bytes, &columns("", "label", "")).unwrap();
+        let names = ["embedding[0]", "embedding[1]", "embedding[2]", "n"];
+        assert_eq!(input.rows.features().names.as_ref().unwrap()[..], names, "{name}");
+        let got = numbers(&input.rows);
+        assert_eq!((&got[..4], &got[8..]), (&[1.0, 2.0, 3.0, 0.5][..], &[7.0, 8.0, 9.0, 2.5][..]), "{name}");
+        assert!(got[4..7].iter().all(|x| x.is_nan()) && got[7] == 1.5, "{name}: a missing list");
+        let single = folder.open(name, &bytes, &columns("embedding", "", "label")).unwrap();
+        assert_eq!((single.rows.dtype(), single.kept[0].1.len()), (unmix::Dtype::F32, 3));
+        // What a model wants is found by these names, and the others are ignored.
+        let wanted = Some(vec!["embedding[2]".to_string(), "embedding[0]".into()]);
+        let found = folder.open(name, &bytes, &Options { wanted, ..Options::default() }).unwrap();
+        assert_eq!(numbers(&found.rows)[..2], [3.0, 1.0]);
+        assert_eq!(found.ignored, ["label", "n", "embedding[1]"]);
+        let seen = folder.open(name, &bytes, &Options { count_text: true, ..Options::default() }).unwrap();
+        let text: Vec<u64> =
+            describe(&seen, &Default::default()).unwrap().columns.iter().map(|c| c.text).collect();
+        assert_eq!(text, [3, 0, 0, 0, 0]);
+    }
+    let ragged =
+        folder.refusal("r.parquet", parquet(&table(Arc::new(ragged.finish()))), &columns("", "label", ""));
+    assert!(
+        ragged.contains("row 1 of column 1 ('embedding') is a list of 2 numbers, and the first one has 3"),
+        "{ragged}"
+    );
 }

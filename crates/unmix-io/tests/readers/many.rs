@@ -197,10 +197,32 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
 }
 
 #[test]
+fn a_folder_without_images_stands_for_its_tables_of_one_format() {
+    let folder = Folder::new();
+    let here = || [folder.path().to_path_buf()];
+    folder.put("part-b.csv", "a,b\n5,6\n");
+    folder.put("part-a.csv", "a,b\n1,2\n3,4\n");
+    folder.put(".hidden.csv", "x\n");
+    folder.put("read.me", "not a table");
+    std::fs::create_dir(folder.path().join("within.csv")).unwrap();
+    let input = many(&here(), &Options::default()).unwrap();
+    assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let handle = unmix_io::Files::new(&here(), Options::default()).unwrap();
+    assert_eq!(handle.about(&Default::default()).unwrap().n_rows, 3);
+    folder.put("other.txt", "1 2\n");
+    let mixed = refusal(&folder, &here(), &Options::default());
+    assert!(mixed.contains("it is a folder with files of several formats (.csv, .txt)"), "{mixed}");
+    assert!(mixed.contains("*.csv'"), "{mixed}");
+}
+
+#[test]
 fn a_folder_stands_for_its_images() {
     let folder = Folder::new();
     let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
-    assert!(empty.contains("it is a folder, and there are no images in it; give a file in it"), "{empty}");
+    assert!(
+        empty.contains("it is a folder, and there are no images or tables in it; give a file in it"),
+        "{empty}"
+    );
     folder.put("b.pgm", pgm(&[51; 6], 2, 3));
     folder.put("a.pgm", pgm(&[255; 6], 2, 3));
     folder.put("notes.txt", "not an image");

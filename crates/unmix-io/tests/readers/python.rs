@@ -94,6 +94,10 @@ fn a_table_is_the_same_in_every_format_and_compression() {
         let across = folder.open(name, bytes, &across).unwrap();
         assert_eq!((across.rows.n_rows(), across.rows.n_features()), (Some(2), 40));
         assert_eq!(numbers(&across.rows)[..3], [-50.0, -49.0, -46.0]);
+        let named = Options { transpose: true, row_names: true, ..columns("a,b", "", "") };
+        let named = folder.open(name, bytes, &named).unwrap();
+        assert_eq!(named.row_names.unwrap(), ["a", "b"]);
+        assert_eq!(named.rows.features().names.as_ref().unwrap()[31], "y");
         let mut settled = folder.open(name, bytes, &columns("b", "", "")).unwrap();
         settled.rows.settle(&Run::default()).unwrap();
         assert_eq!(numbers(&settled.rows)[39], 39.0 * 39.0 - 50.0);

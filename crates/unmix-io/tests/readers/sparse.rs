@@ -79,6 +79,37 @@ fn rows_and_columns_are_read_as_sparse_rows_stored_and_compressed() {
     }
 }
 
+/// scipy's format coo: entries in any order, by their rows and columns.
+#[test]
+fn a_list_of_entries_is_read_as_sparse_rows() {
+    let folder = Folder::new();
+    let archive = |rows: &[i32], columns: &[i32], n: i64| {
+        let named = [
+            ("row.npy", vector(rows)),
+            ("col.npy", vector(columns)),
+            ("format.npy", word("coo")),
+            ("shape.npy", vector(&[n, 4])),
+            ("data.npy", vector(&[-2.0f64, 5.0, 1.0])),
+        ];
+        zipped(&named, Plain)
+    };
+    let bytes = archive(&[2, 0, 0], &[3, 2, 0], 3);
+    let input = folder.open("a.npz", &bytes, &Options::default()).unwrap();
+    assert_eq!(numbers(&input.rows), DENSE);
+    assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
+    let across = folder.open("a.npz", &bytes, &Options { transpose: true, ..Default::default() }).unwrap();
+    assert_eq!(numbers(&across.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
+    for (rows, columns, n, says) in [
+        (vec![2, 0, 0], vec![3, 2, 2], 3, "has several entries in row 0 and column 2"),
+        (vec![3, 0, 0], vec![3, 2, 0], 3, "entry 0 of its sparse matrix is outside of 3 x 4"),
+        (vec![2, 0], vec![3, 2], 3, "holds 3 numbers in a sparse matrix with 2 rows"),
+        (vec![2, 0, 0], vec![3, 2, 0], 1 << 60, "more than fit into memory"),
+    ] {
+        let message = folder.refusal("a.npz", archive(&rows, &columns, n), &Options::default());
+        assert!(message.contains(says), "{message}");
+    }
+}
+
 #[test]
 fn columns_are_chosen_and_rows_exchanged_without_filling_in_zeros() {
     let folder = Folder::new();
@@ -118,7 +149,7 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
     let folder = Folder::new();
     let sound = Parts::by_row;
     for (parts, says) in [
-        (Parts { format: word("coo"), ..sound() }, "scipy's format 'coo'"),
+        (Parts { format: word("bsr"), ..sound() }, "scipy's format 'bsr'"),
         (Parts { format: word(""), ..sound() }, "scipy's format ''"),
         (Parts { starts: vec![], ..sound() }, "without its 'indptr'"),
         (Parts { shape: vector(&[3i64, 4, 5]), ..sound() }, "a sparse array of 3 axes"),

@@ -156,9 +156,44 @@ fn a_table_can_be_transposed() {
     let input = read("t.csv", text, &Options { header: Some(true), ..options.clone() });
     assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(3), 2));
     assert_eq!(numbers(&input.rows), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-    assert_eq!(input.rows.features().names, None);
-    let keep = Options { transpose: true, header: Some(true), ..columns("", "", "name") };
-    assert!(refused(text, &keep).contains("keep=name together with transpose is not possible"));
+    let names = |input: &unmix_io::Input| input.rows.features().names.clone().unwrap_or_default();
+    assert_eq!((names(&input), input.kept.len()), (vec!["left".into(), "right".into()], 0));
+}
+
+#[test]
+fn the_names_of_a_transposed_table_are_those_of_its_text_column_and_its_header() {
+    let text = "gene,cell1,cell2,cell3\nBRCA1,1,2,3\nTP53,4,5,6\nBRCA1,7,8,9\n";
+    let transpose = |options: Options| Options { transpose: true, row_names: true, ..options };
+    let names = |input: &unmix_io::Input| input.rows.features().names.clone().unwrap_or_default();
+    let cells = ["cell1", "cell2", "cell3"];
+    for options in [columns("", "gene", ""), columns("", "", "gene"), no_options(), columns("1-3", "", "")] {
+        let asked = options.keep.is_some();
+        let input = read("t.csv", text, &transpose(options.clone()));
+        assert_eq!(names(&input), ["BRCA1", "TP53", "BRCA1.1"], "{options:?}");
+        assert_eq!(numbers(&input.rows), [1.0, 4.0, 7.0, 2.0, 5.0, 8.0, 3.0, 6.0, 9.0]);
+        assert_eq!(input.row_names.clone().unwrap(), cells);
+        assert_eq!(
+            input.kept,
+            if asked { vec![("name".to_string(), cells.map(String::from).to_vec())] } else { vec![] }
+        );
+        // Only a column that nobody named is noted.
+        let noted = input.rows.notes().iter().any(|n| n.contains("column 0 ('gene') is text and names the"));
+        assert_eq!(noted, options.columns.is_none() && options.drop.is_none() && !asked);
+    }
+    // The columns that a model wants are found by these names.
+    let wanted = Some(["TP53", "BRCA1"].map(String::from).to_vec());
+    let input = read("t.csv", text, &transpose(Options { wanted, ..no_options() }));
+    assert_eq!(
+        (names(&input), input.ignored),
+        (vec!["TP53".into(), "BRCA1".into()], vec!["BRCA1.1".to_string()])
+    );
+    assert_eq!(numbers(&input.rows), [4.0, 1.0, 5.0, 2.0, 6.0, 3.0]);
+    // Without a header the rows have no names.
+    let bare = read("t.csv", "a,1,2\nb,3,4\n", &transpose(Options { header: Some(false), ..no_options() }));
+    assert_eq!((names(&bare), bare.row_names), (vec!["a".to_string(), "b".into()], None));
+    // A second column of text is an error, as it is elsewhere.
+    let two = "gene,kind,cell1\nBRCA1,x,1\n";
+    assert!(refused(two, &transpose(no_options())).contains("column 1 ('kind') is the text 'x'"));
 }
 
 #[test]

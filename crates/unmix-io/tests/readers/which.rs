@@ -5,6 +5,29 @@ use unmix::{Dtype, Run};
 use unmix_io::{Files, Missing, Options, open};
 
 #[test]
+fn a_mark_that_is_a_number_marks_equal_numbers_and_one_that_marks_nothing_is_noted() {
+    let read = |text: &str, na: &[&str], decimal_comma: bool| {
+        let na = na.iter().map(|mark| mark.to_string()).collect();
+        let options = Options { na, decimal_comma, ..Options::default() };
+        let input = Folder::new().open("t.csv", text, &options).unwrap();
+        let gaps: Vec<bool> = numbers(&input.rows).iter().map(|x| x.is_nan()).collect();
+        (gaps, input.rows.notes().to_vec())
+    };
+    let text = "a,b\n0,1\n0.0,0.5\n-0,10\n 0e0,00\n";
+    let gaps = [true, false, true, false, true, false, true, true];
+    for marks in [&["0"][..], &["0.0"], &["0", "0.00"]] {
+        assert_eq!(read(text, marks, false), (gaps.to_vec(), vec![]), "{marks:?}");
+    }
+    let (gaps, notes) = read("a;b\n-9,5;1\n2,5;-9,50\n", &["-9,5"], true);
+    assert_eq!((gaps, notes.len()), (vec![true, false, false, true], 0));
+    let (gaps, notes) = read("a,b\n1,2\n?,4\n", &["?", "-999", "b"], false);
+    assert_eq!(gaps, [false, false, true, false]);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("no cell is '-999', given as a missing cell by --na -999"), "{notes:?}");
+    assert!(notes[1].contains("no cell is 'b'"), "the header holds no cells: {notes:?}");
+}
+
+#[test]
 fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     let want = [1.5, 2.0, f64::NAN, 4.25, 1000.0, -3.0];
     let same = |got: &[f64]| {

@@ -20,6 +20,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::impute::Imputer", "'unmix impute'", "the method impute of PPCA"),
     ("unmix::model::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
+    ("transpose it first", "add --transpose", "give X.T"),
 ];
 
 /// Values of JSON and their form in Python.

@@ -5,10 +5,12 @@ use super::sparse::SparseEncoder;
 use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
 use crate::error::{Error, Result};
+use crate::impute::n_missing;
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
 use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl Model {
     /// Codes of `rows`, in order, in the type of the rows: `n_codes` numbers for each row. The bits of a code do not depend on the
@@ -25,7 +27,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<Encoded> {
-        self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
+        self.check_rows("encode", rows)?;
         let encoder = self.code.encoder();
         if let (Some(sparse), Some((mean, matrix))) = (rows.sparse(), encoder.linear()) {
             if let Some((row, column, x)) = sparse.first_not_finite() {
@@ -75,16 +77,19 @@ impl Model {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
-    /// Replaces the missing cells (NaN) of rows by those of their reconstruction; observed cells are unchanged.
+    /// Replaces the missing cells (NaN) of rows by those of their reconstruction, and adds their number to `filled`; observed cells are
+    /// unchanged.
     pub(crate) fn fill<T: Real>(
         &self,
         rows: &Rows<'_, T>,
+        filled: &AtomicU64,
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("filling cells")?);
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             coder.check("imputing", rows, &block)?;
+            filled.fetch_add(n_missing(&block), Relaxed);
             let n = block.n_rows();
             let mut codes = vec![T::default(); n * self.n_codes()];
             let mut back = vec![T::default(); n * self.n_features];
@@ -140,12 +145,42 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<Encoded> {
+        self.through_codes(exclude, false, rows, run, sink)
+    }
+
+    /// Rows without the contribution of some components, `x - (decode(z) - decode(z'))`: `z` is the code of `x`, and `z'` the same with
+    /// the codes of these components set to 0. All else is unchanged, including what no component explains; missing cells stay missing.
+    ///
+    /// Of a linear decoder `z M' + mean` that is `x - z[exclude] M[:, exclude]'`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`reconstruct_without`](Self::reconstruct_without).
+    pub fn remove<T: Real>(
+        &self,
+        exclude: &[usize],
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<Encoded> {
+        self.through_codes(exclude, true, rows, run, sink)
+    }
+
+    /// Rows decoded from their codes without some components; with `rest`, added to what the codes of all components leave.
+    fn through_codes<T: Real>(
+        &self,
+        exclude: &[usize],
+        rest: bool,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<Encoded> {
         let k = self.n_codes();
         if let Some(c) = exclude.iter().find(|&&c| c >= k) {
             let why = format!("the model has {k} components, numbered from 0");
             return Err(Error::setting("exclude", c, why, "choose components of the model"));
         }
-        self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
+        self.check_rows("reconstruct", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("reconstructing rows")?);
@@ -153,10 +188,17 @@ impl Model {
             coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             coder.encode(&block, &mut codes, work);
+            let mut whole = vec![T::default(); if rest { out.len() } else { 0 }];
+            if rest {
+                decoder.apply(&codes, &mut whole, work);
+            }
             for code in codes.chunks_exact_mut(k.max(1)) {
                 exclude.iter().for_each(|&c| code[c] = T::default());
             }
             decoder.apply(&codes, out, work);
+            for ((out, x), whole) in out.iter_mut().zip(block.data).zip(&whole) {
+                *out = T::from_f64(x.to_f64() - (whole.to_f64() - out.to_f64()));
+            }
             Ok(())
         };
         let n_rows = rows.map(run, "reconstructing", self.n_features, step, sink)?;
@@ -174,7 +216,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.check_width("certificates of codes", rows.n_features(), self.n_features, rows.origin())?;
+        self.check_rows("certificates of codes", rows)?;
         if self.code.encoder().certificate().is_none() {
             return Err(Error::Unsupported {
                 asked: format!("certificates of the codes of the {} model", self.method.key),
@@ -221,7 +263,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
+        self.check_rows("score", rows)?;
         let factors = self.code.codes().missing.then(|| Conditional::new(density.factors()));
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &factors {
@@ -285,6 +327,17 @@ impl Model {
         let mut sink = VecSink(Vec::new());
         self.decode(codes, run, &mut sink)?;
         Ok(sink.0)
+    }
+
+    /// Refuses rows of another width than those of the fit.
+    pub(crate) fn check_rows<T: Real>(&self, what: &str, rows: &Rows<'_, T>) -> Result<()> {
+        let (got, need, origin) = (rows.n_features(), self.n_features, rows.origin());
+        if got != need && rows.n_rows() == Some(need as u64) {
+            let remedy =
+                format!("{origin} has {need} rows: if these are the columns of the fit, transpose it first");
+            return Err(Error::Width { what: what.into(), need, got, remedy });
+        }
+        self.check_width(what, got, need, origin)
     }
 
     pub(crate) fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {

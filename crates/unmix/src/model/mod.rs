@@ -285,6 +285,34 @@ impl Model {
         self.with_notes(&notes.iter().cloned().chain(early).collect::<Vec<_>>())
     }
 
+    /// Names the constant columns in the warning about them. They are known by their coefficients, which are 0 and nowhere else all of them.
+    fn naming_constant_columns(mut self) -> Self {
+        const SHOWN: usize = 8;
+        let (n, p) = (self.report.n_constant as usize, self.n_features);
+        let about = format!("{n} of {p} columns ");
+        let Some(at) = self.report.warnings.iter().position(|w| n > 0 && w.starts_with(&about)) else {
+            return self;
+        };
+        let is_across = |tensor: &&Tensor| matches!(tensor.shape(), [k, columns] if *k > 0 && *columns == p);
+        let Some(atoms) = self.tensor("components").filter(is_across).map(Tensor::to_matrix) else {
+            return self;
+        };
+        let is_zero = |&j: &usize| (0..atoms.rows()).all(|i| atoms[(i, j)] == 0.0);
+        let zero: Vec<usize> = (0..p).filter(is_zero).collect();
+        if zero.len() != n {
+            return self;
+        }
+        let name = |j: &usize| match &self.features.names {
+            Some(names) => format!("'{}'", names[*j]),
+            None => j.to_string(),
+        };
+        let more = if n > SHOWN { format!(", ... ({n} in all)") } else { String::new() };
+        let names = zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", ") + &more;
+        let warning = &mut self.report.warnings[at];
+        *warning = warning.replacen(" not vary;", &format!(" not vary ({names});"), 1);
+        self
+    }
+
     /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
@@ -376,7 +404,7 @@ pub fn partial_fit_given(
     if spec.takes_sums() {
         return by_more_sums(key, &*spec, before, rows, run);
     }
-    Ok(spec.partial_fit(before, rows, run)?.of_stream(rows.notes()))
+    Ok(spec.partial_fit(before, rows, run)?.naming_constant_columns().of_stream(rows.notes()))
 }
 
 /// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
@@ -433,5 +461,5 @@ pub fn fit_given(
         AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
         AnyRows::F64(rows) => spec.fit_f64(rows, run)?,
     };
-    Ok(model.with_notes(rows.notes()))
+    Ok(model.naming_constant_columns().with_notes(rows.notes()))
 }

@@ -263,7 +263,7 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         let of = self.conditional()?;
-        self.check_width("posterior", rows.n_features(), self.n_features(), rows.origin())?;
+        self.check_rows("posterior", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (k, all) = (self.n_codes(), of.model().n_factors());

@@ -161,9 +161,15 @@ impl Table {
         self.choices.iter().find(|c| c.rule == rule).map(|c| c.k)
     }
 
-    /// The suggested number: by Minka's rule if requested, which is correct most often on simulated data; else by the first rule.
+    /// The suggested number: the one that most rules give, shares of the variance aside, which estimate nothing. Among several numbers that
+    /// equally many give, that of Minka's rule, which is correct most often on simulated data, or of the first of these rules.
     pub fn suggested(&self) -> Option<usize> {
-        self.get(Criterion::Minka).or(self.choices.first().map(|c| c.k))
+        let estimates = || self.choices.iter().filter(|c| !matches!(c.rule, Criterion::Share(_)));
+        let votes = |k: usize| estimates().filter(|c| c.k == k).count();
+        let most = estimates().map(|c| votes(c.k)).max().unwrap_or(0);
+        let minka = self.get(Criterion::Minka).filter(|k| votes(*k) == most);
+        let first = estimates().find(|c| votes(c.k) == most).or(self.choices.first());
+        minka.or(first.map(|c| c.k))
     }
 
     /// As JSON, in the form that the command line prints for scripts.
@@ -177,6 +183,7 @@ impl Table {
             "n_constant": s.n_constant,
             "rank": s.rank,
             "rules": self.choices.iter().map(choice).collect::<Value>(),
+            "suggested": self.suggested(),
             "explained_variance": s.values,
             "explained_variance_ratio": s.values.iter().map(|v| v / s.total).collect::<Vec<_>>(),
             "warnings": self.warnings,

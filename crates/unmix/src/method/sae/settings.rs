@@ -119,7 +119,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Activation, which selects codes from pre-activations: 'topk' keeps the `l0` largest of a row, 'batch-topk' the largest of a batch, and for new \
          rows those above a threshold; 'relu' keeps positive ones, 'jumprelu' those above a threshold of each unit, 'gated' magnitudes whose gate is \
          positive; the last three have a penalty.",
-    ),
+    )
+    .of_other_words("the sparse autoencoder with an l1 penalty is 'relu', and alpha is its weight"),
     Setting::new(
         "l0",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Words(&["auto"])]),

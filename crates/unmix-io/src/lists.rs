@@ -1,0 +1,127 @@
+//! Columns whose cells are lists of numbers of one length, such as embeddings: each becomes as many columns. The rows are decoded once.
+
+use crate::across::Across;
+use crate::cells::{self, Numbers, number_kind};
+use crate::columns::{Columnar, ascending};
+use crate::{Options, array, progress};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use unmix::data::Spool;
+use unmix::{AnyRows, Error, Features, Real, Result, Run};
+
+/// What numbers the lists in a column of this type hold; `None` for other types.
+pub(crate) fn elements(kind: &DataType) -> Option<Numbers> {
+    match kind {
+        DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _) => {
+            number_kind(of.data_type())
+        }
+        _ => None,
+    }
+}
+
+/// Rows of columns of lists.
+pub(crate) struct Expanded {
+    pub(crate) rows: AnyRows<'static>,
+    /// Number of features of each column.
+    pub(crate) widths: Vec<usize>,
+    /// Names of features that a model does not want.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// Rows of some columns, lists and others, in type `T`: the numbers of a list are named `name[0]`, `name[1]`, ...
+///
+/// # Errors
+///
+/// Lists of different lengths; columns that a model wants and that are not there; `transpose`; errors of the file.
+pub(crate) fn expanded<T: Real>(
+    file: &dyn Columnar,
+    columns: &[usize],
+    names: &[String],
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<Expanded> {
+    let path = file.path();
+    if options.transpose {
+        return Err(Error::Unsupported {
+            asked: "transpose of a table with lists in its cells".into(),
+            found: format!("{} has cells of several numbers", path.display()),
+            remedy: "leave these columns out, or save the numbers as an array".into(),
+        });
+    }
+    let sorted = ascending(columns);
+    let (mut spool, mut buffer, mut widths) = (Spool::new(path), Vec::<T>::new(), Vec::new());
+    let mut done = 0u64;
+    for batch in file.batches(&sorted)? {
+        let batch = batch?;
+        if batch.num_rows() == 0 {
+            continue;
+        }
+        let column = |j: usize| batch.column(sorted.partition_point(|&s| s < j));
+        if widths.is_empty() {
+            widths = columns.iter().map(|&j| width(column(j))).collect();
+        }
+        let p: usize = widths.iter().sum();
+        buffer.clear();
+        buffer.resize(batch.num_rows() * p, T::from_f64(f64::NAN));
+        let mut first = 0;
+        for (&j, &width) in columns.iter().zip(&widths) {
+            let cells = column(j);
+            if elements(cells.data_type()).is_none() {
+                cells::place(cells, &mut buffer[first.min(batch.num_rows() * p)..], p);
+            }
+            for i in 0..batch.num_rows() {
+                let Some(list) = list(cells, i) else { continue };
+                if list.len() != width {
+                    let found = format!(
+                        "row {} of column {j} ('{}') is a list of {} numbers, and the first one has {width}",
+                        done + i as u64,
+                        names[j],
+                        list.len()
+                    );
+                    let remedy = "give lists of one length, or leave the column out";
+                    return Err(Error::format(path, found, remedy));
+                }
+                cells::place(&list, &mut buffer[i * p + first..][..width], 1);
+            }
+            first += width;
+        }
+        spool.write_numbers(&buffer)?;
+        done += batch.num_rows() as u64;
+        progress(run, done)?;
+    }
+    let p: usize = widths.iter().sum();
+    if p == 0 {
+        return Err(Error::format(path, "its lists hold no numbers", "choose other columns"));
+    }
+    let named = columns.iter().zip(&widths).flat_map(|(&j, &width)| {
+        let is_list = elements(file.schema().field(j).data_type()).is_some();
+        (0..width).map(move |i| if is_list { format!("{}[{i}]", names[j]) } else { names[j].clone() })
+    });
+    let across = Across::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
+    let array = spool.into_rows::<T>(p)?;
+    let shape = array::feature_shape(options, None, across.columns.as_ref().map_or(p, Vec::len))?;
+    let rows = array::rows(array, across.columns, Features { names: across.names, shape }, path);
+    Ok(Expanded { rows, widths, ignored: across.ignored })
+}
+
+/// The list in a cell; `None` where the cell is missing or is no list.
+fn list(cells: &ArrayRef, i: usize) -> Option<ArrayRef> {
+    if cells.is_null(i) {
+        return None;
+    }
+    match cells.data_type() {
+        DataType::List(_) => Some(cells.as_list::<i32>().value(i)),
+        DataType::LargeList(_) => Some(cells.as_list::<i64>().value(i)),
+        DataType::FixedSizeList(..) => Some(cells.as_fixed_size_list().value(i)),
+        _ => None,
+    }
+}
+
+/// Numbers in a cell of a column: those of its first list, or one.
+fn width(cells: &ArrayRef) -> usize {
+    match elements(cells.data_type()) {
+        None => 1,
+        Some(_) => (0..cells.len()).find_map(|i| list(cells, i)).map_or(0, |list| list.len()),
+    }
+}
