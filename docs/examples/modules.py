@@ -40,7 +40,7 @@ def main(folder, figure="modules.png"):
     print(f"more than half of the cells are of one type in {100 * result['pure']:.0f} % of them, and in {100 * result['others']:.0f} % of the others")
     fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
     image = left.imshow(of_kind[sure[:SHOWN]].T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
-    left.set(xlabel="module, the most concentrated first", yticks=range(len(kinds)), title="share of the cells of a module")
+    left.set(xlabel="module, by decreasing evidence", yticks=range(len(kinds)), title="share of the cells of a module")
     left.set_yticklabels(kinds, fontsize="small")
     fig.colorbar(image, ax=left)
     unmix.plot.biclusters(found, X, n_modules=8, ax=right)

@@ -114,7 +114,7 @@ def test_biclusters_of_a_model(planted):
         rfn.biclusters(X)
     found = rfn.fit(X).biclusters(X)
     assert isinstance(found, unmix.Biclusters) and found.n_starts_ == 1 and found.n_permutations_ == 0
-    assert (np.diff(found.concentration_) <= 0).all()
+    assert (np.diff(found.evidence_) <= 0).all() and (found.evidence_[:5] > 0).all()
     # The five planted modules come first, and their columns are low.
     assert unmix.metrics.consensus_score((found.rows_[:5], found.columns_[:5]), (rows, columns)) > 0.85
     assert found.rare_[:5].all() and found.small_[:5].all() and (found.signs_[:5].sum(axis=1) < -8).all()
@@ -156,12 +156,13 @@ def test_modules_of_several_starts(planted):
     fitted = unmix.biclusters(clone(settings).fit(frame), frame, n_starts=2, n_permutations=1)
     assert np.array_equal(found.rows_, fitted.rows_) and np.array_equal(found.q_value_, fitted.q_value_)
     assert set(np.unique(found.stability_)) <= {0.5, 1.0} and found.n_starts_ == 2 and found.n_permutations_ == 1
+    assert found.q_value_.min() >= 0.2 - 1e-12 and (found.q_value_[:5] <= 0.2 + 1e-12).all()
     assert ((found.q_value_ >= 0) & (found.q_value_ <= 1)).all() and (np.diff(found.q_value_) >= 0).all()
     assert ((found.halves_ >= 0) & (found.halves_ <= 1)).all() and 0 < found.halves_chance_ < 0.5
     assert unmix.metrics.consensus_score((found.rows_[:5], found.columns_[:5]), (rows, columns)) > 0.85
     table = found.to_frame()
     assert list(table.columns) == [
-        "n_rows", "n_columns", "concentration", "information", "stability", "q_value", "halves", "rare", "small", "up", "down",
+        "n_rows", "n_columns", "evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small", "up", "down",
     ]  # fmt: skip
     assert len(table) == len(found) and table.index.name == "module"
     down = [f"gene {j}" for j in np.flatnonzero(found.signs_[0] == -1)]

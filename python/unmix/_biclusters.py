@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Biclusters(BiclusterMixin):  # type: ignore[misc]
-    """Modules of a model of non-negative codes, the most concentrated first.
+    """Modules of a model of non-negative codes, in the order of decreasing evidence.
 
     Parameters
     ----------
@@ -45,16 +45,21 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         1 for columns that are higher in the rows of the module, -1 for those that are lower, 0 for columns that are no members.
     codes_ : ndarray of shape (n_modules, n_samples)
         Code of every row, by the unit that describes the module, in single precision.
+    evidence_ : ndarray of shape (n_modules,)
+        Gain in log-likelihood by shifting the rows of the module in its columns, minus the logarithm of the number of sets of so many rows
+        and columns, in nats: modules are ordered by it. Below 0 there is no more than a search over all sets finds by chance.
     concentration_ : ndarray of shape (n_modules,)
-        ``log(n_samples n_features / (effective rows x effective columns))`` in nats, by which modules are ordered.
+        ``log(n_samples n_features / (effective rows x effective columns))`` in nats.
     information_ : ndarray of shape (n_modules,)
         ``log(1 + w' noise^-1 w) / 2``: information of the unit about a row, in nats. NaN for models without a noise variance.
     stability_ : ndarray of shape (n_modules,)
-        Fraction of the fits from different starts that have a unit of the module. NaN if no refits were made.
+        Fraction of the fits from different starts that have a unit of the module. NaN if no refits were made. It is not the verdict of
+        :func:`unmix.stability`, which is about single units of one fit.
     q_value_ : ndarray of shape (n_modules,)
-        Estimated false discovery rate among the modules that are at least as concentrated: the number of such modules of rows with
-        permuted columns, mean over the permutations, divided by their number. NaN without permutations. Under this null hypothesis
-        columns are independent, so a dense background of correlated columns is not part of it.
+        Estimated false discovery rate among the modules that have at least as much evidence: the number of such modules of rows with
+        permuted columns, and one more, per permutation, divided by their number. So it is at least ``1 / (n_permutations_ k)`` for the
+        first ``k`` modules; it is 1 for modules without evidence, and NaN without permutations. Under this null hypothesis columns are
+        independent, so a dense background of correlated columns is not part of it.
     halves_ : ndarray of shape (n_modules,)
         The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN if no refits were made.
     halves_chance_ : float
@@ -84,6 +89,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     columns_: Array
     signs_: Array
     codes_: Array
+    evidence_: Array
     concentration_: Array
     information_: Array
     stability_: Array
@@ -107,7 +113,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
             self.columns_[i, module["columns"]] = True
             self.signs_[i, module["columns"]] = module["signs"]
         self.codes_ = np.full((k, n), np.nan, dtype=np.float32) if codes is None else codes.reshape(k, n)
-        for name in ("concentration", "information", "stability", "q_value", "halves"):
+        for name in ("evidence", "concentration", "information", "stability", "q_value", "halves"):
             # None becomes NaN.
             setattr(self, name + "_", np.array([module[name] for module in modules], dtype=float))
         self.halves_chance_ = float("nan") if facts["chance"] is None else float(facts["chance"])
@@ -138,25 +144,25 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         >>> X = unmix.datasets.rare_modules(seed=0)
         >>> model = unmix.RFN(10, max_iter=20, random_state=0).fit(X)
         >>> list(unmix.biclusters(model, X, n_starts=0).to_frame().columns[:3])
-        ['n_rows', 'n_columns', 'concentration']
+        ['n_rows', 'n_columns', 'evidence']
         """
         import pandas as pd
 
         names = self._names or [str(j) for j in range(self.columns_.shape[1])]
         table = {"n_rows": self.rows_.sum(axis=1), "n_columns": self.columns_.sum(axis=1)}
-        for name in ("concentration", "information", "stability", "q_value", "halves", "rare", "small"):
+        for name in ("evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small"):
             table[name] = getattr(self, name + "_")
         for name, sign in {"up": 1, "down": -1}.items():
             table[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
         return pd.DataFrame(table).rename_axis("module")
 
     def __repr__(self) -> str:
-        lines = ["module  rows  columns  concentration  stability       q  halves"]
+        lines = ["module  rows  columns  evidence  stability       q  halves"]
         shown = ["-" if np.isnan(x) else f"{x:.2f}" for x in np.stack([self.stability_, self.q_value_, self.halves_], axis=1).ravel()]
         for i in range(len(self)):
             stability, q, halves = shown[3 * i : 3 * i + 3]
             rows, columns = self.rows_[i].sum(), self.columns_[i].sum()
-            lines.append(f"{i:>6}  {rows:>4}  {columns:>7}  {self.concentration_[i]:>13.2f}  {stability:>9}  {q:>6}  {halves:>6}")
+            lines.append(f"{i:>6}  {rows:>4}  {columns:>7}  {self.evidence_[i]:>8.1f}  {stability:>9}  {q:>6}  {halves:>6}")
         return "\n".join(lines)
 
 
@@ -165,7 +171,7 @@ def biclusters(
     X: Rows,
     *,
     n_starts: int = 8,
-    n_permutations: int = 2,
+    n_permutations: int = 10,
     random_state: Seed = None,
     verbose: int = 0,
     max_seconds: float | None = None,
@@ -181,8 +187,9 @@ def biclusters(
     n_starts : int, default=8
         Number of fits whose units are pooled: the first starts from independent components, the others from random numbers. 0 for
         the units of the fitted estimator alone, without stability and q-values.
-    n_permutations : int, default=2
-        Number of copies of the rows whose columns are permuted independently of each other, each fitted from as many starts.
+    n_permutations : int, default=10
+        Number of copies of the rows whose columns are permuted independently of each other, each fitted from as many starts. The smallest
+        q-value of a single module is ``1 / n_permutations``.
     random_state : int, RandomState or None, default=None
         Seed of starts, permutations and halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0
@@ -193,7 +200,7 @@ def biclusters(
     Returns
     -------
     Biclusters
-        Modules, the most concentrated first; its repr is a table.
+        Modules, in the order of decreasing evidence; its repr is a table.
 
     See Also
     --------
@@ -204,7 +211,8 @@ def biclusters(
     >>> import unmix
     >>> X = unmix.datasets.rare_modules(seed=0)
     >>> model = unmix.RFN(10, max_iter=20, random_state=0).fit(X)
-    >>> bool((unmix.biclusters(model, X, n_starts=0).concentration_[:1] > 0).all())
+    >>> evidence = unmix.biclusters(model, X, n_starts=0).evidence_
+    >>> bool((evidence[:-1] >= evidence[1:]).all())
     True
     """
     for name, value in {"n_starts": n_starts, "n_permutations": n_permutations}.items():

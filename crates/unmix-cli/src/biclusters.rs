@@ -102,8 +102,8 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out += &paint(
         FAINT,
         format!(
-            "  {:>6}  {:>6}  {:>7} {:>6} {:>5}  {:>13}  {:>9}  {:>6}  {:>6}\n",
-            "module", "rows", "columns", "up", "down", "concentration", "stability", "q", "halves"
+            "  {:>6}  {:>6}  {:>7} {:>6} {:>5}  {:>9}  {:>9}  {:>6}  {:>6}\n",
+            "module", "rows", "columns", "up", "down", "evidence", "stability", "q", "halves"
         ),
     );
     for (i, m) in found.modules.iter().enumerate().take(LISTED) {
@@ -111,6 +111,9 @@ fn table(origin: &str, found: &Biclusters) -> String {
     }
     if n > LISTED {
         out += &format!("  ... and {} more; -o modules.csv or --json has all\n", n - LISTED);
+    }
+    if let Some(note) = q_note(found) {
+        out += &paint(FAINT, note);
     }
     if let Some(chance) = found.chance {
         let text = format!(
@@ -121,15 +124,31 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out
 }
 
+/// What the q-values are, and how small they can be.
+fn q_note(found: &Biclusters) -> Option<String> {
+    // So many copies support a q of 0.1 for a single module.
+    const ENOUGH: usize = 10;
+    let least = found.least_q()?;
+    let copies = if found.permutations == 1 { "copy" } else { "copies" };
+    let mut note = format!(
+        "  q: estimated false discovery rate of the modules up to and including the line; with\n  {} permuted {copies} that of the first k modules is at least {least:.2}/k",
+        found.permutations
+    );
+    if found.permutations < ENOUGH {
+        note += &format!("; --permutations {ENOUGH} supports 0.10");
+    }
+    Some(note + "\n")
+}
+
 fn line(i: usize, m: &Module) -> String {
     let up = m.positive.iter().filter(|up| **up).count();
     let share = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.2}"));
     format!(
-        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>5}  {:>13.2}  {:>9}  {:>6}  {:>6}",
+        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>5}  {:>9.1}  {:>9}  {:>6}  {:>6}",
         m.rows.len(),
         m.columns.len(),
         m.columns.len() - up,
-        m.concentration,
+        m.evidence,
         share(m.stability),
         share(m.q_value),
         share(m.halves)

@@ -52,7 +52,8 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
         false => Some(rows_of(&files, &model, args, &mut options, &run)?),
     };
     if let (Some(starts), Some(rows)) = (args.starts, &rows) {
-        let refits = Refits { starts, permutations: args.permutations.unwrap_or(2) };
+        let refits =
+            Refits { starts, permutations: args.permutations.unwrap_or(Refits::default().permutations) };
         options.modules = Some(biclusters(&model, rows, refits, &Run { seed: model.report().seed, ..run })?);
     }
     let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;

@@ -240,7 +240,7 @@ pub(crate) struct Modules {
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) starts: usize,
     /// Number of copies of the rows with permuted columns, for q-values; each is fitted the same number of times
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) permutations: usize,
     /// A file for the members of all modules, a line each: module, row or column, number, name, sign of the loading
     #[arg(short, long, value_name = "CSV")]
@@ -328,7 +328,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "N", requires = "input")]
     pub(crate) starts: Option<usize>,
     /// Number of copies of the rows with permuted columns, for q-values of pooled modules; each is fitted the same number of times
-    /// [default: 2]
+    /// [default: 10]
     #[arg(long, value_name = "N", requires = "starts")]
     pub(crate) permutations: Option<usize>,
     /// Title of the page

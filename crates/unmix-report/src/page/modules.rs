@@ -64,16 +64,17 @@ fn caption(shown: &Shown) -> Markup {
     let (found, all) = (&shown.found, shown.found.modules.len());
     let rare = found.modules.iter().filter(|m| m.rare).count();
     html! {
-        strong { (count(all as u64)) } @if all == 1 { " module" } @else { " modules" } ": rows in which a unit's code is large with the columns in which its loading is, the most "
-        "concentrated first. " (count(rare as u64)) @if rare == 1 { " has" } @else { " have" } " at most 5 % of the rows. "
+        strong { (count(all as u64)) } @if all == 1 { " module" } @else { " modules" } ": rows in which a unit's code is large with the columns in which its loading is, in the "
+        "order of decreasing evidence: the gain in log-likelihood by the rows and columns, minus what a search over all sets of this size gains by chance, in nats. " (count(rare as u64)) @if rare == 1 { " has" } @else { " have" } " at most 5 % of the rows. "
         @match (found.starts, found.permutations) {
             (1, 0) if found.modules.iter().all(|m| m.stability.is_none()) => "They are units of this model alone; with refits (--starts) the page has their stability and q as well.",
             (starts, 0) => { "Units of " (fits(starts)) "; stability is the share of the fits that have the module." }
             (starts, copies) => {
                 "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "
-                "discovery rate among the modules that are at least as concentrated, under the null hypothesis of independent columns: how many such modules the same "
-                "fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), over how many they find in "
-                "these rows. It is too small where columns of the background are correlated."
+                "discovery rate among the modules with at least as much evidence, under the null hypothesis of independent columns: how many such modules, and one more, the same "
+                "fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), per copy, over how many they find in "
+                "these rows. For the first k modules it is at least " (format!("{:.2}", found.least_q().unwrap_or(1.0))) "/k. Trust q first, then stability: both are about "
+                "modules, while the verdict on stability in the report of a fit is about single units of one fit, which different starts may share out differently."
             }
         }
         @if found.modules.iter().any(|m| m.information.is_some()) { " Information is the mutual information of a row and the unit's code, in nats, as of Gaussian codes." }
@@ -96,7 +97,7 @@ fn table(context: &Context<'_>, shown: &Shown) -> Markup {
         div.scroll { table.numbers {
             thead { tr {
                 th scope="col" { "module" } th scope="col" { "unit" } th scope="col" { "rows" } th scope="col" { "columns" }
-                th scope="col" { "positive" } th scope="col" { "negative" } th scope="col" { "concentration" }
+                th scope="col" { "positive" } th scope="col" { "negative" } th scope="col" { "evidence" } th scope="col" { "concentration" }
                 @if informed { th scope="col" { "information" } }
                 @if pooled { th scope="col" { "stability" } } @if tested { th scope="col" { "q" } } @if halved { th scope="col" { "halves" } }
             } }
@@ -106,7 +107,7 @@ fn table(context: &Context<'_>, shown: &Shown) -> Markup {
                     th scope="row" { (i) }
                     td { (m.units[0].1) @if pooled { " of fit " (m.units[0].0) } }
                     td { (count(m.rows.len() as u64)) } td { (count(m.columns.len() as u64)) } td { (up) } td { (m.columns.len() - up) }
-                    td { (format!("{:.2}", m.concentration)) }
+                    td { (format!("{:.1}", m.evidence)) } td { (format!("{:.2}", m.concentration)) }
                     @if informed { td { (share(m.information)) } }
                     @if pooled { td { (share(m.stability)) } } @if tested { td { (share(m.q_value)) } } @if halved { td { (share(halves(m))) } }
                 }

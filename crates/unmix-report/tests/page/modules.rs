@@ -38,7 +38,8 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
     let text = section(&html, "modules");
     let found = of_model(&model, &given, &Run::default()).unwrap();
     assert!(text.contains(&format!("<strong>{}</strong> module", found.modules.len())), "{text}");
-    assert!(text.contains(&format!("<td>{:.2}</td>", found.modules[0].concentration)));
+    let first = &found.modules[0];
+    assert!(text.contains(&format!("<td>{:.1}</td><td>{:.2}</td>", first.evidence, first.concentration)));
     // A map with as many frames as modules that have rows and columns of their own, and a panel for each module.
     assert_eq!(text.matches("<image ").count(), 1);
     assert!(text.matches("<rect class=\"frame\"").count() >= 2);

@@ -3,15 +3,17 @@
 //! A unit of such a model is a module if few rows have large codes and few columns large loadings. [`of_model`] lists those of one fit.
 //! A single fit misses some modules and has units of noise, so [`biclusters`] fits the same settings from several starts, one of them from
 //! independent components if the method has such a start, and groups the units of all fits; the fraction of fits with a unit in a group is
-//! its *stability*. The same is done for rows whose columns are permuted independently of each other: the *q-value* of a module is the number
-//! of modules of permuted rows that are at least as concentrated, per permutation, divided by the number of modules of the rows that are.
-//! This null distribution has the marginal distribution of every column and no correlations, so it does not account for a dense background
-//! of correlated columns.
+//! its *stability*. Modules are in the order of their *evidence*: the gain in log-likelihood by their rows and columns, minus what a search over
+//! all sets of this size gains by chance, so that large and small modules are comparable. The same is done for rows whose columns are permuted
+//! independently of each other: the *q-value* of a module is the number of modules of permuted rows that have at least as much evidence, and one
+//! more, per permutation, divided by the number of modules of the rows that have. This null distribution has the marginal distribution of every
+//! column and no correlations, so it does not account for correlated columns; the evidence does, as far as their correlation is dense in the rows.
 //!
-//! Modules are in the order of decreasing concentration. The rule for member columns is that of S. Hochreiter et al. (2010), FABIA,
+//! The rule for member columns is that of S. Hochreiter et al. (2010), FABIA,
 //! Bioinformatics 26:1520; see also D.-A. Clevert et al. (2015), NIPS. Cost: `starts (1 + permutations) + 2` fits, which run concurrently,
 //! one thread each.
 
+mod evidence;
 mod null;
 mod units;
 
@@ -22,7 +24,8 @@ use crate::model::Model;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stability::{Fits, deviations, directions, readers};
+use crate::stability::{Fits, directions, readers};
+use evidence::Columns;
 use null::{permuted, q_values};
 use serde_json::{Map, Value, json};
 use units::{Activity, Unit, groups, signed, units};
@@ -38,7 +41,8 @@ pub struct Refits {
 
 impl Default for Refits {
     fn default() -> Self {
-        Self { starts: 8, permutations: 2 }
+        // With ten permutations a single module can have a q-value of 0.1.
+        Self { starts: 8, permutations: 10 }
     }
 }
 
@@ -52,13 +56,17 @@ pub struct Module {
     pub columns: Vec<u32>,
     /// For each member column, whether its loading is positive, so that its values are larger in member rows.
     pub positive: Vec<bool>,
-    /// `ln(n p / (effective rows x effective columns))`, by which modules are ordered.
+    /// Gain in log-likelihood by the member rows and columns, minus the logarithm of the number of sets of this size, in nats; modules are ordered
+    /// by it. Below 0 there is no more than chance.
+    pub evidence: f64,
+    /// `ln(n p / (effective rows x effective columns))`.
     pub concentration: f64,
     /// Mutual information of the unit's code and a row under the model, in nats, if the model has a noise variance.
     pub information: Option<f64>,
     /// Fraction of the fits that have a unit of this module; none for a single model.
     pub stability: Option<f64>,
-    /// Estimated false discovery rate among the modules that are at least as concentrated; at most 1.
+    /// Estimated false discovery rate among the modules that have at least as much evidence: at most 1, and for the first `k` modules at least
+    /// `1 / (permutations k)`.
     pub q_value: Option<f64>,
     /// The smaller of the two cosines with the nearest unit of a fit to either half of the rows.
     pub halves: Option<f64>,
@@ -66,7 +74,7 @@ pub struct Module {
     pub rare: bool,
     /// At most `max(3, 5 %)` of the columns.
     pub small: bool,
-    /// The units of the module as (fit, unit); the first is the representative one, of the largest concentration.
+    /// The units of the module as (fit, unit); the first is the representative one, of the most evidence.
     pub units: Vec<(usize, usize)>,
     /// Code of every row for the representative unit.
     pub codes: Vec<f32>,
@@ -74,7 +82,7 @@ pub struct Module {
     pub loadings: Vec<f64>,
 }
 
-/// Modules, the most concentrated first.
+/// Modules, in the order of decreasing evidence.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Biclusters {
@@ -93,6 +101,12 @@ pub struct Biclusters {
 }
 
 impl Biclusters {
+    /// The smallest q-value that the permutations support for a single module; for the first `k` modules it is `k` times smaller. None
+    /// without permutations.
+    pub fn least_q(&self) -> Option<f64> {
+        (self.permutations > 0).then(|| 1.0 / self.permutations as f64)
+    }
+
     /// As JSON: the list of modules and the other numbers, without codes and loadings.
     pub fn to_json(&self) -> Value {
         let module = |m: &Module| {
@@ -100,6 +114,7 @@ impl Biclusters {
                 "rows": m.rows,
                 "columns": m.columns,
                 "signs": m.positive.iter().map(|up| if *up { 1 } else { -1 }).collect::<Vec<i8>>(),
+                "evidence": m.evidence,
                 "concentration": m.concentration,
                 "information": m.information,
                 "stability": m.stability,
@@ -131,7 +146,7 @@ pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Bicl
     check(model)?;
     crate::with_rows!(rows, rows => {
         readable(rows)?;
-        let (found, codes) = units(model, rows, 0, &deviations(rows, run)?, run)?;
+        let (found, codes) = units(model, rows, 0, &Columns::of(rows, run)?, run)?;
         let modules = groups(found).iter().map(|g| module(g, rows, codes.column(g[0].at.1))).collect();
         Ok(Biclusters {
             n_rows: rows.n_rows().unwrap_or(0) as usize,
@@ -159,10 +174,10 @@ pub fn of_models(models: &[Model], rows: &AnyRows<'_>, run: &Run<'_>) -> Result<
 
 fn together<T: Real>(models: &[Model], rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Biclusters> {
     readable(rows)?;
-    let deviations = deviations(rows, run)?;
+    let scales = Columns::of(rows, run)?;
     let mut found = Vec::new();
     for (fit, model) in models.iter().enumerate() {
-        found.extend(units(model, rows, fit, &deviations, run)?.0);
+        found.extend(units(model, rows, fit, &scales, run)?.0);
     }
     let groups = groups(found);
     let codes = described(&groups, models, rows, run)?;
@@ -237,6 +252,7 @@ fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>, codes: Vec<f32>) -> Modul
         rows: first.rows.clone(),
         columns: first.columns.clone(),
         positive: first.positive.clone(),
+        evidence: first.evidence,
         concentration: first.concentration,
         information: first.information,
         stability: None,
@@ -313,8 +329,8 @@ where
 {
     let source = readable(rows)?;
     let (n, p) = (source.n_rows(), rows.n_features());
-    let deviations = deviations(rows, run)?;
-    let (found, fits) = of_starts(model, rows, source, refits.starts, &deviations, run)?;
+    let scales = Columns::of(rows, run)?;
+    let (found, fits) = of_starts(model, rows, source, refits.starts, &scales, run)?;
     let groups = groups(found);
     let codes = described(&groups, &fits, rows, run)?;
     drop(fits);
@@ -323,12 +339,12 @@ where
         let numbers = permuted(source, n, p, run.seed, permutation)?;
         let array = RawArray::lent(&numbers, p)?;
         let shuffled = Rows::new(RawArray::lent(&numbers, p)?, rows.features().clone(), rows.origin());
-        let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &deviations, run)?;
-        null.extend(self::groups(found).iter().map(|g| g[0].concentration));
+        let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &scales, run)?;
+        null.extend(self::groups(found).iter().map(|g| g[0].evidence));
     }
-    let (halves, chance) = halves(model, rows, source, &groups, &deviations, run)?;
-    let concentrations: Vec<f64> = groups.iter().map(|g| g[0].concentration).collect();
-    let q = (refits.permutations > 0).then(|| q_values(&concentrations, &null, refits.permutations));
+    let (halves, chance) = halves(model, rows, source, &groups, &scales.deviations, run)?;
+    let evidence: Vec<f64> = groups.iter().map(|g| g[0].evidence).collect();
+    let q = (refits.permutations > 0).then(|| q_values(&evidence, &null, refits.permutations));
     let modules = groups.iter().zip(codes).enumerate().map(|(i, (group, codes))| Module {
         stability: Some(share_of_fits(group, refits.starts)),
         q_value: q.as_ref().map(|q| q[i]),
@@ -352,7 +368,7 @@ fn of_starts<T: Real>(
     rows: &Rows<'_, T>,
     source: &dyn RandomAccess<T>,
     starts: usize,
-    deviations: &[f64],
+    scales: &Columns,
     run: &Run<'_>,
 ) -> Result<(Vec<Unit>, Vec<Model>)>
 where
@@ -375,7 +391,7 @@ where
     fitted.extend(all(random, seeds)?);
     let mut out = Vec::new();
     for (fit, model) in fitted.iter().enumerate() {
-        out.extend(units(model, rows, fit, deviations, run)?.0);
+        out.extend(units(model, rows, fit, scales, run)?.0);
     }
     Ok((out, fitted))
 }
@@ -455,16 +471,10 @@ fn codes_of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result
 mod tests {
     use super::*;
 
-    fn unit(
-        at: (usize, usize),
-        concentration: f64,
-        loadings: Vec<f64>,
-        rows: &[u32],
-        columns: &[u32],
-    ) -> Unit {
+    fn unit(at: (usize, usize), evidence: f64, loadings: Vec<f64>, rows: &[u32], columns: &[u32]) -> Unit {
         let positive = vec![true; columns.len()];
         let (rows, columns) = (rows.to_vec(), columns.to_vec());
-        Unit { at, concentration, information: None, loadings, rows, columns, positive }
+        Unit { at, evidence, concentration: 0.0, information: None, loadings, rows, columns, positive }
     }
 
     #[test]
@@ -472,7 +482,7 @@ mod tests {
         let (x, y, z) = (vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]);
         let all = vec![
             unit((0, 0), 1.0, x.clone(), &[0, 1], &[0, 1]),
-            // The same loadings, more concentrated: it describes the module.
+            // The same loadings, more evidence: it describes the module.
             unit((1, 3), 2.0, vec![0.8, 0.6, 0.0], &[1, 2], &[0, 2]),
             // Other loadings, but the cells of (0, 0): not those of the module's first unit, so it is one of its own.
             unit((1, 0), 0.5, z.clone(), &[0, 1], &[0, 1]),

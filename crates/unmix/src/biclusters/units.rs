@@ -1,5 +1,7 @@
 //! Units of a model with non-negative codes, and the member rows and columns of each.
 
+use super::evidence::{Columns, set_evidence};
+use super::readable;
 use crate::data::Rows;
 use crate::error::Result;
 use crate::machine::check_memory;
@@ -14,6 +16,8 @@ pub(super) struct Unit {
     pub(super) at: (usize, usize),
     /// `ln(n p / (effective rows x effective columns))`: large if codes and loadings are concentrated on few rows and few columns.
     pub(super) concentration: f64,
+    /// Evidence of the member rows and columns, in nats, by which units are ordered.
+    pub(super) evidence: f64,
     /// `ln(1 + q w' noise⁻¹ w) / 2` nats for each row, `q` the mean square of the codes, if the model has a noise variance.
     pub(super) information: Option<f64>,
     /// Loadings relative to the columns' standard deviations, normalised to length 1.
@@ -27,6 +31,12 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// Mean of the member columns of a row, by the signs of their loadings.
+    pub(super) fn mean_of_columns(&self, row: &[f64]) -> f64 {
+        let signed = |(j, up): (&u32, &bool)| if *up { row[*j as usize] } else { -row[*j as usize] };
+        self.columns.iter().zip(&self.positive).map(signed).sum::<f64>() / self.columns.len() as f64
+    }
+
     /// Cosine of the relative loadings.
     pub(super) fn cosine(&self, other: &Self) -> f64 {
         self.loadings.iter().zip(&other.loadings).map(|(a, b)| a * b).sum()
@@ -88,16 +98,18 @@ fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.map(|x| x * x).fold((0.0, 0.0), |(two, four), square| (two + square, four + square * square))
 }
 
-/// The units of `model`, fit number `fit`, that are not 0 on all of `rows`. `deviations` are the standard deviations of the columns.
+/// The units of `model`, fit number `fit`, that are not 0 on all of `rows`. `scales` are the means and standard deviations of the columns, which
+/// need not be computed for every fit.
 ///
 /// With `q` the mean square of a unit's codes, its relative loadings are `w sqrt(q) / deviation`. Member rows are those whose code is above half
 /// of `sqrt(sum y⁴ / sum y²)`, and member columns those whose absolute relative loading is above `2 sqrt(sum of all squared relative loadings /
-/// (p k))` (Hochreiter et al. 2010). `O(n k + p k)` in addition to encoding; the codes are returned, too.
+/// (p k))` (Hochreiter et al. 2010). `O(n k + p k)` in addition to encoding and to [`set_evidence`]; the codes are returned,
+/// too.
 pub(super) fn units<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
     fit: usize,
-    deviations: &[f64],
+    scales: &Columns,
     run: &Run<'_>,
 ) -> Result<(Vec<Unit>, Activity<T>)> {
     let (n, p) = (rows.n_rows().unwrap_or(0) as usize, model.n_features());
@@ -110,7 +122,7 @@ pub(super) fn units<T: Real>(
         let (component, sign) = activity.origin(j);
         let root = sign * (sums[j].0 / n as f64).sqrt();
         let one = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, component)] * root / d } else { 0.0 };
-        deviations.iter().enumerate().map(one).collect()
+        scales.deviations.iter().enumerate().map(one).collect()
     };
     let all: Vec<Vec<f64>> = (0..k).map(relative).collect();
     let total: f64 = all.iter().flatten().map(|w| w * w).sum();
@@ -131,6 +143,7 @@ pub(super) fn units<T: Real>(
         loadings.iter_mut().for_each(|w| *w /= w2.sqrt());
         Some(Unit {
             at: (fit, j),
+            evidence: 0.0,
             concentration: (p as f64 * w4 / (w2 * w2)).ln() + (n as f64 * y4 / (y2 * y2)).ln(),
             information,
             loadings,
@@ -139,14 +152,15 @@ pub(super) fn units<T: Real>(
             positive,
         })
     };
-    let found = all.into_iter().enumerate().filter_map(unit).collect();
+    let mut found: Vec<Unit> = all.into_iter().enumerate().filter_map(unit).collect();
+    set_evidence(&mut found, readable(rows)?, scales)?;
     Ok((found, activity))
 }
 
-/// Groups of similar units, in the order of decreasing concentration: a unit is added to the first group with whose first unit it has a cosine
+/// Groups of similar units, in the order of decreasing evidence: a unit is added to the first group with whose first unit it has a cosine
 /// above 0.5, or a Jaccard index of the cells above 0.3. Groups whose first unit has fewer than two rows or columns are left out.
 pub(super) fn groups(mut units: Vec<Unit>) -> Vec<Vec<Unit>> {
-    units.sort_by(|a, b| b.concentration.total_cmp(&a.concentration).then(a.at.cmp(&b.at)));
+    units.sort_by(|a, b| b.evidence.total_cmp(&a.evidence).then(a.at.cmp(&b.at)));
     let mut groups: Vec<Vec<Unit>> = Vec::new();
     for unit in units {
         match groups.iter_mut().find(|g| g[0].cosine(&unit) > 0.5 || g[0].jaccard(&unit) > 0.3) {

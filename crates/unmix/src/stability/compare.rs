@@ -36,7 +36,7 @@ pub(super) fn alone(model: &Model) -> bool {
 }
 
 /// Standard deviations of the columns.
-pub(crate) fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
     let n = moments.n.max(1.0);
     Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())

@@ -34,7 +34,7 @@ mod verdict;
 
 pub use crate::model::LEVEL;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
-pub(crate) use compare::{deviations, directions};
+pub(crate) use compare::directions;
 pub use verdict::Verdict;
 
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};

@@ -35,7 +35,7 @@ impl Plan {
                 units: &[UNITS],
                 floors: &[FLOOR],
                 starts: 3,
-                permutations: 1,
+                permutations: 4,
             },
             false => Self {
                 instances,
@@ -43,7 +43,7 @@ impl Plan {
                 units: &[UNITS, 100],
                 floors: &[0.01, FLOOR, 0.5],
                 starts: 6,
-                permutations: 2,
+                permutations: 4,
             },
         }
     }
@@ -122,7 +122,7 @@ fn notes(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
     lab.note(format!(
         "A module is found where, on average, 70 % of its rows and of its columns are among as many rows of largest code and columns of largest \
          loading of one unit. RFN has normalised codes, RFNn does not; 200 iterations, {starts} random starts and one from independent \
-         components, ranked and grouped together by concentration as `unmix.biclusters` does (all starts pooled; random starts pooled: without the last one). Components of PCA and ICA are two units each, one \
+         components, ranked and grouped together by evidence as `unmix.biclusters` does (all starts pooled; random starts pooled: without the last one). Components of PCA and ICA are two units each, one \
          for each sign. First ten: found among the first ten of the ranking. Consensus: of the first five with the planted five."
     ))?;
     lab.note(format!(
