@@ -182,7 +182,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
         Returns
         -------
         Biclusters
-            Modules, the most concentrated first. ``stability_``, ``q_value_`` and ``halves_`` are NaN: they need more fits.
+            Modules, in the order of decreasing evidence. ``stability_``, ``q_value_`` and ``halves_`` are NaN: they need more fits.
 
         See Also
         --------

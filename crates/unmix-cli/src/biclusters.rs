@@ -131,11 +131,11 @@ fn q_note(found: &Biclusters) -> Option<String> {
     let least = found.least_q()?;
     let copies = if found.permutations == 1 { "copy" } else { "copies" };
     let mut note = format!(
-        "  q: estimated false discovery rate of the modules up to and including the line; with\n  {} permuted {copies} that of the first k modules is at least {least:.2}/k",
+        "  q: estimated false discovery rate up to and including this line; of the first\n  k modules at least {least:.2}/k with {} permuted {copies}",
         found.permutations
     );
     if found.permutations < ENOUGH {
-        note += &format!("; --permutations {ENOUGH} supports 0.10");
+        note += &format!(" (--permutations {ENOUGH}: 0.10/k)");
     }
     Some(note + "\n")
 }

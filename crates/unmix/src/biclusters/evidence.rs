@@ -130,13 +130,16 @@ mod tests {
     #[test]
     fn the_gain_is_that_of_a_shift_of_the_members() {
         let mut means = Means::default();
-        [(true, 3.0), (false, 1.0), (false, -1.0), (true, 5.0), (false, 3.0)]
-            .map(|(member, x)| means.add(member, x));
+        for (member, x) in [(true, 3.0), (false, 1.0), (false, -1.0), (true, 5.0), (false, 3.0)] {
+            means.add(member, x);
+        }
         // Members have mean 4, others 1 with variance 8/3: d² = 27/8. Of a single column, the deviation is at least 1.
         assert!((means.gain(1) - 27.0 / 8.0).abs() < 1e-12, "{}", means.gain(1));
         // Others that do not vary have the deviation of independent columns, 1/2 for four.
         let mut same = Means::default();
-        [(true, 1.0), (false, 0.0), (false, 0.0)].map(|(member, x)| same.add(member, x));
+        for (member, x) in [(true, 1.0), (false, 0.0), (false, 0.0)] {
+            same.add(member, x);
+        }
         assert_eq!(same.gain(4), 2.0);
         // Members that are lower have none.
         assert_eq!(Means { members: 2, others: 2, inside: -1.0, outside: 0.0, squares: 1.0 }.gain(4), 0.0);

@@ -69,7 +69,8 @@ fn modules_of_many_rows_are_declared_and_none_else() {
         .iter()
         .map(|m| {
             let own = [(m.rows.as_slice(), m.columns.as_slice())];
-            let same = |(r, c): &(Vec<u32>, Vec<u32>)| consensus_score(&own, &[(r, c)]) > 0.5;
+            let same =
+                |(r, c): &(Vec<u32>, Vec<u32>)| consensus_score(&own, &[(r.as_slice(), c.as_slice())]) > 0.5;
             made.modules.iter().position(same)
         })
         .collect();

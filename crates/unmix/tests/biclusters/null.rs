@@ -14,18 +14,23 @@ fn least_q(x: &[f32], p: usize, permutations: usize, seed: u64) -> f64 {
     found.modules.iter().map(|m| m.q_value.unwrap()).fold(1.0, f64::min)
 }
 
+/// In how many of the first sets a module has a q-value of at most 0.1.
+fn n_small(sets: u64, permutations: usize) -> usize {
+    let p = 90;
+    let small = |seed: &u64| {
+        let made = cells(60, p, 2, *seed);
+        let null = permuted_rows(&Rows::from_slice(&made.x, p).unwrap(), seed + 1000, 0).unwrap();
+        least_q(&null, p, permutations, *seed) <= 0.1
+    };
+    (0..sets).filter(small).count()
+}
+
 #[test]
 fn permuted_columns_have_few_small_q_values() {
-    const SEEDS: u64 = 20;
-    let p = 90;
-    // Two copies, and enough for a single module to have 0.1.
-    for permutations in [2, 10] {
-        let small = (0..SEEDS).filter(|&seed| {
-            let made = cells(60, p, 2, seed);
-            let null = permuted_rows(&Rows::from_slice(&made.x, p).unwrap(), seed + 1000, 0).unwrap();
-            least_q(&null, p, permutations, seed) <= 0.1
-        });
-        let small = small.count();
-        assert!(small <= 2, "{small} of {SEEDS} with {permutations} permutations");
-    }
+    // Two copies support 0.1 only for five modules together.
+    let few = n_small(20, 2);
+    assert!(few <= 2, "{few} of 20");
+    // A single module can have 0.1 with ten copies, so one set of ten has it; 8 of 40 is the 98 % quantile of that.
+    let few = n_small(40, 10);
+    assert!(few <= 8, "{few} of 40");
 }
