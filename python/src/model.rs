@@ -12,13 +12,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use unmix::biclusters::{Refits, biclusters};
 use unmix::data::{NewFile, VecSink};
 use unmix::model::{Chosen, Tensor, Values};
-use unmix::{Dtype, Matrix};
+use unmix::{Dtype, Matrix, Run};
 
-/// Options of a page: its title, another model, rows per second, and sensor positions.
-type Shown<'py> =
-    (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>, Option<Vec<String>>);
+/// Options of a page: its title, another model, rows per second, sensor positions, names of rows, and the numbers of starts and of permuted
+/// copies of modules.
+type Shown<'py> = (
+    Option<String>,
+    Option<PyRef<'py, Model>>,
+    Option<f64>,
+    Option<Vec<(f64, f64)>>,
+    Option<Vec<String>>,
+    Option<(usize, usize)>,
+);
 
 /// A fitted model. It is immutable; numpy arrays of its parameters are read-only views of its memory.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
@@ -319,7 +327,7 @@ impl Model {
     }
 
     /// Writes a page about the model, and about the rows `x` if given, to `path`.
-    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None)))]
+    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None, None)))]
     fn page<'py>(
         &self,
         py: Python<'py>,
@@ -329,7 +337,7 @@ impl Model {
         color: Option<(String, Vec<String>)>,
         shown: Shown<'py>,
     ) -> PyResult<()> {
-        let (title, beside, rate, positions, row_names) = shown;
+        let (title, beside, rate, positions, row_names, refits) = shown;
         let input = x.map(Input::new).transpose()?;
         let (model, names) = (self.inner.clone(), self.names());
         let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
@@ -354,6 +362,10 @@ impl Model {
                     (Some(rows), notices)
                 }
             };
+            if let (Some((starts, permutations)), Some(rows)) = (refits, &rows) {
+                let run = &Run { seed: model.report().seed, ..*run };
+                options.modules = Some(biclusters(&model, rows, Refits { starts, permutations }, run)?);
+            }
             let page = unmix_report::page(&model, rows.as_ref(), &options, run)?;
             let mut file = NewFile::create(&path)?;
             file.put(page.as_bytes())?;

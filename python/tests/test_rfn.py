@@ -147,6 +147,36 @@ def test_a_module_is_drawn_with_its_codes(planted):
     assert drawn[1].min() > drawn[0].max() and top.get_ylabel() == "code"
 
 
+def test_a_map_of_modules_has_the_names_of_rows_and_columns(planted):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    X = planted[0]
+    frame = pd.DataFrame(X, index=[f"cell {i}" for i in range(len(X))], columns=[f"gene {j}" for j in range(X.shape[1])])
+    found = RFN(50, init="ica", psi_min=0.3, max_iter=50, random_state=0).fit(frame).biclusters(frame)
+    ax = unmix.plot.biclusters(found, frame, n_modules=5)
+    assert {label.get_text() for label in ax.get_xticklabels()} == {f"gene {j}" for j in np.flatnonzero(found.columns_[:5].any(axis=0))}
+    assert {label.get_text() for label in ax.get_yticklabels()} == {f"cell {i}" for i in np.flatnonzero(found.rows_[:5].any(axis=0))}
+
+
+def test_the_page_has_modules_of_several_starts(planted):
+    X = planted[0]
+    rfn = RFN(50, psi_min=0.3, max_iter=30, random_state=0).fit(X)
+    page = unmix.report(rfn, X, starts=2, permutations=1).text
+    found = unmix.biclusters(rfn, X, n_starts=2, n_permutations=1)
+    assert f"<strong>{len(found)}</strong> modules" in page and ">stability</th>" in page and ">q</th>" in page
+    assert f"{found.evidence_[0]:.1f}" in page
+    with pytest.raises(ValueError, match="permutations need starts"):
+        unmix.report(rfn, X, permutations=1)
+    with pytest.raises(ValueError, match="starts need the rows X"):
+        unmix.report(rfn, starts=2)
+    with pytest.raises(ValueError, match="starts must be an integer of at least 1, got 0"):
+        unmix.report(rfn, X, starts=0)
+    # Modules are no model: one line says what is.
+    with pytest.raises(TypeError, match="a page is made of a fitted estimator, not of Biclusters") as raised:
+        unmix.report(found, X)
+    assert "evidence" not in str(raised.value)
+
+
 def test_modules_of_several_starts(planted):
     X, rows, columns = planted
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(X.shape[1])])

@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import tempfile
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._biclusters import Biclusters, biclusters
-from ._input import registry, tensor_names
+from ._input import registry, row_names, tensor_names
 from ._html import Page
 from ._fastica import FastICA, fastica
 from ._options import Iteration, keep_interrupted
@@ -236,14 +237,19 @@ def variants(method: str) -> list[dict[str, str]]:
     return registry()[method]["variants"]
 
 
-def _row_names(X):
-    """Labels of a pandas index as text; None for a default index, or if there is none."""
-    index = getattr(X, "index", None)
-    if index is None or callable(index):
+def _refits(X, starts, permutations):
+    """The numbers of starts and permuted copies of the modules of a page; None without starts."""
+    if starts is None and permutations is None:
         return None
-    if (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
-        return None
-    return [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in index]
+    if starts is None:
+        raise ValueError("permutations need starts, the number of fits whose units are pooled; give starts=8")
+    if X is None:
+        raise ValueError("starts need the rows X, to which the fits are made; give X")
+    permutations = 10 if permutations is None else permutations
+    for name, value, least in (("starts", starts, 1), ("permutations", permutations, 0)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    return int(starts), int(permutations)
 
 
 def report(
@@ -256,6 +262,8 @@ def report(
     beside: Any = None,
     rate: float | None = None,
     positions: ArrayLike | None = None,
+    starts: int | None = None,
+    permutations: int | None = None,
 ) -> Page | None:
     """Make one self-contained HTML page about a fitted estimator: write it to a file, or return it.
 
@@ -278,6 +286,11 @@ def report(
         Sampling rate, in rows per second: with it, time courses and spectra of the components are drawn.
     positions : array-like of shape (n_features, 2), optional
         Position of the sensor of each column, seen from above: to the right, and to the front.
+    starts : int, optional
+        For models of non-negative codes: number of fits whose units are pooled into the modules of the page, with stability and q-values, as
+        ``n_starts`` of :func:`unmix.biclusters`; by default modules are the units of ``model`` alone.
+    permutations : int, optional
+        Number of copies of the rows with permuted columns, as ``n_permutations`` of :func:`unmix.biclusters`; 10 by default.
 
     Returns
     -------
@@ -299,17 +312,23 @@ def report(
     >>> os.path.getsize(path) > 10_000
     True
     """
+    if isinstance(model, Biclusters):
+        raise TypeError(
+            "a page is made of a fitted estimator, not of Biclusters: unmix.report(model, X, starts=8) has the modules of several starts, "
+            "unmix.plot.biclusters(found, X) draws these"
+        )
     check_is_fitted(model)
     if beside is not None:
         check_is_fitted(beside)
-    rows, row_names = (None, None) if X is None else (model._rows(X), _row_names(X))
+    refits = _refits(X, starts, permutations)
+    rows, names = (None, None) if X is None else (model._rows(X), row_names(X))
     labels = None if color is None else (str(getattr(color, "name", None) or "color"), [str(c) for c in np.asarray(color)])
     if positions is not None:
         positions = np.asarray(positions, dtype=np.float64)
         if positions.ndim != 2 or positions.shape[1] != 2:
             raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
         positions = [(float(x), float(y)) for x, y in positions]
-    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, row_names)
+    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, names, refits)
     if path is not None:
         model._model.page(os.fspath(path), model._facts(), rows, labels, shown)
         return None

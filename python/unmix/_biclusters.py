@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._input import row_names
 from ._stability import _seed_of
 from ._threads import threads_here
 from ._types import Array, Rows, Seed
@@ -32,6 +33,8 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         Names of the columns.
     codes : ndarray or None, default=None
         Codes of all rows in the first module, then those in the second, and so on.
+    row_names : sequence of str or None, default=None
+        Names of the rows.
 
     Attributes
     ----------
@@ -102,7 +105,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     n_starts_: int
     n_permutations_: int
 
-    def __init__(self, text: str, names: Any = None, codes: Array | None = None) -> None:
+    def __init__(self, text: str, names: Any = None, codes: Array | None = None, row_names: Any = None) -> None:
         facts = json.loads(text)
         modules = facts["modules"]
         k, n, p = len(modules), facts["n_rows"], facts["n_features"]
@@ -122,6 +125,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         self.units_ = [np.array(module["units"], dtype=int).reshape(-1, 2) for module in modules]
         self.n_starts_, self.n_permutations_ = int(facts["starts"]), int(facts["permutations"])
         self._names = None if names is None else [str(name) for name in names]
+        self._row_names = None if row_names is None else [str(name) for name in row_names]
 
     def __len__(self) -> int:
         return len(self.rows_)
@@ -235,4 +239,4 @@ def biclusters(
     facts = (seed, threads_here(), int(verbose))
     seconds = None if max_seconds is None else float(max_seconds)
     text, codes = _unmix.modules(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
-    return Biclusters(text, getattr(estimator, "feature_names_in_", None), codes)
+    return Biclusters(text, getattr(estimator, "feature_names_in_", None), codes, row_names(X))

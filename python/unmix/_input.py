@@ -213,3 +213,13 @@ class Input:
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         dtype = None if plain else np.float32 if _is_single(X) else [np.float64, np.float32]
         return check_array(X, input_name="X", accept_sparse=("csr", "csc"), dtype=dtype, ensure_all_finite=False)
+
+
+def row_names(X):
+    """Labels of a pandas index as text; None for a default index, or if there is none."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index):
+        return None
+    if (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
+        return None
+    return [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in index]

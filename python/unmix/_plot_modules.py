@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 #: Maximum number of modules on a map.
 _MOST_MODULES = 12
-#: Maximum number of column names on a map.
-_MOST_NAMES = 60
+#: Maximum number of names of columns, and of rows, on a map.
+_MOST_NAMES = 200
+#: Inches for a name on a map that has a figure of its own.
+_NAME = 0.1
 #: Maximum number of columns of a module that are drawn: those whose means differ most.
 _MOST_LINES = 24
 
@@ -40,7 +42,8 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
     -------
     matplotlib Axes
         Rows downwards, columns to the right, in the order of the modules; a frame around the members of each. Colours are deviations from
-        the mean of the column, in standard deviations, clipped at 4.
+        the mean of the column, in standard deviations, clipped at 4. Rows and columns have their names where these are known and at most
+        200 are drawn; a figure of its own is large enough for them.
 
     See Also
     --------
@@ -60,13 +63,15 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
     if k == 0:
         raise ValueError("there are no modules to draw")
     rows, columns = _in_order(found.rows_[:k]), _in_order(found.columns_[:k])
-    ax = axes_or_new(ax, (7.0, 6.0))
+    named_rows, named_columns = _drawn_names(found, "_row_names", rows), _drawn_names(found, "_names", columns)
+    ax = axes_or_new(ax, (max(7.0, 2.5 + _NAME * len(named_columns)), max(6.0, 1.5 + _NAME * len(named_rows))))
     image = ax.imshow(z[np.ix_(rows, columns)], aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
     for i in range(k):
         _frame(ax, np.flatnonzero(found.rows_[i][rows]), np.flatnonzero(found.columns_[i][columns]), i)
-    names = getattr(found, "_names", None)
-    if names is not None and len(columns) <= _MOST_NAMES:
-        ax.set_xticks(np.arange(len(columns)), [names[j] for j in columns], rotation=90, fontsize="xx-small")
+    if named_columns:
+        ax.set_xticks(np.arange(len(columns)), named_columns, rotation=90, fontsize="xx-small")
+    if named_rows:
+        ax.set_yticks(np.arange(len(rows)), named_rows, fontsize="xx-small")
     ax.set(xlabel="column", ylabel="row", title=f"{k} of {len(found)} modules: {len(rows)} rows, {len(columns)} columns")
     ax.figure.colorbar(image, ax=ax, label="standard deviations from the column's mean")
     return ax
@@ -137,6 +142,12 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     bottom.axvline(member.sum() - 0.5, color="black", linewidth=0.8)
     bottom.set(xlabel="row, members first", ylabel="member columns")
     return figure
+
+
+def _drawn_names(found, which, members):
+    """Names of the members, if they are known and few enough to be read."""
+    names = getattr(found, which, None)
+    return [] if names is None or len(members) > _MOST_NAMES else [names[i] for i in members]
 
 
 def _standardised(X, found) -> Array:

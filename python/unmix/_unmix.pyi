@@ -67,7 +67,7 @@ class Model:
         facts: _Facts,
         x: Any = None,
         color: tuple[str, list[str]] | None = None,
-        shown: tuple[Any, ...] = (None, None, None, None, None),
+        shown: tuple[Any, ...] = (None, None, None, None, None, None),
     ) -> None: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod

@@ -9,7 +9,7 @@ use unmix::{AnyRows, Model, Real, Result, Rows, Run};
 /// Modules with a panel.
 pub(crate) const PANELS: usize = 12;
 /// Columns of a module that its panel shows: those of largest loading.
-pub(crate) const LINES: usize = 6;
+pub(crate) const LINES: usize = 12;
 /// Rows that a panel shows: members of largest code, and others at a fixed stride.
 const MEMBERS: usize = 100;
 const OTHERS: usize = 140;
@@ -110,7 +110,7 @@ fn standardised<T: Real>(
 }
 
 /// Indices of the largest of `size`, in decreasing order; of equal ones the first.
-fn strongest(of: &[u32], size: impl Fn(u32) -> f64, most: usize) -> Vec<u32> {
+pub(crate) fn strongest(of: &[u32], size: impl Fn(u32) -> f64, most: usize) -> Vec<u32> {
     let mut order = of.to_vec();
     order.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
     order.truncate(most);

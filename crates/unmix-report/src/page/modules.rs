@@ -1,5 +1,7 @@
 //! Modules: a table, a heat map of rows and columns in the order of the modules, and a panel for each with its code and its columns.
 
+mod members;
+
 use super::{Context, of_all, section};
 use crate::facts;
 use crate::figure::{self, Colouring};
@@ -31,6 +33,7 @@ pub(super) fn of_units(context: &Context<'_>) -> Result<Markup> {
         html! {
             p.caption { (caption(shown)) }
             (table(context, shown))
+            (members::members(context, &shown.found.modules[..shown.found.modules.len().min(LISTED)]))
             p.caption {
                 "Rows (down) and columns (across) of the first " (panels) " modules in their order: differences from the column's mean in its standard deviations, "
                 span.key.plus { "orange" } " above, " span.key.minus { "blue" } " below, clipped at " (ENDS) ". A frame encloses the rows and columns of a "
@@ -178,7 +181,7 @@ fn blocks(shown: &Shown) -> Vec<(usize, (Span, Span))> {
 
 /// Height of the strip of the code and of that of a column, on the drawing.
 const CODE: f64 = 74.0;
-const STRIP: f64 = 34.0;
+const STRIP: f64 = 26.0;
 
 /// Code above, columns below, a point for each row.
 fn panel(context: &Context<'_>, shown: &Shown, colouring: &Colouring, i: usize) -> Markup {

@@ -51,6 +51,10 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows \
                      were cut."
                 }
+                @if of_modules(context) {
+                    " This is about single units. Fits from other halves and seeds may divide a module of rows and columns among other units: to decide \
+                     which modules to believe use q and stability of " code { "unmix biclusters" } "."
+                }
             }
             (drawing(context, &halves[..k], &interval[..k]))
             p.caption {
@@ -93,6 +97,11 @@ fn times(found: &Value) -> String {
         Some(cuts) => format!(" {} times", count(cuts)),
         None => String::new(),
     }
+}
+
+/// Whether the units of the model can be modules.
+fn of_modules(context: &Context<'_>) -> bool {
+    context.model.code().codes().non_negative && context.model.code().decodes()
 }
 
 fn drawing(context: &Context<'_>, halves: &[f64], interval: &[(f64, f64)]) -> Markup {

@@ -47,6 +47,20 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
     assert!(text.contains("ill") && text.contains("sorted by class"));
     // Names of columns are shown as text.
     assert!(text.contains("&lt;gene"));
+    // All members are listed by name, the strongest first; rows without names by number.
+    assert_eq!(text.matches("<details class=\"members\">").count(), found.modules.len().min(24));
+    let lists: String = text.split("<details class=\"members\">").nth(1).unwrap().into();
+    let lists = lists.split("</details>").next().unwrap();
+    assert!(first.columns.iter().all(|j| lists.contains(&format!("&lt;gene {j}&gt;"))), "{lists}");
+    let numbers = lists.split("<b>rows</b>: ").nth(1).unwrap().split("</p>").next().unwrap();
+    let mut numbers: Vec<u32> = numbers.split(", ").map(|i| i.parse().unwrap()).collect();
+    assert!(numbers.windows(2).all(|i| first.codes[i[0] as usize] >= first.codes[i[1] as usize]));
+    numbers.sort_unstable();
+    assert_eq!(numbers, first.rows);
+    // Names of rows are used where they are known.
+    let row_names = Some((0..200).map(|i| format!("cell {i}")).collect());
+    let html = made(&model, Some(&given), &Options { row_names, ..Options::default() });
+    assert!(section(&html, "modules").contains(&format!("cell {}, ", first.rows[0])) || first.rows.len() < 2);
     // Stability and q are of refits.
     assert!(!text.contains("<th scope=\"col\">stability</th>") && text.contains("--starts"));
     let pooled = biclusters(&model, &given, Refits { starts: 2, permutations: 1 }, &Run::default()).unwrap();
