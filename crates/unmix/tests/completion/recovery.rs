@@ -18,6 +18,36 @@ fn a_matrix_without_noise_comes_back_whatever_number_of_factors_is_asked_for() {
     }
 }
 
+/// Noise as large as each factor and as half of it; the iterations end when the noise has settled, while superfluous factors still shrink.
+#[test]
+fn superfluous_factors_of_noisy_cells_are_left_out() {
+    for (noise, share) in [(1.0, 0.92), (1.0, 0.25), (1.5, 0.9), (0.3, 0.9)] {
+        let design = Design::new((200, 150, 3), share, noise, 3);
+        for given in [
+            json!({}),
+            json!({"n_components": 5}),
+            json!({"n_components": 10}),
+            json!({"n_components": 10, "tol": 1e-5, "max_iter": 1000}),
+            json!({"algorithm": "soft-impute"}),
+            json!({"algorithm": "ppca-em", "tol": 1e-6, "max_iter": 1000}),
+        ] {
+            let model = design.fit(given.clone());
+            assert_eq!(model.n_components(), 3, "{noise}, {share}, {given}");
+            let size = numbers(&model, "component_variance");
+            assert!(size.iter().all(|s| *s > 0.2 * size[0]), "{noise}, {share}, {given}: {size:?}");
+            let found = numbers(&model, "noise_variance")[0];
+            // Maximum likelihood does not correct for the parameters of the columns, four for the 50 cells of each in the second design.
+            let slack = if given.get("algorithm") == Some(&json!("ppca-em")) { 0.15 } else { 0.05 };
+            assert!((found / (noise * noise) - 1.0).abs() < slack, "{noise}, {share}, {given}: {found}");
+            let told = model.report().warnings.iter().any(|w| w.contains("the observed cells support 3 of"));
+            assert_eq!(told, given.get("n_components").is_some(), "{given}: {:?}", model.report().warnings);
+        }
+    }
+    // A number is a maximum.
+    let design = Design::new((200, 150, 3), 0.9, 1.0, 4);
+    assert_eq!(design.fit(json!({"n_components": 2})).n_components(), 2);
+}
+
 #[test]
 fn offsets_noise_and_number_of_factors_come_from_the_cells() {
     let design = Design::new((120, 90, 4), 0.4, 0.3, 3).with_offsets(5.0, 2.0, 3.0, 1);

@@ -74,6 +74,7 @@ impl MatrixCompletion {
             columns: LinePosteriors::new(k + 1, table),
             sizes: Sizes { factors: size, offsets: Some((0.0, 1.0)), noise },
             residual: report.residual.unwrap_or(f64::INFINITY),
+            shares: Vec::new(),
             ridge: Some(vec![Precision { constant: 1.0, per_cell: 0.0 }; k + 1]),
         };
         let (outcome, n_iter, objective) = (report.outcome, report.n_iter, report.objective);

@@ -10,10 +10,12 @@
 //!  1. computes the posterior of every row given the columns, then that of every column given the rows, by one factorisation each;
 //!  2. estimates the noise `s²` from the expected squares of all residuals;
 //!  3. rotates and scales the factors so that rows have second moment `I` and columns a diagonal one, which
-//!     is `g`, and estimates the scales of the offsets. For factors that the cells do not support `g` tends to
-//!     0, and they are removed at the end.
+//!     is `g`, and estimates the scales of the offsets. For factors that the cells do not support the posterior tends to
+//!     the prior, of variance `g`.
 //!
-//! The lower bound of the evidence never decreases. The last step is that of the rows, so the codes of the fit
+//! Then factors whose posterior is the prior are left out. Iterations go on without the weak ones, whose posterior means have a small mean square
+//! beside the posterior variances, and these are left out, too, if the bound is at least as large without them. In the iterations
+//! with a given number of factors the lower bound of the evidence never decreases. The last step is that of the rows, so the codes of the fit
 //! equal those of `transform`. With a number for `alpha` the alternation is that of penalised least squares (Zhou et al. 2008);
 //! `soft-impute` penalises the nuclear norm, and `ppca-em` is probabilistic PCA fitted to the observed cells.
 //! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
@@ -164,12 +166,11 @@ impl MatrixCompletion {
         }
         let mut before: Option<VariationalResult> = None;
         loop {
-            let bound = |of: &VariationalResult| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
-            let least = before.as_ref().map(|fewer| bound(fewer) + RISE);
-            let ended = cells.iterate(|| cells.first(k, self.offsets, run), least, limits, run)?;
+            let least = before.as_ref().map(|fewer| fewer.bound() + RISE);
+            let first = || cells.first(k, self.offsets, run);
+            let ended = cells.selected(first, least, limits, run)?;
             sweeps += ended.n_iter;
-            // Factors that the cells do not support may remain, each with a scale near 0, without being dropped.
-            if let Some(fewer) = before.take_if(|fewer| bound(&ended) <= bound(fewer) + RISE) {
+            if let Some(fewer) = before.take_if(|fewer| ended.bound() <= fewer.bound() + RISE) {
                 return Ok((fewer, sweeps));
             }
             let enough = self.n_components.is_some()
@@ -193,7 +194,6 @@ impl MatrixCompletion {
         run: &Run<'_>,
     ) -> Result<Model> {
         let Fitted { ended, path, warnings, sweeps } = fitted;
-        let asked = ended.state.sizes.factors.len();
         let kept = cells.supported(&ended.state);
         let state = cells.reduced(&ended.state, &kept);
         let tensors = cells.tensors(&state, path.as_deref(), run)?;
@@ -212,7 +212,7 @@ impl MatrixCompletion {
         let settings = super::as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), kept.len().into());
-        report.warnings = self.fit_warnings(rows, cells, asked, kept.len());
+        report.warnings = self.fit_warnings(rows, cells, kept.len());
         report.warnings.extend(warnings);
         // The errors of these parameters come from refits to the rows of this fit, which the checksum identifies.
         if state.ridge.is_some() {
@@ -222,13 +222,7 @@ impl MatrixCompletion {
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
 
-    fn fit_warnings<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        cells: &Cells,
-        asked: usize,
-        kept: usize,
-    ) -> Vec<String> {
+    fn fit_warnings<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells, kept: usize) -> Vec<String> {
         let mut out = Vec::new();
         let empty: Vec<usize> = (0..cells.of_column.len()).filter(|j| cells.of_column[*j] == 0).collect();
         if let Some(first) = empty.first() {
@@ -259,7 +253,7 @@ impl MatrixCompletion {
             out.extend(undetermined("row", of_rows, kept));
             out.extend(undetermined("column", cells.of_column.iter().copied(), kept));
         }
-        if self.n_components.is_some() && self.algorithm == Completion::Als && kept < asked {
+        if let Some(asked) = self.n_components.filter(|k| self.algorithm == Completion::Als && kept < *k) {
             out.push(format!(
                 "the observed cells support {kept} of {asked} factors; the others have size 0 and are dropped"
             ));

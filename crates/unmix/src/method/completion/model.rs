@@ -40,7 +40,7 @@ impl Cells {
             of.push((at.sizes.factors.len(), 1.0));
         }
         let ridge = at.ridge.as_ref().map(|prior| of.iter().map(|(a, _)| prior[*a]).collect());
-        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, ridge }
+        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, shares: Vec::new(), ridge }
     }
 
     /// The tensors of the model file, in the units of the cells.

@@ -140,7 +140,7 @@ impl Cells {
             own.per_cell /= noise;
         }
         run.check()?;
-        Ok(State { columns, sizes, residual: at.residual, ridge: Some(ridge) })
+        Ok(State { columns, sizes, residual: at.residual, shares: Vec::new(), ridge: Some(ridge) })
     }
 
     /// Refuses cells in several blocks without a common row or column: without a penalty, the scales of the factors of different

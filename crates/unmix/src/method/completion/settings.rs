@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MatrixCompletion {
-    /// Number of factors; by default determined from the cells.
+    /// Maximum number of factors; by default determined from the cells.
     pub n_components: Option<usize>,
     /// The algorithm.
     pub algorithm: Completion,
@@ -89,8 +89,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
-        "Number of factors, at most the number of rows and of columns; factors that the observed cells do not support are dropped. 0 \
-         for offsets alone; null to start with 10 and double the number while all of them are supported. With 'soft-impute' the \
+        "Maximum number of factors, not above the number of rows and of columns; factors that the observed cells do not support are left \
+         out. 0 for offsets alone; null to start with 10 and double the number while all of them are supported. With 'soft-impute' the \
          maximum number, null for as many as the cells determine; with 'ppca-em' fewer than columns and rows, null for the number with \
          the smallest Bayesian information criterion.",
     )

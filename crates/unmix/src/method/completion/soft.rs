@@ -121,7 +121,8 @@ impl Cells {
         sweeps += more;
         let held_out = path.iter().map(|at| at.held_out).fold(f64::INFINITY, f64::min) / self.unit;
         let begin = all.beginning(&found, held_out * held_out)?;
-        let ended = self.iterate(|| Ok(State::from(begin, offsets)), None, limits, run)?;
+        let first = || Ok(State::from(begin, offsets));
+        let ended = self.selected(first, None, limits, run)?;
         sweeps += ended.n_iter;
         Ok((ended, path, sweeps))
     }
@@ -468,7 +469,7 @@ impl<'c> Problem<'c> {
         for (a, own) in ridge.iter_mut().enumerate() {
             own.constant *= scale.get(a).copied().unwrap_or(1.0) / sizes.noise;
         }
-        State { columns, sizes, residual: found.residual, ridge: Some(ridge) }
+        State { columns, sizes, residual: found.residual, shares: Vec::new(), ridge: Some(ridge) }
     }
 }
 

@@ -96,7 +96,13 @@ impl State {
             table.extend(std::iter::repeat_n(0.0, triangle(q) + 2));
         }
         let sizes = Sizes { factors, offsets: sd, noise: begin.mean_square.max(1e-24) };
-        State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY, ridge: None }
+        State {
+            columns: LinePosteriors::new(q, table),
+            sizes,
+            residual: f64::INFINITY,
+            shares: Vec::new(),
+            ridge: None,
+        }
     }
 }
 

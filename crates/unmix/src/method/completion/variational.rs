@@ -27,6 +27,17 @@ const LEAST_SIZE: f64 = 1e-20;
 /// the larger one after two or three iterations.
 const AHEAD: f64 = 10.0;
 
+/// A factor is weak if the mean square of its posterior means is below this share of its second moment, in rows and in columns alike. Without missing
+/// cells the factors at the maximum of the bound are either 0 or above a threshold (Nakajima et al. 2013, J. Mach. Learn. Res. 14:1), but the
+/// iterations may end before a factor is 0; whether a weak factor is left out is decided by the bound.
+const WEAK: f64 = 0.75;
+
+/// Share below which a factor has no variance: its posterior is the prior.
+const NO_VARIANCE: f64 = 1e-2;
+
+/// Weight of the largest change of a share in the residual: with a tolerance of 1e-3, shares have changed by less than 0.01.
+const SHARES: f64 = 0.1;
+
 /// Scales of the random variables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sizes {
@@ -44,6 +55,9 @@ pub(super) struct State {
     pub(super) columns: LinePosteriors,
     pub(super) sizes: Sizes,
     pub(super) residual: f64,
+    /// For each factor the mean square of its posterior means in the last iteration, as a share of its second moment: the larger one of rows
+    /// and columns. Empty before the first iteration, and where parameters have no posterior.
+    pub(super) shares: Vec<f64>,
     /// Prior precisions of the rows, for penalised least squares, in which columns have no errors.
     pub(super) ridge: Option<Vec<Precision>>,
 }
@@ -58,8 +72,74 @@ pub(super) struct VariationalResult {
     pub(super) objective: Vec<f64>,
 }
 
+impl VariationalResult {
+    /// The bound after the last iteration.
+    pub(super) fn bound(&self) -> f64 {
+        self.objective.last().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
 impl Cells {
-    /// Iterates from `start` until the relative change of the noise variance is at most the tolerance; or until a bound of `least`, below
+    /// Iterates from `start`, leaves out factors of no variance, and then weak ones, if the bound is at least as large after further iterations
+    /// without them: first all weak ones, and while the bound is lower, the weaker half of those. A fit that ends early keeps them.
+    pub(super) fn selected(
+        &self,
+        start: impl FnOnce() -> Result<State>,
+        least: Option<f64>,
+        limits: Limits,
+        run: &Run<'_>,
+    ) -> Result<VariationalResult> {
+        let mut ended = self.iterate(start, least, limits, run)?;
+        let below = |ended: &VariationalResult, share: f64| {
+            let shares = &ended.state.shares;
+            let mut found: Vec<usize> = (0..shares.len()).filter(|a| shares[*a] < share).collect();
+            found.sort_by(|a, b| shares[*a].total_cmp(&shares[*b]));
+            found
+        };
+        let none = below(&ended, NO_VARIANCE);
+        ended.state = self.without(&ended.state, &none);
+        let mut weak = below(&ended, WEAK);
+        while ended.outcome == Outcome::Converged && !weak.is_empty() {
+            let state = State { residual: f64::INFINITY, ..self.without(&ended.state, &weak) };
+            let left = Limits { max_iter: limits.max_iter.saturating_sub(ended.n_iter), ..limits };
+            let mut fewer = self.iterate(|| Ok(state), None, left, run)?;
+            if fewer.outcome != Outcome::Converged {
+                break;
+            }
+            if fewer.bound() < ended.bound() {
+                weak.truncate(weak.len() / 2);
+                continue;
+            }
+            fewer.n_iter += ended.n_iter;
+            fewer.objective = [ended.objective, fewer.objective].concat();
+            weak = below(&fewer, WEAK);
+            ended = fewer;
+        }
+        Ok(ended)
+    }
+
+    /// The state without these factors.
+    fn without(&self, at: &State, factors: &[usize]) -> State {
+        let kept: Vec<_> = (0..at.sizes.factors.len()).filter(|a| !factors.contains(a)).collect();
+        let shares = kept.iter().filter_map(|a| at.shares.get(*a).copied()).collect();
+        State { shares, ..self.reduced(at, &kept.iter().map(|a| (*a, 1.0)).collect::<Vec<_>>()) }
+    }
+
+    /// The shares of the factors, given the posteriors of both sides.
+    fn shares(&self, rows: &LinePosteriors, columns: &LinePosteriors, k: usize) -> Vec<f64> {
+        let share = |of: &LinePosteriors, a: usize, has_cells: &dyn Fn(usize) -> bool| {
+            let seen = || (0..of.len()).filter(|i| has_cells(*i));
+            let explained: f64 = seen().map(|i| of.mean(i)[a].powi(2)).sum();
+            let variance: f64 = seen().map(|i| of.covariance(i)[triangle(a) + a]).sum();
+            explained / (explained + variance).max(f64::MIN_POSITIVE)
+        };
+        let of_rows = |a| share(rows, a, &|i| !self.by_row.row(i).0.is_empty());
+        let of_columns = |a| share(columns, a, &|j| self.of_column[j] > 0);
+        (0..k).map(|a| of_rows(a).max(of_columns(a))).collect()
+    }
+
+    /// Iterates from `start` until the relative change of the noise variance, and a tenth of the largest change of the share of a factor, are at
+    /// most the tolerance; or until a bound of `least`, below
     /// which the result is of no use, is more than a few iterations away.
     pub(super) fn iterate(
         &self,
@@ -124,9 +204,12 @@ impl Cells {
             + divergence(rows, &self.by_row)
             + divergence(&columns, by_column);
         let bound = -0.5 * twice / n - self.unit.ln();
+        let shares = self.shares(rows, &columns, sizes.factors.len());
         sizes.balance(rows, &mut columns, [&self.by_row, by_column], run.threads)?;
-        let residual = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
-        Ok((State { columns, sizes, residual, ridge: None }, bound))
+        let noise = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
+        let changes = shares.iter().zip(&at.shares).map(|(new, old)| (new - old).abs());
+        let residual = noise.max(SHARES * changes.fold(0.0, f64::max));
+        Ok((State { columns, sizes, residual, shares, ridge: None }, bound))
     }
 }
 
