@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from scipy.stats import chi2, kstest
+from scipy.stats import chi2, kstest, ncx2
 from sklearn.decomposition import FactorAnalysis as Reference
 from sklearn.exceptions import ConvergenceWarning
 
@@ -172,6 +172,13 @@ def test_measures_of_fit_follow_their_formulas():
     assert_allclose(fa.fit_.p_value, chi2.sf(T, df), rtol=1e-6)
     assert_allclose(fa.fit_.rmsea, np.sqrt(max(T / df - 1, 0) / (n - 1)), atol=1e-8)
     assert_allclose(fa.fit_.tli, (T0 / df0 - T / df) / (T0 / df0 - 1), rtol=1e-8)
+    assert_allclose(fa.fit_.cfi, 1 - max(T - df, 0) / max(T0 - df0, T - df, 0), rtol=1e-8)
+    d = np.sqrt(np.diag(S))
+    assert_allclose(fa.fit_.srmr, np.sqrt(np.mean(((S - C) / np.outer(d, d))[np.tril_indices(p)] ** 2)), rtol=1e-6)
+    for end, probability in ((fa.fit_.rmsea_lower, 0.95), (fa.fit_.rmsea_upper, 0.05)):
+        shift = end**2 * df * (n - 1)
+        below = ncx2.cdf(T, df, shift) if shift else chi2.cdf(T, df)
+        assert abs(below - probability) < 1e-6 or (shift == 0 and below < probability)
     assert_allclose(fa.fit_.kmo, (R[off] ** 2).sum() / ((R[off] ** 2).sum() + (partial[off] ** 2).sum()), rtol=1e-10)
     assert_allclose(fa.fit_.bartlett_chi_square, T0, rtol=1e-10)
     assert_allclose(fa.fit_.bic, -2 * fa.loglike_[-1] + np.log(n) * (p * q - q * (q - 1) / 2 + 2 * p), rtol=1e-12)

@@ -237,6 +237,41 @@ fn a_column_and_its_copy_are_found_from_the_correlations_and_the_likelier_maximu
     assert_eq!(numbers(&model, "heywood").len(), 2, "{said}");
 }
 
+/// Formulas of the indices, with the covariance of the model and the correlations of the columns.
+#[test]
+fn indices_of_fit_are_those_of_their_definitions() {
+    let (n, p, q) = (300, 8, 2);
+    // A third, weak factor, so that the fit is not perfect.
+    let mut x = made(n, p, 2, 21);
+    let draws = Stream::new(22, 0);
+    for (i, row) in x.chunks_exact_mut(p).enumerate() {
+        let third = draws.normal(i as u64);
+        row.iter_mut().enumerate().take(3).for_each(|(j, x)| *x += 0.8 * third * [1.0, 3.0, 0.2][j]);
+    }
+    let model = fit(json!({"n_components": q, "tol": 1e-9}), &x, p);
+    let found = model.report().fit.clone().unwrap();
+    let get = |name: &str| found[name].as_f64().unwrap_or_else(|| panic!("{name}: {found}"));
+    let (c, s) = (covariance(&model), naive::covariance(&x, p));
+    let share = (n as f64 - 1.0) / n as f64;
+    let mut squares = 0.0;
+    for i in 0..p {
+        for j in 0..=i {
+            squares += ((s[i][j] * share - c[(i, j)]) / (s[i][i] * s[j][j]).sqrt() / share).powi(2);
+        }
+    }
+    assert!((get("srmr") - (squares / 36.0).sqrt()).abs() < 1e-9, "{found}");
+    let (t, df) = (get("chi_square"), get("degrees_of_freedom"));
+    let (t0, df0) = (get("bartlett_chi_square"), get("bartlett_degrees_of_freedom"));
+    assert!(t > df && df == 13.0 && df0 == 28.0, "{found}");
+    assert!((get("cfi") - (1.0 - (t - df) / (t0 - df0))).abs() < 1e-12, "{found}");
+    assert!((get("rmsea") - ((t / df - 1.0) / 299.0).sqrt()).abs() < 1e-12, "{found}");
+    assert!(get("rmsea_lower") < get("rmsea") && get("rmsea") < get("rmsea_upper"), "{found}");
+    // A model that fits.
+    let model = fit(json!({"n_components": 3, "tol": 1e-9}), &x, p);
+    let found = model.report().fit.clone().unwrap();
+    assert!(found["srmr"].as_f64().unwrap() < 0.03 && found["cfi"].as_f64().unwrap() > 0.99, "{found}");
+}
+
 #[test]
 fn few_newton_steps_suffice_on_heywood_data() {
     for (n, p, q, seed) in [(100, 20, 3, 0), (50, 20, 5, 1), (60, 30, 8, 2), (200, 12, 6, 3), (40, 10, 4, 4)]

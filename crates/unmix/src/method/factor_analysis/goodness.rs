@@ -3,16 +3,19 @@
 //! ```text
 //! T = (n - 1 - (2p + 5)/6 - 2q/3) (log|C| + tr(C^-1 R) - log|R| - p)     chi-square of ((p - q)^2 - (p + q))/2 degrees of freedom (Bartlett 1951)
 //! RMSEA = sqrt(max(T/df - 1, 0) / (n - 1))                                Steiger & Lind 1980
+//!   90 % interval: sqrt(L / (df (n - 1))), L the noncentralities at which P(chi2(df, L) <= T) is 0.95 and 0.05      Browne & Cudeck 1993, eq. 10
 //! TLI = (T0/df0 - T/df) / (T0/df0 - 1), T0 of no factors                 Tucker & Lewis 1973
+//! CFI = 1 - max(T - df, 0) / max(T0 - df0, T - df, 0)                     Bentler 1990
+//! SRMR = sqrt(sum_{i <= j} (r_ij - c_ij)^2 / (p (p + 1)/2)), c in units of the columns' standard deviations          Bentler 1995; Hu & Bentler 1999
 //! KMO = sum r_ij^2 / (sum r_ij^2 + sum a_ij^2), i != j, a = -P_ij/sqrt(P_ii P_jj), P = R^-1          Kaiser 1970
 //! Bartlett's test of sphericity: -(n - 1 - (2p + 5)/6) log|R|, p (p - 1)/2 degrees of freedom
 //! ```
 
-use super::likelihood::Moments;
+use super::likelihood::{Moments, Point};
 use super::row_moments::RowMoments;
 use super::search::SearchResult;
 use crate::error::Result;
-use crate::num::factor;
+use crate::num::{Matrix, factor};
 use crate::select::ln_gamma;
 use serde_json::{Map, Value};
 
@@ -75,8 +78,16 @@ pub(super) fn goodness(
     put("degrees_of_freedom", Some(degrees.max(0.0)));
     put("p_value", told(chi_square_above(test, degrees)));
     put("rmsea", told(((test / degrees - 1.0).max(0.0) / (n - 1.0)).sqrt()));
+    let at = |probability: f64| (noncentrality(test, degrees, probability) / (degrees * (n - 1.0))).sqrt();
+    let interval = if tested { [Some(at(0.95)), Some(at(0.05))] } else { [None; 2] };
+    put("rmsea_lower", interval[0]);
+    put("rmsea_upper", interval[1]);
     let base = none / degrees_none;
     put("tli", told((base - test / degrees) / (base - 1.0)).filter(|_| base > 1.0));
+    let (excess, excess_none) = ((test - degrees).max(0.0), (none - degrees_none).max(0.0));
+    let largest = excess.max(excess_none);
+    put("cfi", told(if largest > 0.0 { 1.0 - excess / largest } else { 1.0 }));
+    put("srmr", Some(root_mean_square_residual(r, &found.point)));
     put("kmo", Some(correlated / (correlated + partial)).filter(|_| p > 1.0));
     let sphere = |x: f64| Some(x).filter(|_| scale > 0.0 && p > 1.0);
     put("bartlett_chi_square", sphere(none));
@@ -91,17 +102,89 @@ pub(super) fn goodness(
     Ok(out)
 }
 
-pub(super) const NAMES: [&str; 9] = [
+pub(super) const NAMES: [&str; 13] = [
     "chi_square",
     "degrees_of_freedom",
     "p_value",
     "rmsea",
+    "rmsea_lower",
+    "rmsea_upper",
     "tli",
+    "cfi",
+    "srmr",
     "kmo",
     "bartlett_chi_square",
     "bartlett_degrees_of_freedom",
     "bartlett_p_value",
 ];
+
+/// Root mean square of the residual correlations, the variances included (SRMR).
+fn root_mean_square_residual(r: &Matrix<f64>, at: &Point) -> f64 {
+    let (l, psi, p) = (at.loadings(), at.psi(), r.rows());
+    let modelled = |i: usize, j: usize| {
+        let common: f64 = (0..l.rows()).map(|a| l[(a, i)] * l[(a, j)]).sum();
+        common + if i == j { psi[i] } else { 0.0 }
+    };
+    let pairs = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    let squares: f64 = pairs.map(|(i, j)| (r[(i, j)] - modelled(i, j)).powi(2)).sum();
+    (squares / (0.5 * (p * (p + 1)) as f64)).sqrt()
+}
+
+/// The noncentrality at which the noncentral chi-square distribution is at most `x` with this probability; 0 if it is less without one.
+fn noncentrality(x: f64, degrees: f64, probability: f64) -> f64 {
+    let below = |noncentrality: f64| noncentral_below(x, degrees, noncentrality);
+    if below(0.0) <= probability {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, x.max(1.0));
+    while below(high) > probability {
+        (low, high) = (high, 2.0 * high);
+    }
+    // Bisection to the precision of the numbers.
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return middle;
+        }
+        if below(middle) > probability { low = middle } else { high = middle }
+    }
+}
+
+/// Distribution function of the noncentral chi-square distribution: central ones of `degrees + 2 j` degrees of freedom, weighted by the Poisson
+/// distribution of mean `noncentrality / 2`, from its mode in both directions. `O(sqrt(noncentrality))` terms, each from the one before.
+fn noncentral_below(x: f64, degrees: f64, noncentrality: f64) -> f64 {
+    let (mean, half) = (0.5 * noncentrality, 0.5 * x);
+    let mode = mean.floor();
+    let a = 0.5 * degrees + mode;
+    let below = 1.0 - chi_square_above(x, 2.0 * a);
+    if mean == 0.0 || x <= 0.0 {
+        return below;
+    }
+    let weight = (mode * mean.ln() - mean - ln_gamma(mode + 1.0)).exp();
+    // Difference between the distribution functions of 2a and of 2a + 2 degrees of freedom.
+    let step = (a * half.ln() - half - ln_gamma(a + 1.0)).exp();
+    let least = weight * f64::EPSILON;
+    let mut sum = weight * below;
+    let (mut j, mut w, mut f, mut t, mut b) = (mode, weight, below, step, a);
+    while w > least {
+        f = (f - t).max(0.0);
+        b += 1.0;
+        t *= half / b;
+        j += 1.0;
+        w *= mean / j;
+        sum += w * f;
+    }
+    (j, w, f, t, b) = (mode, weight, below, step, a);
+    while j > 0.0 && w > least {
+        t *= b / half;
+        b -= 1.0;
+        f = (f + t).min(1.0);
+        w *= j / mean;
+        j -= 1.0;
+        sum += w * f;
+    }
+    sum.clamp(0.0, 1.0)
+}
 
 /// Upper tail probability at `x` of the chi-square distribution with `degrees` degrees of freedom: the regularised incomplete gamma function,
 /// by its series below the mean and by its continued fraction (Lentz) above.
@@ -139,7 +222,33 @@ fn chi_square_above(x: f64, degrees: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::chi_square_above;
+    use super::{chi_square_above, noncentral_below, noncentrality};
+
+    /// scipy.stats.ncx2.cdf, and its roots in the noncentrality by scipy.optimize.brentq, 1.17.1.
+    #[test]
+    fn noncentral_chi_square_and_its_interval_are_scipys() {
+        for (x, degrees, noncentral, want) in [
+            (500.0, 207.0, 300.0, 0.4395552269517347),
+            (60.0, 26.0, 20.0, 0.8838394797300014),
+            (3.0, 1.0, 0.5, 0.839944426939826),
+            (21_000.0, 10_000.0, 10_500.0, 0.9771067579212186),
+            (900.0, 4.0, 1000.0, 0.04731346463854802),
+        ] {
+            let found = noncentral_below(x, degrees, noncentral);
+            assert!((found - want).abs() < 1e-10, "{x} {degrees} {noncentral}: {found:e} {want:e}");
+        }
+        for (x, degrees, want) in [
+            (60.0, 26.0, [15.201228476265042, 60.5110737079784]),
+            (300.0, 207.0, [50.847901077389956, 143.15847006368298]),
+            (40.0, 26.0, [0.7495097694037874, 35.177479619621245]),
+            (20.0, 26.0, [0.0, 7.394738830685842]),
+            (9000.0, 207.0, [8486.41413190563, 9107.010118993181]),
+        ] {
+            let found = [0.95, 0.05].map(|probability| noncentrality(x, degrees, probability));
+            let near = found.iter().zip(want).all(|(a, b)| (a - b).abs() <= 1e-8 * b);
+            assert!(near, "{x} {degrees}: {found:?} {want:?}");
+        }
+    }
 
     /// scipy.stats.chi2.sf, 1.17.1.
     #[test]
