@@ -167,7 +167,8 @@ Examples:
   unmix show data.csv                       shape, columns, missing cells, memory for a fit
   unmix show shards/                        the tables in a folder, as one
   unmix show data.pca.safetensors           the data, the settings and the outcome of the fit
-  unmix show data.pca.safetensors --json    the same for a script")]
+  unmix show data.pca.safetensors --json    the same for a script
+  unmix show scores.factor-analysis.safetensors --loadings loadings.csv    loadings, uniquenesses, communalities")]
     Show(Deferred<Show>),
     /// Number of components to keep, by every rule
     #[command(after_help = "\

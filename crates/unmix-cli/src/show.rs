@@ -3,13 +3,15 @@
 use crate::args::Show;
 use crate::failure::{Done, Failure};
 use crate::input::some;
+use crate::output::{place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use unmix::method;
-use unmix::{Model, model};
+use unmix::{Error, Model, model};
 use unmix_io::{Column, Description};
+use unmix_report::FactorTable;
 
 /// Maximum number of columns that are listed.
 const LISTED: usize = 12;
@@ -18,7 +20,7 @@ const LISTED: usize = 12;
 pub(crate) fn show(args: &Show) -> Done {
     // Determined from the contents, not the extension: a .safetensors file may hold rows.
     match args.files.as_slice() {
-        [file] if model::is_model_file(file) => show_model(file, args.json),
+        [file] if model::is_model_file(file) => show_model(file, args),
         files => match files.iter().find(|file| model::is_model_file(file)) {
             Some(model) => {
                 Err(Failure::Usage(format!("{} is a model; show one model at a time", model.display())))
@@ -28,19 +30,41 @@ pub(crate) fn show(args: &Show) -> Done {
     }
 }
 
-fn show_model(file: &Path, json: bool) -> Done {
+fn show_model(file: &Path, args: &Show) -> Done {
     let model = Model::load(file)?;
-    match json {
+    if let Some(path) = &args.loadings {
+        let place = place(path, &[file])?;
+        write_whole(&place, &loadings(&model, path)?)?;
+        // Standard output holds the file alone.
+        if path.as_os_str() == "-" {
+            return Ok(0);
+        }
+    }
+    match args.json {
         true => terminal::json(&model_json(file, &model)),
         false => terminal::text(&model_text(file, &model)),
     }
+}
+
+/// CSV with a line of loadings for each column.
+fn loadings(model: &Model, path: &Path) -> Result<Vec<u8>, Failure> {
+    let table = FactorTable::of(model).ok_or_else(|| {
+        let why = format!("a {} model has no loadings with uniquenesses", model.method().key);
+        Error::setting("--loadings", path.display(), why, "give a model of factor-analysis")
+    })?;
+    let failed = |e: String| Failure::Said(format!("writing loadings is not possible: {e}"));
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    for record in table.records() {
+        csv.write_record(&record).map_err(|e| failed(e.to_string()))?;
+    }
+    csv.into_inner().map_err(|e| failed(e.to_string()))
 }
 
 fn model_json(file: &Path, model: &Model) -> Value {
     let tensors = model.tensors().iter().map(|(name, tensor)| {
         json!({"name": name, "shape": tensor.shape(), "dtype": tensor.values().dtype().name()})
     });
-    json!({
+    let mut out = json!({
         "file": file.display().to_string(),
         "kind": "model",
         "method": model.method().key,
@@ -55,11 +79,23 @@ fn model_json(file: &Path, model: &Model) -> Value {
         "sign_rule": model::SIGN_RULE,
         "tensors": tensors.collect::<Vec<_>>(),
         "report": model.report().to_json(),
-    })
+    });
+    if let Some(table) = FactorTable::of(model) {
+        out["factors"] = table.to_json();
+    }
+    out
 }
 
 fn model_text(file: &Path, model: &Model) -> String {
     let mut out = format!("{}\n{}", paint(TITLE, file.display()), unmix_report::summary(model));
+    if let Some(table) = FactorTable::of(model) {
+        out += &format!(
+            "\n{}  {}\n\n{}",
+            paint(TITLE, "Factors"),
+            paint(FAINT, "loadings in standard deviations of the columns"),
+            table.text()
+        );
+    }
     if let Some(names) = &model.features().names {
         out += &format!("\n{}  {}\n", paint(TITLE, "Columns"), some(names));
     }
@@ -86,6 +122,12 @@ fn model_text(file: &Path, model: &Model) -> String {
 }
 
 fn show_data(args: &Show) -> Done {
+    if let Some(path) = &args.loadings {
+        let why = format!("{} holds data, not a model", args.files[0].display());
+        return Err(
+            Error::setting("--loadings", path.display(), why, "give a model of factor-analysis").into()
+        );
+    }
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let options = unmix_io::Options { count_text: true, ..args.reading.options()? };

@@ -3,8 +3,8 @@
 //! [`page`] makes one HTML page of a fitted model: the method, the data and the outcome of the fit, the
 //! components as images, curves or bars, sources over time, explained variance, stability, codes and
 //! reconstructions of rows, a comparison with another model, and the commands to reproduce it. The page has
-//! no network access and no scripts. [`summary`] is the table that a terminal shows after a fit, [`mosaic`]
-//! the components as one PNG, and [`Sheet`] a figure that stands alone.
+//! no network access and no scripts. [`summary`] is the table that a terminal shows after a fit,
+//! [`FactorTable`] that of loadings, [`mosaic`] the components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};
@@ -21,6 +21,7 @@
 
 mod along;
 mod colour;
+mod factors;
 mod facts;
 mod figure;
 mod missing;
@@ -37,6 +38,7 @@ mod svg;
 mod units;
 mod window;
 
+pub use factors::FactorTable;
 pub use page::page;
 pub use picture::mosaic;
 pub use sheet::{Content, Panel, Sheet, Stroke, StrokeKind};

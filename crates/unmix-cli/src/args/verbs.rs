@@ -266,6 +266,10 @@ pub(crate) struct Show {
     /// A model, or data files or a folder of them, as for 'unmix fit'
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    /// A file for the loadings of a factor analysis, a line for each column: name, loadings in standard deviations of the column, uniqueness,
+    /// communality
+    #[arg(long, value_name = "CSV")]
+    pub(crate) loadings: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

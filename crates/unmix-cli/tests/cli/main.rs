@@ -10,6 +10,7 @@ mod impute;
 #[cfg(unix)]
 mod invocation;
 mod lista;
+mod loadings;
 mod memory;
 mod path;
 mod reading;
