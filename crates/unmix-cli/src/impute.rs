@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_have_numbers_from_1_before_the_ending() {
+    fn draws_have_numbers_from_1_before_the_extension() {
         assert_eq!(draw_path(Path::new("a/filled.csv"), 0), Path::new("a/filled.1.csv"));
         assert_eq!(draw_path(Path::new("x.npy"), 11), Path::new("x.12.npy"));
         assert_eq!(draw_path(Path::new("out"), 0), Path::new("out.1"));

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read_as_they_come() {
+    fn positions_are_read_from_polar_plane_and_spherical_coordinates() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("channels.csv");
         let places = |text: &str| {
@@ -81,13 +81,13 @@ mod tests {
         assert!(round[2].0 > quarter && quarter > round[1].0 && round[1].0 > 0.0, "{round:?}");
         // Not on a sphere around the origin: parallel projection from above.
         assert_eq!(places("x,y,z\n0,0,0\n1,2,30\n5,5,1\n").unwrap()[1], (1.0, 2.0));
-        let said = |text: &str| match places(text) {
+        let refused = |text: &str| match places(text) {
             Err(Failure::Library(error)) => error.to_string(),
             other => panic!("{other:?}"),
         };
-        let message = said("label,x\na,1\n");
+        let message = refused("label,x\na,1\n");
         assert!(message.contains("its columns are label, x") && message.contains("theta_deg"), "{message}");
-        let message = said("x,y\n1,north\n");
+        let message = refused("x,y\n1,north\n");
         assert!(message.contains("'north' in line 2 is not a number"), "{message}");
     }
 }

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_what_is_known() {
+    fn lines_show_the_known_numbers() {
         let now =
             |stage: &str, done, total| line(&LastEvent { stage: stage.into(), done, total, iteration: None });
         assert_eq!(now("covariance", 5, Some(9)), "covariance: 5 of 9 rows");
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn iterations_say_what_ends_them() {
+    fn iterations_show_their_limits() {
         assert_eq!(
             iteration(33, Some(1000), 0.027, Some(1e-6), 12),
             "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_survive_a_shell() {
+    fn commands_are_quoted_for_a_shell() {
         let words = ["unmix", "fit", "my data.csv", "it's.npy", "", "a=1,2"];
         let out = std::process::Command::new("sh")
             .args(["-c", &format!("printf '%s|' {}", command(&words))])

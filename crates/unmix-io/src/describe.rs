@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_merge_and_travel_as_partials_must() {
+    fn contents_merge_and_are_serialized() {
         let left = of(&[[1.0, f64::NAN, 0.1], [2.5, f64::INFINITY, 0.7]]);
         let right = of(&[[-4.0, f64::NAN, 0.3], [0.5, 3.0, f64::NAN], [1e9, 0.2, 0.9]]);
         assert_eq!(from_bytes::<Contents>(&to_bytes(&left)).unwrap(), left);

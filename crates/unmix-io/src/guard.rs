@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caught_panic_is_known_as_one_and_becomes_an_error() {
+    fn a_caught_panic_is_flagged_and_becomes_an_error() {
         let inside = guarded(Path::new("x"), || Ok(panic_is_caught()));
         assert!(inside.unwrap() && !panic_is_caught());
         let nested = guarded(Path::new("x"), || {

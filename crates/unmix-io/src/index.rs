@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_known_by_what_pandas_says_and_by_its_names() {
+    fn an_index_is_recognised_by_pandas_metadata_and_by_names() {
         let range =
             r#"{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 3, "step": 1}]}"#;
         assert_eq!(of(&["a", "b"], Some(range)), [0; 0]);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_note_names_the_columns_and_the_way_back() {
+    fn the_note_names_the_columns_and_a_remedy() {
         let names = ["", "day", "a"].map(String::from);
         assert_eq!(note("t.csv", &[], &names, 3, Wording::Shell), None);
         assert_eq!(

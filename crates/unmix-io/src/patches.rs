@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mirror_repeats_the_edge() {
+    fn mirrored_padding_repeats_the_edge() {
         let padded = |n: usize, padding: usize| {
             (0..n + 2 * padding).map(|i| mirrored(i, padding, n)).collect::<Vec<_>>()
         };

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_a_model_wants_are_found_by_name_and_the_others_ignored() {
+    fn columns_of_a_model_are_found_by_name_and_others_ignored() {
         let names = ["id", "b", "a", "c"].map(String::from);
         let with = |wanted: &[&str], options: Options, names: Option<&[String]>| {
             let wanted = Some(wanted.iter().map(|w| w.to_string()).collect());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_refused_with_what_does() {
+    fn unknown_columns_are_refused_with_the_known_ones() {
         let message = |c: &str, d: &str, k: &str, names: &[&str]| select(c, d, k, names, 4).unwrap_err();
         let names = ["height", "width", "depth", "kind"];
         assert!(

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_place_has_its_own_form() {
+    fn options_are_named_in_the_notation_of_each_interface() {
         use Wording::{PythonPath, PythonRead, Shell};
         let all = [Shell, PythonRead, PythonPath];
         assert_eq!(

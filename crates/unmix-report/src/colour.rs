@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn white_and_black_are_where_oklab_has_them() {
+    fn white_black_and_red_have_their_oklab_coordinates() {
         assert_eq!(oklch(1.0, 0.0, 0.0), [255, 255, 255]);
         assert_eq!(oklch(0.0, 0.0, 0.0), [0, 0, 0]);
         // The red primary has lightness 0.628, chroma 0.2577, hue 29.23.

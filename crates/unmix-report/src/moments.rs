@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bits_do_not_depend_on_the_lengths_in_which_codes_come() {
+    fn the_bits_do_not_depend_on_the_lengths_of_the_blocks() {
         let codes: Vec<f64> = (0..10_000).map(|i| ((i * i) % 97) as f64 * 0.1).collect();
         assert_eq!(gathered(&codes, 2, 5000), gathered(&codes, 2, 313));
     }

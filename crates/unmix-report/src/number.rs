@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_all_only_when_it_is() {
+    fn a_share_is_printed_as_100_only_where_it_is() {
         let cases = [
             (1.0, "100 %"),
             (1.0 - 1e-15, "100 %"),

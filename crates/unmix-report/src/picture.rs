@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brownish_grey_stays_brownish_grey() {
+    fn colours_are_kept() {
         let grey = [121.0, 105.0, 94.0];
         let layout = Layout::of(Some(&[2, 2, 3])).unwrap();
         let shown =

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn eleven_components_need_no_dots_and_none_no_table() {
+    fn eleven_components_are_all_listed_and_none_have_no_table() {
         assert!(!fitted(11).contains("...") && fitted(11).contains("\n       10 "));
         assert_eq!(fitted(0).lines().count(), 2);
     }

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_puts_numbers_where_they_belong() {
+    fn a_frame_maps_numbers_to_positions() {
         let frame = Frame {
             width: 110.0,
             height: 60.0,

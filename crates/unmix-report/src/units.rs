@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_strongest_rows_are_in_order_and_of_equal_codes_the_first_counts() {
+    fn the_strongest_rows_are_in_order_and_ties_go_to_the_first() {
         let mut unit = Unit::default();
         for (row, code) in [3.0, 1.0, 3.0, 0.5, 2.0, 9.0, 1.0, 1.0, 1.0, 1.0, 0.1].into_iter().enumerate() {
             unit.add(row as u64, code);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn atoms_that_are_nearly_the_same_are_pairs() {
+    fn nearly_equal_atoms_are_reported_as_pairs() {
         let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 2.0, 0.1, 0.0, 1.0, -1.0, 0.0]);
         let Alike { pairs, n } = alike(&atoms).unwrap();
         assert_eq!((n, pairs[0].0, pairs[0].1), (1, 0, 1));

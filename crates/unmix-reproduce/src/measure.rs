@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn smooth_pictures_are_like_themselves_one_pixel_further() {
+    fn smooth_images_have_a_high_autocorrelation() {
         let wave = |i: usize, j: usize| (0.2 * i as f64).sin() + (0.1 * j as f64).cos();
         let smooth: Vec<f64> = (0..400).map(|at| wave(at / 20, at % 20)).collect();
         let board: Vec<f64> =
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_width_that_adapts_gives_unit_variance() {
+    fn an_adaptive_width_gives_unit_variance() {
         let y = Matrix::from_fn(50, 2, |i, j| ((i * i * 7 + 5 * j) % 23) as f64 - 11.0);
         let spec = unmix::neural::NONLINEAR.iter().find(|row| row.key == "ema-adaptive-tanh").unwrap().spec;
         let u = Decoder::of(&spec.unwrap()).unwrap().codes(&y);

@@ -52,7 +52,7 @@ fn checked(key: &str, results: &Results, folder: &Path, least: usize) {
     assert!(missed.is_empty(), "{key}: {missed:?}");
     let conditions = results.numbers.iter().filter(|n| n.condition.is_some()).count();
     assert!(conditions >= least, "{key}: {conditions} conditions");
-    // A number beside a published one has a verdict, and one that is not comparable a reason.
+    // A number with a published value has a verdict, and one that is not comparable a reason.
     for n in &results.numbers {
         let why = if n.verdict() == Some(Verdict::NotComparable) {
             !n.reason.is_empty()
@@ -128,7 +128,7 @@ fn keys_differ_and_unknown_ones_are_refused() {
 }
 
 #[test]
-fn pictures_that_are_none_are_refused_by_name() {
+fn files_that_are_not_images_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data_batch_1.bin");
     std::fs::write(&file, [7u8; 100]).unwrap();
@@ -143,7 +143,7 @@ fn time_signals() {
 }
 
 #[test]
-fn what_each_transformation_can_undo() {
+fn transformations_and_their_inverses() {
     holds("transforms", 13);
 }
 
@@ -178,12 +178,12 @@ fn one_step_of_lista_and_the_encoder_of_an_autoencoder() {
 }
 
 #[test]
-fn trained_layers_beside_steps_of_ista_and_fista() {
+fn trained_layers_compared_with_steps_of_ista_and_fista() {
     holds("lista", 9);
 }
 
 #[test]
-fn units_of_autoencoders_beside_known_atoms() {
+fn units_of_autoencoders_compared_with_known_atoms() {
     holds("sae-activations", 2);
 }
 
@@ -235,14 +235,7 @@ fn classifiers_from_layers_learnt_without_labels() {
     let folder = tempfile::tempdir().unwrap();
     let files = |threads: usize| {
         let output = folder.path().join(threads.to_string());
-        let options = Options {
-            quick: true,
-            pictures: None,
-            activations: None,
-            tables: None,
-            instances: Some(2),
-            output: output.clone(),
-        };
+        let options = Options { instances: Some(2), ..quick(&output) };
         let run = Run { threads, ..Run::default() };
         let results = reproduce(&["rfn-pretraining"], &options, &run, |_| ()).unwrap().remove(0).1;
         assert!(results.numbers.len() >= 2 * 3 * 4, "{}", results.numbers.len());
@@ -260,15 +253,15 @@ fn rare_modules_of_rectified_factor_networks() {
 }
 
 #[test]
-fn filters_of_whole_pictures() {
-    if at_length("filters_of_whole_pictures") {
+fn filters_of_whole_images() {
+    if at_length("filters_of_whole_images") {
         holds_and_repeats("rfn-filters", 1);
     }
 }
 
 #[test]
-fn modules_of_gene_expression_beside_classes() {
-    let test = "modules_of_gene_expression_beside_classes";
+fn modules_of_gene_expression_compared_with_classes() {
+    let test = "modules_of_gene_expression_compared_with_classes";
     let Some(data) = std::env::var_os("UNMIX_DATA").map(PathBuf::from) else {
         return skipped::skipped(test, "UNMIX_DATA is not set");
     };
@@ -284,7 +277,7 @@ fn modules_of_gene_expression_beside_classes() {
 }
 
 #[test]
-fn a_folder_without_tables_is_refused_and_what_is_not_run_is_said() {
+fn a_folder_without_tables_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let none = folder.path().join("none");
     std::fs::create_dir(&none).unwrap();

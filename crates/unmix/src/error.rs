@@ -342,18 +342,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_by_the_system_says_what_would_work_and_names_no_temporary_file() {
+    fn errors_of_the_system_name_a_remedy_and_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("digits.npy"), "").unwrap();
-        let said = |what, name: &str, kind, text: &str| {
+        let message = |what, name: &str, kind, text: &str| {
             Error::io(what, folder.path().join(name), std::io::Error::new(kind, text)).to_string()
         };
-        let misspelt = said("cannot read", "digts.npy", ErrorKind::NotFound, "none");
+        let misspelt = message("cannot read", "digts.npy", ErrorKind::NotFound, "none");
         assert!(misspelt.contains("digts.npy: none; did you mean '"), "{misspelt}");
         assert!(misspelt.ends_with("digits.npy'?"), "{misspelt}");
-        let far = said("cannot read", "wages.csv", ErrorKind::NotFound, "none");
+        let far = message("cannot read", "wages.csv", ErrorKind::NotFound, "none");
         assert!(far.ends_with("wages.csv: none; check the name and the folder"), "{far}");
-        let full = said("cannot write", "a.npy", ErrorKind::StorageFull, "full at path \"/x/.unmix-1.part\"");
+        let full =
+            message("cannot write", "a.npy", ErrorKind::StorageFull, "full at path \"/x/.unmix-1.part\"");
         assert!(full.ends_with("a.npy: full; free some disk space, or choose another folder"), "{full}");
     }
 

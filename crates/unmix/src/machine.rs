@@ -139,16 +139,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_available_is_refused_before_it_is_requested() {
+    fn more_memory_than_available_is_refused_before_allocation() {
         let huge = check_square("ica", 200_000, 6).unwrap_err();
         assert!(
             matches!(huge, crate::Error::Memory { need_bytes, .. } if need_bytes == 8 * 6 * 40_000_000_000u64),
             "{huge}"
         );
-        let said = huge.to_string();
+        let message = huge.to_string();
         assert!(
-            said.contains("would need 1920000000000 bytes (1831054 MiB) of memory, more than the "),
-            "{said}"
+            message.contains("would need 1920000000000 bytes (1831054 MiB) of memory, more than the "),
+            "{message}"
         );
         assert!(check_memory("more than there are addresses", u64::MAX, "ask for less").is_err());
         assert!(check_square("ica", 100, 6).is_ok() && check_memory("a little", 32 << 20, "none").is_ok());

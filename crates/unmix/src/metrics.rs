@@ -273,16 +273,16 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_basis_are_refused() {
+    fn dependent_and_non_finite_rows_are_refused() {
         let square = Matrix::from_fn(2, 2, |i, j| f64::from(u8::from(i == j)));
         let long = Matrix::from_fn(3, 2, |i, j| (i + 2 * j) as f64);
-        let said = |a: &Matrix<f64>| subspace_angles(a, &square).unwrap_err().to_string();
-        assert!(said(&long).contains("3 rows of 2 numbers are not linearly independent"));
-        assert!(said(&Matrix::from_vec(1, 2, vec![0.0, f64::NAN])).contains("entry 1 of row 0"));
+        let refused = |a: &Matrix<f64>| subspace_angles(a, &square).unwrap_err().to_string();
+        assert!(refused(&long).contains("3 rows of 2 numbers are not linearly independent"));
+        assert!(refused(&Matrix::from_vec(1, 2, vec![0.0, f64::NAN])).contains("entry 1 of row 0"));
     }
 
     #[test]
-    fn chance_alone_matches_by_nearly_a_half() {
+    fn the_matched_cosine_of_random_rows_is_nearly_a_half() {
         let s = Stream::new(4, 0);
         let mut total = 0.0;
         for trial in 0..10u64 {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_were_shuffled_and_rotated_are_found_again() {
+    fn permuted_rows_are_matched_with_their_signs() {
         let s = Stream::new(1, 0);
         let b = Matrix::from_fn(6, 9, |i, j| s.normal((9 * i + j) as u64));
         let (order, sign) = ([3, 0, 5, 1], [-1.0, 1.0, 1.0, -1.0]);
@@ -306,13 +306,13 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_a_table_on_its_side_are_the_same_ones() {
+    fn pairs_of_a_transposed_table_are_the_same() {
         let s = Stream::new(7, 0);
         let wide = Matrix::from_fn(3, 5, |i, j| s.normal((5 * i + j) as u64).tanh());
-        let mut turned: Vec<(usize, usize)> =
+        let mut transposed_pairs: Vec<(usize, usize)> =
             pairs(&wide.transposed()).into_iter().map(|(i, j)| (j, i)).collect();
-        turned.sort_unstable();
-        assert_eq!(pairs(&wide), turned);
+        transposed_pairs.sort_unstable();
+        assert_eq!(pairs(&wide), transposed_pairs);
         // The sum is maximised, not the largest entry: 0.8 + 0.7 is more than 0.9 + 0.1. NaN counts as no
         // similarity.
         let table = Matrix::from_vec(2, 2, vec![-0.9, 0.8, 0.7, 0.1]);

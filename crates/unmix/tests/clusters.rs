@@ -51,7 +51,7 @@ fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
 }
 
 #[test]
-fn of_an_exact_solver_halves_alone_are_clustered() {
+fn only_halves_are_clustered_for_an_exact_solver() {
     let data = independent(3000, &[Distribution::Gaussian; 5], &[30.0, 8.0, 2.0, 2.0, 0.3], 2).unwrap();
     let trials = Trials { cuts: 5, restarts: 3, bootstrap: 0 };
     let (model, found) = tried("pca", &data.x, json!({"n_components": 4}), trials, 1);
@@ -73,7 +73,7 @@ fn of_an_exact_solver_halves_alone_are_clustered() {
     assert!(said["clusters"]["restarts"].is_null() && said["clusters"]["halves"]["size"][0] == 10);
     assert!(
         said["clusters"]["halves"]["centrotypes"].is_null(),
-        "a model file is not to hold its model twice"
+        "a model file must not hold its components twice"
     );
 }
 

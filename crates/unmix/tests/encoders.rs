@@ -44,7 +44,7 @@ fn encoded<T: Real>(model: &Model, x: &[T], threads: usize) -> Vec<T> {
 }
 
 #[test]
-fn toys_of_every_kind_keep_the_contract_of_encoders() {
+fn encoders_of_every_kind_keep_their_guarantees() {
     let x = made::<f64>(700);
     let folder = tempfile::tempdir().unwrap();
     for toy in ["toy-posterior", "toy-gate", "toy-solver", "toy-network"] {
@@ -149,7 +149,7 @@ fn a_posterior_mean_is_that_of_the_cells_that_a_row_has() {
 }
 
 #[test]
-fn what_a_solver_leaves_unsolved_is_told_with_the_worst_row() {
+fn unsolved_rows_are_counted_and_the_worst_is_reported() {
     let x = made::<f64>(900);
     let model = fitted("toy-solver", json!({}), &x);
     let run = Run::default();
@@ -210,7 +210,7 @@ fn codes_of_a_gate_are_not_negative_and_its_rows_are_those_of_its_formula() {
 }
 
 #[test]
-fn what_a_unit_of_a_code_adds_is_measured_where_a_decoder_is_no_matrix() {
+fn loadings_of_a_nonlinear_decoder_are_its_differences_at_0() {
     let model = fitted("toy-network", json!({}), &made::<f64>(400));
     let decode =
         |code: [f64; 2]| model.decode_to_vec(&Rows::from_slice(&code, 2).unwrap(), &Run::default()).unwrap();
@@ -223,7 +223,7 @@ fn what_a_unit_of_a_code_adds_is_measured_where_a_decoder_is_no_matrix() {
 }
 
 #[test]
-fn maps_that_do_not_fit_together_and_keys_that_are_taken_are_refused() {
+fn maps_of_different_shapes_and_duplicate_keys_are_refused() {
     let mean = Tensor::vector(&[0.0; 3], Dtype::F64);
     let encoder = LinearEncoder::new(mean.clone(), Matrix::zeros(3, 2));
     let refused = Code::new(encoder, LinearDecoder::new(mean, Matrix::zeros(1, 3))).unwrap_err().to_string();

@@ -27,7 +27,7 @@ fn fit(given: Value, x: &[f64], p: usize) -> Model {
     try_fit("factor-analysis", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The model covariance, loadings' correlation loadings + diag(psi), in the units of the model.
+/// The model covariance `L' Phi L + diag(psi)` of loadings `L` and factor correlations `Phi`, in the units of the model.
 fn covariance(model: &Model) -> Matrix<f64> {
     let (l, psi) = (model.tensor("components").unwrap().to_matrix(), numbers(model, "noise_variance"));
     let phi = model.tensor("factor_correlation").unwrap().to_matrix();
@@ -359,7 +359,7 @@ fn bartlett_scores_are_weighted_least_squares() {
 }
 
 #[test]
-fn constant_columns_have_no_part() {
+fn constant_columns_have_no_loadings_and_no_influence() {
     let (n, p) = (100, 5);
     let x = made(n, p, 1, 13);
     let with: Vec<f64> =
@@ -386,7 +386,7 @@ fn rules_find_the_number_of_factors() {
 }
 
 #[test]
-fn what_is_not_determined_is_said() {
+fn models_that_are_not_identified_give_a_warning() {
     let x = falling(100, 6, 1);
     let model = fit(json!({"n_components": 4}), &x, 6);
     let said = model.report().warnings.join(" ");

@@ -94,7 +94,7 @@ fn check(case: &Value, x: &[f64], p: usize) {
 }
 
 #[test]
-fn small_data_give_scikit_learn_s_numbers() {
+fn small_data_give_the_numbers_of_scikit_learn() {
     let x: Vec<f64> = include_str!("golden/small.csv")
         .split(['\n', ','])
         .filter(|s| !s.is_empty())
@@ -111,10 +111,10 @@ fn small_data_give_scikit_learn_s_numbers() {
 }
 
 #[test]
-fn digits_give_scikit_learn_s_numbers() {
+fn digits_give_the_numbers_of_scikit_learn() {
     let Some(folder) = std::env::var_os("UNMIX_DATA") else {
         crate::skipped::skipped(
-            "digits_give_scikit_learn_s_numbers",
+            "digits_give_the_numbers_of_scikit_learn",
             "UNMIX_DATA names no folder with digits8x8/X_u8.npy",
         );
         return;

@@ -32,7 +32,7 @@ fn fact(model: &Model, name: &str) -> f64 {
 }
 
 #[test]
-fn the_likelihood_of_the_report_is_the_sum_of_the_rows_own() {
+fn the_reported_likelihood_is_the_sum_over_the_rows() {
     let p = 7;
     let made = low_rank_plus_noise(60, p, 2, 3.0, 4);
     let mut x = made.x.as_slice().to_vec();
@@ -223,13 +223,14 @@ fn rows_with_gaps_have_a_table_and_so_have_weighted_ones() {
     wild.extend([1e100; 10]);
     let weights: Vec<f64> = (0..=n).map(|i| f64::from(u8::from(i < n))).collect();
     let found = of(Rows::from_slice(&wild, p).unwrap().weighted(weights).unwrap(), 2);
+    assert_eq!((found.lines.len(), plain.lines.len()), (5, 5));
     for (a, b) in found.lines.iter().zip(&plain.lines) {
         assert!((a.cells.unwrap().mean - b.cells.unwrap().mean).abs() < 1e-9, "{a:?} {b:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn methods_settings_and_rows_that_cannot_be_compared_are_refused() {
     let made = low_rank_plus_noise(40, 6, 2, 3.0, 3);
     let refused = |key: &str, given: Value, rules: &[SizeRule]| {
         let given = settings(given);
@@ -264,7 +265,7 @@ fn what_cannot_be_compared_is_refused() {
     );
 }
 
-/// One set of names: what the table prints for a rule is what a fit with the rule's name has.
+/// The number that the table gives for a rule is that of a fit with `n_components` set to the name of the rule.
 #[test]
 fn n_components_takes_the_rules_of_the_table_and_gives_their_numbers() {
     let made = low_rank_plus_noise(250, 9, 2, 3.0, 4);
@@ -281,7 +282,7 @@ fn n_components_takes_the_rules_of_the_table_and_gives_their_numbers() {
             let mut rows = AnyRows::from(Rows::from_slice(x, 9).unwrap());
             let model = unmix::fit(key, given.as_object().unwrap(), &mut rows, &Run::default()).unwrap();
             assert_eq!(Some(model.n_components()), table.get(rule), "{key} {rule}");
-            // The file has the rule as given, and the number that it gave.
+            // The model file records the rule as given.
             assert_eq!(model.settings()["n_components"], rule.to_string().as_str(), "{key}");
         }
         let slip = SizeRule::parse(method, &["paralel"]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! LISTA as a person meets it: never worse than its start, trained to known codes, resumed, certified, and bad input in words.
+//! LISTA: never worse than its start, trained to known codes, resumed, duality gaps, and bad input.
 
 use crate::made::{bits, numbers, on_threads};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn of_layer(model: &Model, of: &str, name: &str) -> Vec<f64> {
     table[name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
-/// Interrupts when it has been asked so often.
+/// An observer that requests a stop after a number of checks.
 struct StopAfter(AtomicU64);
 impl unmix::Watch for StopAfter {
     fn interrupted(&self) -> bool {
@@ -47,7 +47,7 @@ impl unmix::Watch for StopAfter {
 const CELLS: [&str; 5] = ["lista", "gregor-lecun", "cp", "alista", "step"];
 
 #[test]
-fn a_loss_that_is_accepted_never_rises_and_the_network_is_better_than_its_start() {
+fn the_loss_never_rises_and_the_network_is_better_than_its_start() {
     let of = made();
     for cell in CELLS {
         for supervised in [false, true] {
@@ -67,7 +67,7 @@ fn a_loss_that_is_accepted_never_rises_and_the_network_is_better_than_its_start(
 }
 
 #[test]
-fn the_start_is_as_many_steps_of_ista() {
+fn the_start_is_ista_with_one_step_a_layer() {
     let of = made();
     for cell in CELLS.into_iter().filter(|cell| *cell != "alista") {
         let model =
@@ -90,7 +90,7 @@ fn learnt_steps_are_better_than_momentum() {
     let (steps, thresholds) = (numbers(&model, "layer_steps"), numbers(&model, "thresholds"));
     let alpha = numbers(&model, "alpha")[0];
     assert!(steps.iter().zip(&thresholds).all(|(s, t)| (s * alpha - t).abs() <= 1e-15));
-    // The gap of every layer is at least how far it is from the optimum.
+    // Duality gaps bound the distance from the optimum, so they are positive.
     let gap = of_layer(&model, "", "gap");
     assert!(gap.iter().all(|g| *g > 0.0) && gap[5] < gap[0]);
 }
@@ -111,7 +111,7 @@ fn steps_of_fista_after_the_network_close_the_gap() {
 }
 
 #[test]
-fn time_and_checkpoints_change_no_bit() {
+fn time_limits_and_checkpoints_change_no_bit() {
     let of = made();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lista.checkpoint");
@@ -123,7 +123,7 @@ fn time_and_checkpoints_change_no_bit() {
     assert_eq!(part.report().outcome, Outcome::Time);
     assert!(part.report().objective.is_sorted_by(|a, b| a >= b));
     let again = Checkpoint::new(&path).every(0.0).resume(true);
-    // Whoever asks whether to stop is told so after some steps.
+    // The observer requests a stop after 30 checks.
     let stop = StopAfter(AtomicU64::new(30));
     let cut = Run { watch: &stop, checkpoint: Some(&again), ..on_threads(2) };
     assert!(matches!(fit(&of, settings(), true, &cut), Err(unmix::Error::Interrupted)));
@@ -137,7 +137,7 @@ fn time_and_checkpoints_change_no_bit() {
 }
 
 #[test]
-fn training_goes_on_from_a_model() {
+fn training_continues_from_a_model() {
     let of = made();
     let settings = |epochs: u64| json!({"n_layers": 3, "max_epochs": epochs, "batch_size": 50});
     let first = fit(&of, settings(10), true, &on_threads(2)).unwrap();
@@ -152,7 +152,7 @@ fn training_goes_on_from_a_model() {
 }
 
 #[test]
-fn units_of_rows_and_atoms_change_nothing() {
+fn units_of_rows_change_nothing() {
     let of = made();
     let settings = |alpha: f64| json!({"n_layers": 3, "max_epochs": 8, "batch_size": 50, "alpha": alpha});
     let plain = fit(&of, settings(0.1), false, &on_threads(2)).unwrap();
@@ -169,7 +169,7 @@ fn units_of_rows_and_atoms_change_nothing() {
 }
 
 #[test]
-fn bad_input_is_refused_in_words() {
+fn bad_input_is_refused() {
     let of = made();
     let said = |of: &Made, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
     let narrow = Made { codes: Matrix::zeros(N, 19), ..made() };
@@ -183,7 +183,7 @@ fn bad_input_is_refused_in_words() {
         json!({"cell": "step", "monotone": false, "learning_rate": 1e6, "n_layers": 8, "max_epochs": 40});
     let text = said(&of, loose.clone());
     assert!(text.contains("learning_rate") && text.contains("the loss diverged in epoch"), "{text}");
-    // The same rate with a loss that never rises ends as good as the start.
+    // With `monotone` the same rate does not make the loss larger than at the start.
     let mut held = loose;
     held["monotone"] = true.into();
     let model = fit(&of, held, true, &on_threads(2)).unwrap();

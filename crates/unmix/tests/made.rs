@@ -1,4 +1,4 @@
-//! Seeded synthetic data, and steps that many tests share.
+//! Seeded synthetic data, and functions that many tests share.
 
 use serde_json::{Map, Value};
 use unmix::model::{Tensor, Tensors};
@@ -73,7 +73,7 @@ pub(crate) fn try_fit<T: Known>(key: &str, given: &Map<String, Value>, x: &[T], 
     fit_any(key, given, &mut T::any(Rows::from_slice(x, p)?), &on_threads(2))
 }
 
-/// Fits by any method, with the tables that it has to be given.
+/// Fits by any method, with the arrays that it requires.
 pub(crate) fn fit_any(
     key: &str,
     given: &Map<String, Value>,
@@ -83,7 +83,7 @@ pub(crate) fn fit_any(
     unmix::fit_given(key, given, tables(key, rows.n_features()), rows, run)
 }
 
-/// What a method has to be given beside its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
+/// The arrays that a method requires beside its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
 pub(crate) fn tables(key: &str, p: usize) -> Tensors {
     let Ok(method) = unmix::method::find(key) else { return Tensors::new() };
     let required: Vec<_> = method.tensors().filter(|s| s.default != "null").collect();
@@ -97,7 +97,7 @@ pub(crate) fn tables(key: &str, p: usize) -> Tensors {
     required.into_iter().map(|s| (s.name.to_string(), Tensor::matrix(&atoms, Dtype::F64))).collect()
 }
 
-/// The defaults of a method, but for one whose defaults are made for many rows.
+/// The defaults of a method, or fewer components where the defaults need many rows.
 pub(crate) fn little(key: &str) -> Map<String, Value> {
     match key {
         "stacked-rfn" => settings(serde_json::json!({"n_components": [4, 3], "max_iter": 20})),
@@ -152,8 +152,10 @@ pub(crate) fn scores<T: Real>(model: &Model, x: &[T]) -> Vec<f64> {
     sink.0
 }
 
-/// The largest absolute difference.
+/// The largest absolute difference; NaN if one of the differences is NaN.
 pub(crate) fn apart(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "lengths");
-    a.iter().zip(b).fold(0.0, |m, (x, y)| if (x - y).is_nan() { f64::NAN } else { m.max((x - y).abs()) })
+    // `f64::max` ignores NaN.
+    let larger = |m: f64, d: f64| if m.is_nan() || d.is_nan() { f64::NAN } else { m.max(d) };
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, larger)
 }

@@ -48,7 +48,7 @@ fn a_file_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_changed_byte_is_an_error_unless_it_lies_in_the_run_s_record() {
+fn a_changed_byte_is_an_error_unless_it_lies_in_the_run_record() {
     let model = small();
     let bytes = model.to_bytes().unwrap();
     let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize + 8;
@@ -67,7 +67,7 @@ fn a_changed_byte_is_an_error_unless_it_lies_in_the_run_s_record() {
                     assert_eq!(bits(&found), bits(&model), "byte {at} ^ {flip}")
                 }
                 Ok(_) => panic!(
-                    "byte {at} of {} ^ {flip} was not noticed: {:?}",
+                    "byte {at} of {} ^ {flip} was not detected: {:?}",
                     bytes.len(),
                     &text[at.saturating_sub(28)..(at + 12).min(text.len())]
                 ),
@@ -115,7 +115,7 @@ fn a_shape_whose_numbers_cannot_be_counted_is_an_error() {
 }
 
 #[test]
-fn what_is_no_model_says_what_it_is() {
+fn a_file_that_is_no_model_is_refused() {
     for (bytes, word) in [
         (Vec::new(), "it is empty"),
         (b"id,x\n1,2\n".to_vec(), "not a safetensors file"),
@@ -154,7 +154,7 @@ fn the_safetensors_library_reads_the_file() {
 }
 
 #[test]
-fn settings_with_many_digits_survive_the_file() {
+fn settings_with_many_digits_are_restored_from_the_file() {
     let x = falling(40, 5, 1);
     for i in 0..200u64 {
         let share = unmix::num::random::Stream::new(5, 0).uniform(i);

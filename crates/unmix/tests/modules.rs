@@ -137,7 +137,7 @@ fn module_of(path: &str) -> usize {
 }
 
 #[test]
-fn rooms_import_one_way() {
+fn modules_import_one_way() {
     let folder = root().join("crates/unmix/src");
     let mut against = Vec::new();
     for (path, text) in sources(&folder) {
@@ -177,7 +177,7 @@ fn the_tour_names_the_order() {
 
 #[test]
 fn no_module_compares_keys_of_methods() {
-    let mut asking = Vec::new();
+    let mut comparing = Vec::new();
     for folder in ["crates/unmix", "crates/unmix-io", "crates/unmix-report", "crates/unmix-cli", "python"] {
         for (path, text) in sources(&root().join(folder).join("src")) {
             for line in code(&text).lines() {
@@ -187,19 +187,19 @@ fn no_module_compares_keys_of_methods() {
                         && [".key", "method()", "== \"", "!= \"", "matches!"].iter().any(|c| line.contains(c))
                 };
                 if unmix::METHODS.iter().any(|m| named(&m)) {
-                    asking.push(format!("{}: {}", path.display(), line.trim()));
+                    comparing.push(format!("{}: {}", path.display(), line.trim()));
                 }
             }
         }
     }
-    assert!(asking.is_empty(), "facts about methods belong to the registry:\n{}", asking.join("\n"));
+    assert!(comparing.is_empty(), "facts about methods belong to the registry:\n{}", comparing.join("\n"));
 }
 
 /// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
 /// bytes may be; and the ways to choose components.
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
 
-/// What functions return and nobody builds: it may get more fields.
+/// Types that functions return and callers do not build, so that fields may be added.
 const RETURNED: [&str; 19] = [
     "About",
     "Choice",
@@ -237,7 +237,7 @@ fn public_types(text: &str) -> Vec<(bool, &str, String)> {
 }
 
 #[test]
-fn what_may_grow_says_so() {
+fn types_that_may_grow_are_non_exhaustive() {
     let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
     let hidden: Vec<&str> =
         lib.split("#[doc(hidden)]\npub mod ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();

@@ -19,7 +19,7 @@ use unmix::stats::{
 use unmix::{Real, Rows, Run};
 
 /// A statistic under test, with its values in the form of counts, locations and second moments that are compared up to rounding.
-trait Told: Partial + Clone + PartialEq + std::fmt::Debug {
+trait Statistic: Partial + Clone + PartialEq + std::fmt::Debug {
     const NAME: &'static str;
     fn empty(p: usize) -> Self;
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
@@ -27,7 +27,7 @@ trait Told: Partial + Clone + PartialEq + std::fmt::Debug {
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>);
 }
 
-impl Told for Moments {
+impl Statistic for Moments {
     const NAME: &'static str = "moments";
     fn empty(p: usize) -> Self {
         Moments::empty(p)
@@ -40,7 +40,7 @@ impl Told for Moments {
     }
 }
 
-impl Told for Lengths {
+impl Statistic for Lengths {
     const NAME: &'static str = "lengths";
     fn empty(_: usize) -> Self {
         Lengths::default()
@@ -54,7 +54,7 @@ impl Told for Lengths {
     }
 }
 
-impl Told for Scatter {
+impl Statistic for Scatter {
     const NAME: &'static str = "scatter";
     fn empty(p: usize) -> Self {
         Scatter::empty(p)
@@ -67,7 +67,7 @@ impl Told for Scatter {
     }
 }
 
-impl Told for Triangle {
+impl Statistic for Triangle {
     const NAME: &'static str = "triangle";
     fn empty(p: usize) -> Self {
         Triangle::empty(p)
@@ -81,7 +81,7 @@ impl Told for Triangle {
     }
 }
 
-impl Told for Gram {
+impl Statistic for Gram {
     const NAME: &'static str = "gram";
     fn empty(p: usize) -> Self {
         Gram::empty(p)
@@ -95,7 +95,7 @@ impl Told for Gram {
     }
 }
 
-impl Told for Sketch {
+impl Statistic for Sketch {
     const NAME: &'static str = "sketch";
     fn empty(p: usize) -> Self {
         Sketch::empty(2, p)
@@ -111,7 +111,7 @@ impl Told for Sketch {
     }
 }
 
-impl Told for Sparsity {
+impl Statistic for Sparsity {
     const NAME: &'static str = "sparsity";
     fn empty(p: usize) -> Self {
         Sparsity::empty(2, p)
@@ -134,7 +134,7 @@ fn sources<T: Real>(k: usize, p: usize, mean: &[f64]) -> SourceView<'_, T> {
     SourceView::new(Some(mean), unmixing, Contrast::LogCosh(1.0))
 }
 
-impl Told for SourceSums {
+impl Statistic for SourceSums {
     const NAME: &'static str = "sources";
     fn empty(_: usize) -> Self {
         SourceSums::empty(2)
@@ -148,7 +148,7 @@ impl Told for SourceSums {
     }
 }
 
-impl Told for ScoreSums {
+impl Statistic for ScoreSums {
     const NAME: &'static str = "scores";
     fn empty(_: usize) -> Self {
         ScoreSums::empty(2)
@@ -162,7 +162,7 @@ impl Told for ScoreSums {
     }
 }
 
-impl Told for UnitSums {
+impl Statistic for UnitSums {
     const NAME: &'static str = "one source";
     fn empty(p: usize) -> Self {
         UnitSums::empty(p)
@@ -176,7 +176,7 @@ impl Told for UnitSums {
     }
 }
 
-impl Told for DirectionSums {
+impl Statistic for DirectionSums {
     const NAME: &'static str = "directions";
     fn empty(p: usize) -> Self {
         DirectionSums::empty(3, p)
@@ -190,7 +190,7 @@ impl Told for DirectionSums {
     }
 }
 
-impl Told for Spread {
+impl Statistic for Spread {
     const NAME: &'static str = "spread";
     fn empty(_: usize) -> Self {
         Spread::empty(2)
@@ -205,7 +205,7 @@ impl Told for Spread {
     }
 }
 
-impl Told for Reweighted {
+impl Statistic for Reweighted {
     const NAME: &'static str = "reweighted";
     fn empty(p: usize) -> Self {
         Gather::<f64>::zero(&by_sizes(p), p)
@@ -228,7 +228,7 @@ fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
     block.data.iter().map(|x| x.to_f64()).map(|x| if x == 3.0 { f64::NAN } else { x }).collect()
 }
 
-impl Told for ObservedCells {
+impl Statistic for ObservedCells {
     const NAME: &'static str = "observed cells";
     fn empty(p: usize) -> Self {
         Gather::<f64>::zero(&GatherObserved, p)
@@ -250,7 +250,7 @@ fn factors(p: usize) -> GatherFactors {
     GatherFactors::new(LinearGaussian::new(vec![0.25; p], loadings, noise))
 }
 
-impl Told for FactorSums {
+impl Statistic for FactorSums {
     const NAME: &'static str = "factors";
     fn empty(p: usize) -> Self {
         Gather::<f64>::zero(&factors(p), p)
@@ -276,7 +276,7 @@ fn codes<T: Real>(block: &Block<'_, T>) -> Vec<T> {
     block.rows().flat_map(|row| [0, 1].map(|j| T::from_f64(code(row, j)))).collect()
 }
 
-impl Told for PassSums {
+impl Statistic for PassSums {
     const NAME: &'static str = "forces";
     fn empty(p: usize) -> Self {
         PassSums::empty(2, p, 1)
@@ -292,7 +292,7 @@ impl Told for PassSums {
     }
 }
 
-impl Told for NativeSums {
+impl Statistic for NativeSums {
     const NAME: &'static str = "forces and curvatures";
     fn empty(p: usize) -> Self {
         NativeSums::empty(2, p)
@@ -312,7 +312,7 @@ fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
 }
 
-fn of<P: Told, T: Real>(x: &[T], p: usize) -> P {
+fn of<P: Statistic, T: Real>(x: &[T], p: usize) -> P {
     let (mut part, mut work) = (P::empty(p), Workspace::default());
     let step = Plan::for_width(p).block_rows;
     for (i, data) in x.chunks(step * p).enumerate() {
@@ -321,7 +321,7 @@ fn of<P: Told, T: Real>(x: &[T], p: usize) -> P {
     part
 }
 
-fn merged<P: Told>(parts: impl IntoIterator<Item = P>) -> P {
+fn merged<P: Statistic>(parts: impl IntoIterator<Item = P>) -> P {
     parts
         .into_iter()
         .reduce(|mut a, b| {
@@ -332,11 +332,11 @@ fn merged<P: Told>(parts: impl IntoIterator<Item = P>) -> P {
 }
 
 /// Whether the bits are equal: 0 and -0 are equal numbers with different bits.
-fn same_bits<P: Told>(a: &P, b: &P) -> bool {
+fn same_bits<P: Statistic>(a: &P, b: &P) -> bool {
     to_bytes(a) == to_bytes(b)
 }
 
-fn laws<P: Told, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
+fn laws<P: Statistic, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
     let x: Vec<T> = cast(x);
     let n = x.len() / p;
     let (i, j) = (cuts[0].min(cuts[1]).min(n), cuts[0].max(cuts[1]).min(n));
@@ -427,8 +427,8 @@ proptest! {
     }
 
     #[test]
-    fn corrupt_bytes_are_an_error_or_something_that_merges((x, p, _) in some_rows(), at in any::<prop::sample::Index>(), new in any::<u8>()) {
-        fn check<P: Told>(good: &P, at: &prop::sample::Index, new: u8) {
+    fn corrupt_bytes_are_an_error_or_a_statistic_that_merges((x, p, _) in some_rows(), at in any::<prop::sample::Index>(), new in any::<u8>()) {
+        fn check<P: Statistic>(good: &P, at: &prop::sample::Index, new: u8) {
             let bytes = to_bytes(good);
             for cut in [0, bytes.len() / 2, bytes.len() - 1, at.index(bytes.len())] {
                 assert!(from_bytes::<P>(&bytes[..cut]).is_err(), "{}: cut to {cut} of {} bytes", P::NAME, bytes.len());
@@ -441,9 +441,14 @@ proptest! {
             if let Ok(part) = from_bytes::<P>(&changed) {
                 let (a, b) = (part.told(), good.told());
                 assert_eq!((a.1.len(), a.2.len()), (b.1.len(), b.2.len()), "{}: shape", P::NAME);
+                merged([good.clone(), part.clone()]);
+                merged([part, good.clone()]);
             }
         }
         check(&of::<Moments, f64>(&x, p), &at, new);
+        check(&of::<Lengths, f64>(&x, p), &at, new);
+        check(&of::<Sketch, f64>(&x, p), &at, new);
+        check(&of::<ScoreSums, f64>(&x, p), &at, new);
         check(&of::<Scatter, f64>(&x, p), &at, new);
         check(&of::<Triangle, f64>(&x, p), &at, new);
         check(&of::<Gram, f64>(&x, p), &at, new);
@@ -460,12 +465,20 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_no_statistic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         // Arbitrary bytes must not panic, and whatever is accepted must have consistent shapes.
         if let Ok(s) = from_bytes::<Scatter>(&bytes) {
             prop_assert_eq!((s.lower.rows(), s.lower.cols()), (s.mean.len(), s.mean.len()));
         }
-        let _ = (from_bytes::<Moments>(&bytes), from_bytes::<Triangle>(&bytes), from_bytes::<Gram>(&bytes));
+        if let Ok(m) = from_bytes::<Moments>(&bytes) {
+            prop_assert_eq!(m.mean.len(), m.squares.len());
+        }
+        if let Ok(t) = from_bytes::<Triangle>(&bytes) {
+            prop_assert_eq!(t.r.cols(), t.mean.len());
+        }
+        if let Ok(g) = from_bytes::<Gram>(&bytes) {
+            prop_assert_eq!(g.lower.rows(), g.lower.cols());
+        }
     }
 }
 

@@ -30,7 +30,7 @@ fn change(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     (0..a.rows()).map(of_row).fold(0.0, f64::max)
 }
 
-/// White rows of sparse codes, turned.
+/// Whitened rows of sparse codes.
 fn white(n: usize, p: usize) -> Matrix<f64> {
     let x = bernoulli_gaussian((n, p, p), 0.3, 0.1, true, 5).unwrap().x;
     let gram = factor::multiply(&x.transposed(), &x);
@@ -59,7 +59,7 @@ fn same_iterates(
         let apart = change(&ours, &theirs);
         assert!(apart <= 1e-12, "step {step}: {apart:e}");
     }
-    // Not because nothing moved.
+    // The iterates differ from the start.
     assert!(change(&theirs, &first) > 1e-3);
 }
 
@@ -131,7 +131,7 @@ fn overcomplete_fourth_powers() {
     });
 }
 
-/// FastICA of ours, which has the rotation from products of sources alone, keeps the sign of every source, and orders them at the end.
+/// The method `fastica` computes the rotation from products of sources alone, keeps the sign of every source, and orders them at the end.
 #[test]
 fn fastica_with_cube_symmetric_and_by_deflation() {
     let x = white(1500, 5);
@@ -175,7 +175,7 @@ fn fastica_with_cube_symmetric_and_by_deflation() {
         let dedicated = fitted(FastIcaAlgorithm::Deflation, step);
         let mut found = Matrix::zeros(0, 5);
         for i in 0..5 {
-            // FastICA's first step begins at what was given, and only where it leads to is made orthogonal.
+            // The first step of FastICA begins at the given vector; only its result is made orthogonal to the components found.
             let begun =
                 PowerIteration { projection: Projection::Rest(&found), max_iter: step - 1, ..limited };
             let given = one(start.row(i));
@@ -233,7 +233,7 @@ fn gpower_with_both_thresholds_and_the_columns_that_it_finds() {
 
 /// The third order of steps by slopes, and the return from them where they lower the objective.
 #[test]
-fn a_hybrid_takes_fewer_steps_and_never_ends_below_where_plain_steps_end() {
+fn hybrid_steps_are_fewer_and_end_at_the_objective_of_plain_ones() {
     let x = bernoulli_gaussian((8000, 12, 12), 0.5, 0.0, true, 2).unwrap().x;
     let rows = Rows::from_slice(x.as_slice(), 12).unwrap();
     let run = Run::default();

@@ -82,7 +82,7 @@ fn whitening_changes_nothing_and_blocks_neither() {
 }
 
 #[test]
-fn a_direction_without_variance_is_not_lost_between_the_two() {
+fn directions_without_variance_count_in_q() {
     // Rows on a line in three dimensions; two of the three requested components have variance 0.
     let x: Vec<f64> = (0..10).flat_map(|i| [i as f64, 2.0 * i as f64, 0.0]).collect();
     let model = fitted(&x, 3, 3, false);
@@ -107,7 +107,7 @@ fn the_mean_itself_and_a_model_of_every_direction_are_exactly_zero() {
 }
 
 #[test]
-fn small_and_large_rows_keep_their_cosines_or_say_why_not() {
+fn small_rows_keep_their_cosines_and_too_large_ones_are_refused() {
     let x = falling(50, 4, 9);
     let model = fitted(&x, 4, 2, false);
     let mean = model.tensor("mean").unwrap().f64s();
@@ -126,12 +126,12 @@ fn small_and_large_rows_keep_their_cosines_or_say_why_not() {
 }
 
 #[test]
-fn standard_errors_are_the_errors_that_are_made() {
+fn standard_errors_are_those_of_repeated_samples() {
     // Repeated samples of Gaussian rows with variances 9, 4, 1 along fixed axes.
     let (n, p, trials) = (400, 3, 600);
     let truth = [9.0, 4.0, 1.0];
     let mut found = vec![Vec::new(); p];
-    let mut said = vec![0.0; p];
+    let mut reported = vec![0.0; p];
     for trial in 0..trials {
         let s = Stream::new(trial, 77);
         let x: Vec<f64> = (0..n * p).map(|i| [3.0, 2.0, 1.0][i % p] * s.normal(i as u64)).collect();
@@ -141,7 +141,7 @@ fn standard_errors_are_the_errors_that_are_made() {
         let errors = model.explained_variance_std_error().unwrap();
         for c in 0..p {
             found[c].push(variance[c]);
-            said[c] += errors[c] / trials as f64;
+            reported[c] += errors[c] / trials as f64;
             assert_eq!(errors[c], variance[c] * (2.0 / (n as f64 - 1.0)).sqrt());
         }
     }
@@ -149,7 +149,7 @@ fn standard_errors_are_the_errors_that_are_made() {
         let mean = found[c].iter().sum::<f64>() / trials as f64;
         let spread = found[c].iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (trials - 1) as f64;
         // The relative standard error of a standard deviation over 600 samples is 3 %; the bound is four times that.
-        let ratio = said[c] / spread.sqrt();
+        let ratio = reported[c] / spread.sqrt();
         assert!((ratio - 1.0).abs() < 0.12, "component {c}: {ratio}, truth {}", truth[c]);
     }
 }

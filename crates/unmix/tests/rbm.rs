@@ -1,4 +1,4 @@
-//! Restricted Boltzmann machines: a planted machine, scales, starts, refusals.
+//! Restricted Boltzmann machines: recovery of binary causes, units of the columns, warm starts, invalid input.
 
 use crate::made::{settings, try_fit};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn rows_of_another_scale_have_the_same_codes() {
 }
 
 #[test]
-fn a_start_is_continued() {
+fn a_warm_start_keeps_the_codes_of_its_model() {
     let (x, _) = rows();
     let first = fit(&x, 8, json!({"n_components": 12, "max_epochs": 20}));
     let mut rows = AnyRows::F64(Rows::from_slice(&x, 8).unwrap());
@@ -92,7 +92,7 @@ fn a_start_is_continued() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_and_what_is_doubtful_is_warned_of() {
+fn invalid_input_is_refused_and_binary_rows_are_reported() {
     let (x, _) = rows();
     let refused = |x: &[f64], p, given: Value| {
         try_fit("rbm", &settings(given), x, p).map(|_| ()).unwrap_err().to_string()

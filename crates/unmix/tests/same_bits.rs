@@ -15,7 +15,7 @@ struct Forward<T> {
     data: Vec<T>,
     p: usize,
     seed: Option<u64>,
-    says_how_many: bool,
+    counted: bool,
 }
 
 struct Reader<'a, T> {
@@ -29,7 +29,7 @@ impl<T: Real> Source<T> for Forward<T> {
         self.p
     }
     fn n_rows(&self) -> Option<u64> {
-        self.says_how_many.then(|| (self.data.len() / self.p) as u64)
+        self.counted.then(|| (self.data.len() / self.p) as u64)
     }
     fn stream(&self) -> unmix::Result<Box<dyn Stream<T> + '_>> {
         Ok(Box::new(Reader { of: self, row: 0, call: 0 }))
@@ -39,11 +39,11 @@ impl<T: Real> Source<T> for Forward<T> {
 impl<T: Real> Stream<T> for Reader<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> unmix::Result<usize> {
         let left = self.of.data.len() / self.of.p - self.row;
-        let wish = match self.of.seed {
+        let requested = match self.of.seed {
             None => 1,
             Some(seed) => 1 + (random::Stream::new(seed, 0).bits(self.call) % 700) as usize,
         };
-        let n = wish.min(max_rows).min(left);
+        let n = requested.min(max_rows).min(left);
         out.extend_from_slice(&self.of.data[self.row * self.of.p..(self.row + n) * self.of.p]);
         (self.row, self.call) = (self.row + n, self.call + 1);
         Ok(n)
@@ -119,8 +119,8 @@ pub(crate) fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str
     visit("a .npy file", of(open_npy(&c).unwrap().0));
     visit("a .npy file in Fortran order", of(open_npy(&f).unwrap().0));
 
-    let forward = |seed, says_how_many| {
-        let source = Forward { data: x.to_vec(), p, seed, says_how_many };
+    let forward = |seed, counted| {
+        let source = Forward { data: x.to_vec(), p, seed, counted };
         Rows::new(source, Features::default(), "the array")
     };
     visit("a stream of single rows", forward(None, false));
@@ -276,7 +276,7 @@ fn rows_spooled_to_a_temporary_file_give_the_bits_of_rows_in_memory() {
     let n = (65 << 20) / (8 * p) + 1;
     let x = falling(n / 8, p, 2).repeat(8);
     let want = fit(Rows::from_slice(&x, p).unwrap(), &json!({"n_components": 3}), 2);
-    let source = Forward { data: x, p, seed: Some(3), says_how_many: false };
+    let source = Forward { data: x, p, seed: Some(3), counted: false };
     let found = fit(Rows::new(source, Features::default(), "the array"), &json!({"n_components": 3}), 3);
     assert!(digest(&found) == digest(&want), "{}", differences(&want, &found));
 }
@@ -299,7 +299,7 @@ fn the_file_of_a_fit_has_the_same_bytes_but_for_its_run() {
 }
 
 #[test]
-fn some_rows_are_those_there_are_wherever_they_come_from() {
+fn ranges_of_rows_are_the_same_in_every_storage() {
     let (n, p) = (900u64, 3usize);
     let x = falling(n as usize, p, 2);
     everywhere(&x, p, |storage, rows| {

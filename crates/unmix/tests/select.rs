@@ -21,7 +21,7 @@ const DESIGNS: [(usize, usize, usize, f64); 4] =
     [(50, 100, 5, 3.0), (50, 1000, 5, 1.5), (100, 60, 4, 4.0), (30, 5000, 8, 0.6)];
 
 #[test]
-fn rules_find_the_number_of_components_as_often_as_they_should() {
+fn rules_find_the_number_of_components_at_their_measured_rates() {
     // Hits for 20 seeds, measured with another random number generator: Minka's rule always, BIC and the gap at least 19 times, the
     // threshold always on the first three designs; on the fourth it drops the weak components by design. Parallel analysis 18, 20, 19
     // and 17 times, cross-validation 19, 20, 20 and 4. The standard error of 20 draws is 1.6 at a rate of .85 and 1 at .95: the bounds
@@ -202,7 +202,7 @@ fn data_that_do_not_determine_the_number_are_reported() {
 }
 
 #[test]
-fn a_rule_that_finds_nothing_keeps_nothing_with_a_message() {
+fn a_rule_that_selects_no_component_gives_a_warning() {
     let s = Stream::new(1, 0);
     let (n, p) = (500, 10);
     let x: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();
@@ -244,7 +244,7 @@ fn rules_are_refused_where_they_cannot_work() {
 }
 
 #[test]
-fn rules_that_hold_the_rows_in_memory_say_when_they_do_not_fit() {
+fn rules_that_hold_the_rows_in_memory_are_refused_if_these_do_not_fit() {
     // Many rows with stride 0, which take no memory.
     use unmix::data::{Axes, Bytes, Features, NumberType, RawArray};
     let numbers = [0u8, 1];
@@ -268,7 +268,7 @@ fn rules_that_hold_the_rows_in_memory_say_when_they_do_not_fit() {
 }
 
 #[test]
-fn rows_that_count_twice_are_rows_that_are_there_twice() {
+fn a_weight_of_two_is_the_row_twice() {
     let (n, p) = (120, 12);
     let x = falling(n, p, 6);
     let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
@@ -285,7 +285,7 @@ fn rows_that_count_twice_are_rows_that_are_there_twice() {
 }
 
 #[test]
-fn rules_see_columns_in_the_units_of_the_fit() {
+fn rules_use_columns_in_the_units_of_the_fit() {
     let (n, p, k) = (300, 20, 3);
     let made = unmix::datasets::low_rank_plus_noise(n, p, k, 3.0, 2);
     // Columns in different units: rules find the number of components only after standardizing.

@@ -1,11 +1,11 @@
 //! Rows distributed over workers that share no memory: the model has the bytes of a fit in one process.
 
-mod dealt;
+mod distributed;
 mod law;
 mod sparse;
 
 use crate::made::{cast, falling, settings};
-use dealt::{Dealt, bytes_but_run, the_same, the_same_of};
+use distributed::{Distributed, bytes_but_run, the_same, the_same_of};
 use serde_json::json;
 use std::sync::Mutex;
 use unmix::data::{Features, Sparse};
@@ -28,7 +28,7 @@ fn three_processes_give_the_bytes_of_one() {
     let p = 6;
     let n = 4 * shards::shard_rows(p) as usize + 777;
     let x = mixed(n, p);
-    let dealt = Dealt::new(&x, p, &[1, 3]);
+    let distributed = Distributed::new(&x, p, &[1, 3]);
     for (key, given) in [
         ("pca", json!({"svd_solver": "full"})),
         ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
@@ -48,34 +48,34 @@ fn three_processes_give_the_bytes_of_one() {
         ("rica", json!({"n_components": 8, "whiten": false, "max_iter": 10})),
         ("factor-analysis", json!({"n_components": 2})),
     ] {
-        the_same(&dealt, &x, key, given);
+        the_same(&distributed, &x, key, given);
     }
     for first_layer in ["pca", "sigma-pca"] {
         let given = json!({"algorithm": "sigma-pca", "first_layer": first_layer, "n_components": 4});
-        the_same(&dealt, &x, "ica", given);
+        the_same(&distributed, &x, "ica", given);
     }
     let narrow: Vec<f32> = cast(&x);
-    let dealt = Dealt::new(&narrow, p, &[2, 2]);
+    let distributed = Distributed::new(&narrow, p, &[2, 2]);
     for (key, given) in
         [("pca", json!({})), ("ica", json!({"n_components": 3})), ("rica", json!({"max_iter": 10}))]
     {
-        the_same(&dealt, &narrow, key, given);
+        the_same(&distributed, &narrow, key, given);
     }
 }
 
 #[test]
-fn coordinates_are_cut_where_rows_may_be() {
+fn coordinates_are_cut_at_the_shards_of_their_rows() {
     // Shards of rows with three numbers are longer than those of rows with a hundred, so coordinates must be cut as their rows are.
     let p = 100;
     assert!(shards::shard_rows(3) > shards::shard_rows(p));
     let x = mixed(3 * shards::shard_rows(p) as usize + 77, p);
-    let dealt = Dealt::new(&x, p, &[1, 2]);
+    let distributed = Distributed::new(&x, p, &[1, 2]);
     for (key, given) in [
         ("ica", json!({"algorithm": "sigma-pca", "n_components": 3, "max_iter": 20})),
         ("ica", json!({"n_components": 3, "max_iter": 20})),
         ("sigma-pca", json!({"n_components": 2, "max_iter": 10})),
     ] {
-        the_same(&dealt, &x, key, given);
+        the_same(&distributed, &x, key, given);
     }
 }
 
@@ -92,7 +92,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
     for (row, _) in x.chunks_exact_mut(p).zip(&weights).filter(|(_, w)| **w == 0.0) {
         row[2] = f64::NAN;
     }
-    let dealt = Dealt::weighted(&x, p, &[1, 3], Some(&weights));
+    let distributed = Distributed::weighted(&x, p, &[1, 3], Some(&weights));
     for (key, given) in [
         ("pca", json!({"svd_solver": "full"})),
         ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
@@ -107,7 +107,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         ("factor-analysis", json!({"n_components": 2, "rotation": "varimax"})),
     ] {
         let rows = Rows::from_slice(&x, p).unwrap().weighted(weights.as_slice()).unwrap();
-        the_same_of(&dealt, rows, key, given);
+        the_same_of(&distributed, rows, key, given);
     }
     // Fewer rows than columns.
     let (x, weights) = (falling(40, 90, 3), (0..40).map(|i| (i % 3) as f64).collect::<Vec<f64>>());
@@ -121,7 +121,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
 }
 
 #[test]
-fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
+fn workers_in_the_process_of_the_driver_do_not_block_it() {
     let p = 4;
     let x = mixed(2 * shards::shard_rows(p) as usize + 9, p);
     let cut = shards::shard_rows(p) as usize;
@@ -169,9 +169,9 @@ fn rows_with_missing_cells_on_workers_give_the_bytes_of_one_process() {
 fn fewer_rows_than_columns_are_collected_on_the_driver() {
     let (n, p) = (40, 90);
     let x = falling(n, p, 3);
-    let dealt = Dealt::new(&x, p, &[0]);
-    the_same(&dealt, &x, "pca", json!({"n_components": 5}));
-    the_same(&dealt, &x, "ica", json!({"n_components": 3, "max_iter": 10}));
+    let distributed = Distributed::new(&x, p, &[0]);
+    the_same(&distributed, &x, "pca", json!({"n_components": 5}));
+    the_same(&distributed, &x, "ica", json!({"n_components": 3, "max_iter": 10}));
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     let mut x = falling(n, 30, 4);
     x = x.chunks_exact(30).flat_map(|row| (0..p).map(|j| row[j % 30] * (1.0 + j as f64 / 100.0))).collect();
     let x: Vec<f32> = cast(&x);
-    let dealt = Dealt::new(&x, p, &[1]);
-    the_same(&dealt, &x, "pca", json!({"n_components": 2, "svd_solver": "krylov"}));
+    let distributed = Distributed::new(&x, p, &[1]);
+    the_same(&distributed, &x, "pca", json!({"n_components": 2, "svd_solver": "krylov"}));
     let mut y = falling(50, 4, 4);
     y[4 * 30 + 2] = f64::NAN;
-    let text = Dealt::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
+    let text = Distributed::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
 }
 
@@ -199,7 +199,7 @@ fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 
 }
 
 #[test]
-fn answers_that_do_not_fit_are_refused_in_one_sentence() {
+fn invalid_answers_are_refused() {
     let p = 3;
     let size = shards::shard_rows(p) as usize;
     let x = falling(3 * size + 10, p, 1);
@@ -242,7 +242,7 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
     let told = refused(&x, p, |_| vec![other.clone()]);
     assert!(told.contains("float32") && told.contains("float64"), "{told}");
-    // Rows that do not fit the job.
+    // Rows whose type, columns or position differ from those of the job.
     let error = |rows: &AnyRows<'_>, first_row: u64| {
         shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
     };

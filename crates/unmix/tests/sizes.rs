@@ -1,7 +1,7 @@
 //! Extreme sizes: two rows, one column, one component, 70,000 columns, counts beyond 32 bits, a last block of one row.
 
 use crate::made::{apart, encode, falling, numbers, on_threads, pca, scores};
-use crate::naive::Twin;
+use crate::naive::NaivePca;
 use serde_json::json;
 use std::io::Write;
 use unmix::data::{Axes, Bytes, Features, NumberType, Plan, RawArray, Source, open_npy, write_npy};
@@ -29,7 +29,7 @@ fn two_rows_have_one_direction_the_line_between_them() {
 #[test]
 fn one_column_and_one_component() {
     let x = falling(100, 1, 2);
-    let twin = Twin::fit(&x, 1);
+    let reference = NaivePca::fit(&x, 1);
     for given in [
         json!({}),
         json!({"n_components": 1, "whiten": true}),
@@ -38,21 +38,25 @@ fn one_column_and_one_component() {
     ] {
         let model = pca(given.clone(), &x, 1);
         assert_eq!(numbers(&model, "components"), [1.0], "{given}");
-        assert!((numbers(&model, "explained_variance")[0] / twin.values[0] - 1.0).abs() < 1e-13, "{given}");
+        assert!(
+            (numbers(&model, "explained_variance")[0] / reference.values[0] - 1.0).abs() < 1e-13,
+            "{given}"
+        );
     }
 }
 
 #[test]
-fn every_number_of_rows_around_a_block_gives_the_textbook_s_numbers() {
+fn every_number_of_rows_around_a_block_gives_the_naive_variances() {
     let p = 3;
     let Plan { block_rows, shard_rows } = Plan::for_width(p);
     for n in [block_rows - 1, block_rows, block_rows + 1, 3 * block_rows + 1, shard_rows + 1] {
         let x = falling(n, p, 3);
-        let twin = Twin::fit(&x, p);
+        let reference = NaivePca::fit(&x, p);
         for solver in ["full", "covariance_eigh"] {
             let model = pca(json!({"svd_solver": solver}), &x, p);
             assert!(
-                apart(&numbers(&model, "explained_variance"), &twin.values) < 1e-12 * twin.values[0],
+                apart(&numbers(&model, "explained_variance"), &reference.values)
+                    < 1e-12 * reference.values[0],
                 "{solver}, {n} rows"
             );
         }
@@ -97,7 +101,7 @@ fn a_file_of_seventy_thousand_columns_and_few_rows() {
 }
 
 #[test]
-fn a_source_of_more_rows_than_32_bits_count_is_cut_into_shards_that_cover_it() {
+fn rows_beyond_32_bits_are_counted_and_read() {
     // Three billion rows of one byte with all strides 0, which take no memory.
     let n = 3_000_000_000u64;
     let byte = [7u8];
@@ -167,7 +171,7 @@ fn a_file_whose_header_declares_more_than_it_holds_or_than_memory_is_refused() {
 }
 
 #[test]
-fn many_columns_want_more_memory_than_there_is_with_a_message() {
+fn too_many_columns_for_the_memory_are_refused() {
     // Two million rows and columns with stride 0: the matrix would need terabytes.
     let number = [1u8];
     let axes = || Axes::one(2_000_000, 0);
@@ -223,7 +227,7 @@ fn where_the_choice_of_solver_changes_the_answer_does_not() {
 }
 
 #[test]
-fn the_page_of_solvers_says_what_auto_chooses() {
+fn the_page_of_solvers_states_the_choices_of_auto() {
     use unmix::method::pca::auto_solver;
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/solvers.md");
     let page = std::fs::read_to_string(page).unwrap();

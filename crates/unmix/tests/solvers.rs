@@ -1,6 +1,6 @@
 //! Iterative solvers against the exact ones, and against theorems on their convergence.
 
-use crate::made::{cast, falling, settings, try_fit};
+use crate::made::{cast, falling, numbers, settings, try_fit};
 use serde_json::json;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Outcome, metrics};
@@ -9,10 +9,6 @@ const ITERATIVE: [&str; 5] = ["arpack", "krylov", "power", "deflation", "randomi
 
 fn fit(x: &[f64], p: usize, given: serde_json::Value) -> Model {
     try_fit("pca", &settings(given), x, p).unwrap()
-}
-
-fn numbers(model: &Model, name: &str) -> Vec<f64> {
-    model.tensor(name).unwrap().f64s()
 }
 
 /// Rows with independent columns of standard deviation `scale(j)` and mean 3.
@@ -45,7 +41,7 @@ fn every_iterative_solver_finds_what_the_exact_one_finds() {
 }
 
 #[test]
-fn approximate_variances_are_those_of_the_scores_to_rounding() {
+fn approximate_variances_are_those_of_the_codes_to_rounding() {
     // A slowly decaying spectrum and a single iteration: far from convergence.
     let (n, p, k) = (500, 80, 6);
     let x = rows(n, p, |j| 1.0 / (j + 1) as f64);
@@ -100,7 +96,7 @@ fn repeated_variances_and_low_rank_are_found_whole() {
 }
 
 #[test]
-fn more_rounds_never_find_less() {
+fn more_power_iterations_never_explain_less() {
     let (n, p, k) = (600, 100, 10);
     let x = rows(n, p, |j| 1.0 / (j + 1) as f64);
     let kept = |rounds: u64| {
@@ -128,7 +124,7 @@ fn single_precision_is_iterated_in_double() {
 }
 
 #[test]
-fn what_truncated_solvers_cannot_do_is_said() {
+fn requests_that_truncated_solvers_cannot_meet_are_refused() {
     let x = falling(50, 8, 1);
     let message = |given| try_fit("pca", &settings(given), &x, 8).unwrap_err().to_string();
     for solver in ITERATIVE {
@@ -153,7 +149,7 @@ fn what_truncated_solvers_cannot_do_is_said() {
 }
 
 #[test]
-fn a_limit_of_time_ends_an_iteration_with_what_it_has_with_a_message() {
+fn a_time_limit_ends_the_iterations_with_the_current_components() {
     let x = rows(300, 40, |j| 1.0 / (j + 1) as f64);
     for solver in ["krylov", "power", "deflation", "randomized"] {
         let pca =
@@ -177,8 +173,8 @@ fn a_limit_of_time_ends_an_iteration_with_what_it_has_with_a_message() {
 
 #[test]
 fn every_iteration_is_reported_and_can_be_interrupted() {
-    struct Ear(std::sync::Mutex<Vec<f64>>, usize);
-    impl unmix::Watch for Ear {
+    struct Recorder(std::sync::Mutex<Vec<f64>>, usize);
+    impl unmix::Watch for Recorder {
         fn event(&self, event: unmix::Event<'_>) {
             if let unmix::Event::Iteration { residual, .. } = event {
                 self.0.lock().unwrap().push(residual);
@@ -191,15 +187,15 @@ fn every_iteration_is_reported_and_can_be_interrupted() {
     let x = rows(300, 40, |j| 1.0 / (j + 1) as f64);
     let pca =
         unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": "power"}))).unwrap();
-    let heard = |most: usize| {
-        let ear = Ear(Default::default(), most);
-        let run = unmix::Run { watch: &ear, ..unmix::Run::default() };
+    let recorded = |most: usize| {
+        let recorder = Recorder(Default::default(), most);
+        let run = unmix::Run { watch: &recorder, ..unmix::Run::default() };
         let model = pca.fit(&mut unmix::Rows::from_slice(&x, 40).unwrap(), &run);
-        (model, ear.0.into_inner().unwrap())
+        (model, recorder.0.into_inner().unwrap())
     };
-    let (model, residuals) = heard(usize::MAX);
+    let (model, residuals) = recorded(usize::MAX);
     let model = model.unwrap();
     assert_eq!(residuals.len() as u64, model.report().n_iter);
     assert_eq!(residuals.last().copied(), model.report().residual);
-    assert!(matches!(heard(2).0, Err(unmix::Error::Interrupted)));
+    assert!(matches!(recorded(2).0, Err(unmix::Error::Interrupted)));
 }

@@ -78,7 +78,7 @@ fn agrees<T: Known>(both: &Both<T>, given: Value, tol: f64) {
 }
 
 #[test]
-fn every_solver_that_takes_sparse_rows_finds_what_it_finds_in_dense_ones() {
+fn every_solver_gives_the_same_result_for_sparse_and_dense_rows() {
     for (n, p) in [(400, 30), (40, 130)] {
         let both = Both::<f64>::made(n, p, 0.0);
         for solver in ["auto", "covariance_eigh", "krylov", "arpack"] {
@@ -97,7 +97,7 @@ fn every_solver_that_takes_sparse_rows_finds_what_it_finds_in_dense_ones() {
 }
 
 #[test]
-fn rows_that_count_columns_in_units_and_variation_about_zero_are_those_of_dense_rows() {
+fn weights_standardization_and_no_centring_are_as_for_dense_rows() {
     for (n, p, solver) in [(300, 30, "auto"), (40, 130, "auto"), (40, 2500, "krylov")] {
         let mut both = Both::<f64>::made(n, p, 20.0);
         let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64 / 2.0).collect();
@@ -142,7 +142,7 @@ fn rows_that_count_columns_in_units_and_variation_about_zero_are_those_of_dense_
 }
 
 #[test]
-fn auto_never_fills_in_zeros_and_does_without_a_table_that_is_too_large() {
+fn auto_never_makes_rows_dense_and_avoids_a_covariance_that_is_too_large() {
     for (n, p, k, chosen) in [
         (100, 20, None, Solver::CovarianceEigh),
         (100_000, 2048, Some(5), Solver::CovarianceEigh),
@@ -208,7 +208,7 @@ fn the_number_of_threads_changes_no_bit_of_a_fit() {
 }
 
 #[test]
-fn sparse_rows_that_cannot_be_fitted_say_why() {
+fn sparse_rows_that_cannot_be_fitted_are_refused() {
     let mut both = Both::<f64>::made(50, 20, 0.0);
     let fails = |both: &Both<f64>, given: Value| both.fit("pca", &given, 2).unwrap_err().to_string();
     let full = fails(&both, json!({"svd_solver": "full"}));

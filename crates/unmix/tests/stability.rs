@@ -1,4 +1,4 @@
-//! Which components are found again in halves of the rows, and which are not.
+//! Stability of components over halves of the rows.
 
 use crate::made;
 use serde_json::{Map, json};
@@ -57,7 +57,7 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
 }
 
 #[test]
-fn distinct_variances_are_found_again_and_tied_ones_are_not() {
+fn components_of_distinct_variances_are_stable_and_tied_ones_are_not() {
     let variances = [30.0, 8.0, 1.0, 1.0, 1.0, 1.0];
     let data = independent(2000, &[Distribution::Gaussian; 6], &variances, 2).unwrap();
     let (_, found) = tried(&data.x, 6, Trials { restarts: 2, ..Trials::default() }, 0);
@@ -69,7 +69,7 @@ fn distinct_variances_are_found_again_and_tied_ones_are_not() {
     // agree.
     assert_eq!(found.in_words(2), "resolved as a group with 3, 4, 5");
     assert!(found.index[0] > 0.95 && found.index[4] < 0.8, "{:?}", found.index);
-    assert!(found.restarts.is_none(), "an exact solver has one answer whatever the seed");
+    assert!(found.restarts.is_none(), "an exact solver has the same result for every seed");
     assert!(found.interval.iter().zip(&found.halves).all(|((low, high), h)| low <= h && h <= high));
 }
 
@@ -149,15 +149,20 @@ fn rows_with_weights_are_refused() {
 
 /// The number of repeats in which a source is significantly non-Gaussian, a condition for being resolved, and the number in which any
 /// source is resolved.
-fn alarms(repeats: u64, p: usize, trials: Trials, rows_of: impl Fn(u64) -> Matrix<f64>) -> (u64, u64) {
-    let (mut told, mut resolved) = (0, 0);
+fn false_positives(
+    repeats: u64,
+    p: usize,
+    trials: Trials,
+    rows_of: impl Fn(u64) -> Matrix<f64>,
+) -> (u64, u64) {
+    let (mut significant, mut resolved) = (0, 0);
     for seed in 0..repeats {
         let found = tried_by("ica", &rows_of(seed), p, trials, seed).1;
-        told += u64::from(found.gaussian.iter().any(|p_value| *p_value < LEVEL / p as f64));
+        significant += u64::from(found.gaussian.iter().any(|p_value| *p_value < LEVEL / p as f64));
         resolved += u64::from(found.verdicts.contains(&Verdict::Resolved));
     }
-    assert!(resolved <= told);
-    (told, resolved)
+    assert!(resolved <= significant);
+    (significant, resolved)
 }
 
 /// The expected number of false positives among `n` at rate `LEVEL`, plus three standard errors.
@@ -175,9 +180,9 @@ fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
         let rows =
             |seed| independent(n, &vec![Distribution::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
         // The test of Gaussianity uses one cut.
-        let (told, _) = alarms(500, p, ONE, rows);
-        assert!(told <= allowed(500), "{told} of 500 with {p} columns");
-        let (_, resolved) = alarms(100, p, TEN, rows);
+        let (significant, _) = false_positives(500, p, ONE, rows);
+        assert!(significant <= allowed(500), "{significant} of 500 with {p} columns");
+        let (_, resolved) = false_positives(100, p, TEN, rows);
         assert!(resolved <= allowed(100), "{resolved} of 100 with {p} columns");
     }
 }
@@ -196,14 +201,14 @@ fn autocorrelated_gaussian_sources_are_no_more_often_resolved() {
         }
         x
     };
-    let (told, _) = alarms(200, 2, ONE, rows);
-    assert!(told <= allowed(200), "{told} of 200");
+    let (significant, _) = false_positives(200, 2, ONE, rows);
+    assert!(significant <= allowed(200), "{significant} of 200");
     let (_, one) = tried_by("ica", &rows(0), 2, TEN, 0);
     assert!(one.block_length > 10, "{}", one.block_length);
 }
 
 #[test]
-fn what_is_resolved_is_the_truth() {
+fn resolved_components_are_the_true_sources() {
     let cases: [(&[Distribution], usize); 4] = [
         (&[Distribution::Laplace, Distribution::Exponential, Distribution::Uniform], 2000),
         (&[Distribution::Laplace, Distribution::Gaussian, Distribution::Bimodal], 2000),

@@ -41,7 +41,7 @@ struct Case {
 #[derive(Debug)]
 struct Coverage {
     truth: f64,
-    held: f64,
+    covered: f64,
     above: f64,
     below: f64,
     width: f64,
@@ -78,7 +78,7 @@ impl Case {
         let truth = of.iter().map(|(halves, _)| halves).sum::<f64>() / repeats as f64;
         Coverage {
             truth,
-            held: share(&|(low, high)| low <= truth && truth <= high),
+            covered: share(&|(low, high)| low <= truth && truth <= high),
             above: share(&|(low, _)| low >= STABLE),
             below: share(&|(_, high)| high < STABLE),
             width: of.iter().map(|(_, (low, high))| high - low).sum::<f64>() / repeats as f64,
@@ -88,12 +88,12 @@ impl Case {
 
 /// Asserts that 95 % intervals contain the true value in 95 % of data sets, and lie on the wrong side of `STABLE` in at most 2.5 %,
 /// within three standard errors of such a proportion.
-fn holds(case: &Case, cuts: usize, repeats: u64, within: (f64, f64)) {
-    holds_with(case, (cuts, 0), repeats, within);
+fn covers(case: &Case, cuts: usize, repeats: u64, within: (f64, f64)) {
+    covers_with(case, (cuts, 0), repeats, within);
 }
 
 /// The same for intervals of `bootstrap` resamples.
-fn holds_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, within: (f64, f64)) {
+fn covers_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, within: (f64, f64)) {
     let seen = case.coverage(cuts, bootstrap, repeats);
     let slack = |rate: f64| 3.0 * (rate * (1.0 - rate) / repeats as f64).sqrt();
     let name = format!(
@@ -101,10 +101,13 @@ fn holds_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, with
         case.method, case.law, case.n
     );
     println!("{name}");
-    assert!(within.0 < seen.truth && seen.truth < within.1, "not the case that was meant: {name}");
+    assert!(
+        within.0 < seen.truth && seen.truth < within.1,
+        "the expected agreement is not within {within:?}: {name}"
+    );
     // With few cuts, whose spread is known inaccurately, the nominal coverage is lower.
     let stated = if cuts < ENOUGH { 0.92 } else { 0.95 };
-    assert!(seen.held >= stated - slack(stated), "{name}");
+    assert!(seen.covered >= stated - slack(stated), "{name}");
     let wrong = if seen.truth < STABLE { seen.above } else { seen.below };
     assert!(wrong <= 0.025 + slack(0.025), "{name}");
     // Intervals must also be narrow.
@@ -112,20 +115,20 @@ fn holds_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, with
 }
 
 #[test]
-fn intervals_hold_the_expected_agreement() {
+fn intervals_cover_the_expected_agreement() {
     for (gap, within) in [(2.0, (0.83, 0.90)), (4.0, (0.89, 0.94)), (9.0, (0.96, 0.985))] {
-        holds(&Case::pair(Distribution::Gaussian, 200, gap), ENOUGH, 100, within);
+        covers(&Case::pair(Distribution::Gaussian, 200, gap), ENOUGH, 100, within);
     }
-    holds(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), ENOUGH, 60, (0.82, 0.92));
-    holds(&Case::sources(Distribution::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
+    covers(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), ENOUGH, 60, (0.82, 0.92));
+    covers(&Case::sources(Distribution::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
 }
 
 #[test]
 fn intervals_by_resamples_hold_the_expected_agreement_and_resolve_more() {
     for (gap, within) in [(4.0, (0.88, 0.94)), (9.0, (0.95, 0.985))] {
-        holds_with(&Case::pair(Distribution::Gaussian, 200, gap), (ENOUGH, 20), 40, within);
+        covers_with(&Case::pair(Distribution::Gaussian, 200, gap), (ENOUGH, 20), 40, within);
     }
-    holds_with(&Case::sources(Distribution::Laplace, 80, 2), (ENOUGH, 20), 30, (0.85, 0.95));
+    covers_with(&Case::sources(Distribution::Laplace, 80, 2), (ENOUGH, 20), 30, (0.85, 0.95));
     // An agreement of about 0.97 decides more often than with the bound, which needs 0.985.
     let case = Case::pair(Distribution::Gaussian, 200, 14.0);
     let (bound, resampled) = (case.coverage(ENOUGH, 0, 30), case.coverage(ENOUGH, 20, 30));
@@ -177,14 +180,14 @@ fn in_many_cases(cuts: usize, bootstrap: usize) {
     }
     for law in [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform] {
         for gap in [3.0, 7.0, 12.0] {
-            holds_with(&Case::pair(law, 300, gap), (cuts, bootstrap), 100, (0.75, 1.0));
+            covers_with(&Case::pair(law, 300, gap), (cuts, bootstrap), 100, (0.75, 1.0));
         }
-        holds_with(&Case::ladder(law, 400, 20, 6.0, 10), (cuts, bootstrap), 50, (0.6, 1.0));
+        covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (cuts, bootstrap), 50, (0.6, 1.0));
     }
     for (law, n) in
         [(Distribution::Laplace, 150), (Distribution::Uniform, 60), (Distribution::Exponential, 100)]
     {
-        holds_with(&Case::sources(law, n, 2), (cuts, bootstrap), 100, (0.75, 1.0));
+        covers_with(&Case::sources(law, n, 2), (cuts, bootstrap), 100, (0.75, 1.0));
     }
 }
 
@@ -221,26 +224,22 @@ fn agreements_next_to_the_threshold_are_undecided_and_few_cuts_decide_nothing() 
         found.interval[2].1 - found.interval[2].0
     };
     assert!(width(2) > width(5) && width(5) > width(ENOUGH));
-    assert_eq!(
-        Trials::default().cuts,
-        ENOUGH,
-        "as many as the interval needs unless another number is asked for"
-    );
+    assert_eq!(Trials::default().cuts, ENOUGH, "the default number of cuts must suffice for the interval");
 }
 
 #[test]
-fn columns_of_one_variance_are_hardly_ever_called_resolved() {
-    let (repeats, mut resolved, mut told) = (500, 0, 0);
+fn columns_of_one_variance_are_rarely_resolved() {
+    let (repeats, mut resolved, mut separated) = (500, 0, 0);
     for seed in 0..repeats {
         let x = drawn(300, Distribution::Gaussian, &[1.0, 1.0, 0.1], 9_000 + seed);
         let found = found("pca", &x, ENOUGH, seed);
         assert_eq!(found.verdicts[2], Verdict::Resolved);
-        told += u64::from(found.verdicts[0] != Verdict::Group(vec![1]));
+        separated += u64::from(found.verdicts[0] != Verdict::Group(vec![1]));
         resolved += u64::from(found.verdicts[..2].contains(&Verdict::Resolved));
     }
-    println!("{told} ties of {repeats} taken apart, {resolved} resolved");
+    println!("{separated} ties of {repeats} separated, {resolved} resolved");
     // The number expected at rate `LEVEL` plus three standard errors; a component must also agree between halves to be resolved.
     let mean = repeats as f64 * LEVEL;
-    assert!((told as f64) <= mean + 3.0 * mean.sqrt(), "{told} of {repeats}");
+    assert!((separated as f64) <= mean + 3.0 * mean.sqrt(), "{separated} of {repeats}");
     assert!(resolved <= repeats / 100, "{resolved} of {repeats}");
 }

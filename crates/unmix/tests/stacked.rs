@@ -1,4 +1,4 @@
-//! Stacks of rectified factor networks: each layer is the network of the codes below it, and all of them are one network.
+//! Stacks of rectified factor networks: each layer is a network fitted to the codes of the layer below.
 
 use crate::made::{apart, cast, decode, encode, falling, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn threads_weights_and_sparse_rows_are_those_of_the_layers() {
 }
 
 #[test]
-fn what_no_stack_can_be_is_refused_with_what_would_work() {
+fn invalid_stacks_are_refused_with_what_would_work() {
     let x = falling(60, 6, 1);
     let said =
         |given: Value| try_fit("stacked-rfn", &settings(given), &x, 6).map(|_| ()).unwrap_err().to_string();
@@ -153,7 +153,7 @@ fn what_no_stack_can_be_is_refused_with_what_would_work() {
 }
 
 #[test]
-fn a_start_is_that_of_every_layer() {
+fn a_warm_start_is_that_of_every_layer() {
     let x = falling(200, 8, 3);
     let fitted = |given: Value, init: Option<&Model>| {
         let run = Run { init: init.map(|m| m as &dyn unmix::Start), ..on_threads(1) };
@@ -174,7 +174,7 @@ fn a_start_is_that_of_every_layer() {
     let rfn = try_fit("rfn", &settings(json!({"n_components": 6, "max_iter": 40})), &x, 8).unwrap();
     let other = fitted(json!({"n_components": [6, 4], "max_iter": 10}), Some(&rfn)).unwrap();
     assert_eq!(numbers(&layers(&other).unwrap()[0], "components"), numbers(&more_layers[0], "components"));
-    // A deeper stack: layers without one to start from begin as they do without a start.
+    // A deeper stack: the layers that the start lacks begin as they do without a start.
     assert!(fitted(json!({"n_components": [6, 4, 2], "max_iter": 3}), Some(&first)).is_ok());
     let said = fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
     assert!(said.contains("it has 6 components, and this fit has 7"), "{said}");

@@ -35,7 +35,7 @@ proptest! {
     #![proptest_config(crate::made::cases(24))]
 
     #[test]
-    fn however_the_stream_is_cut(
+    fn the_bits_do_not_depend_on_the_cuts_of_a_stream(
         n in 2usize..1500,
         p in 1usize..7,
         cuts in prop::collection::vec(0usize..1500, 0..9),
@@ -69,7 +69,7 @@ fn many_shards_one_row_at_a_time_and_at_once() {
 }
 
 #[test]
-fn sums_survive_a_file_in_the_middle_of_a_block() {
+fn sums_are_restored_from_a_file_in_the_middle_of_a_block() {
     let (p, n) = (5, 1000);
     let x = falling(n, p, 2);
     for cut in [1, 255, 256, 300, 999] {
@@ -114,7 +114,7 @@ fn merged_models_are_models_of_all_rows() {
 }
 
 #[test]
-fn what_cannot_be_merged_says_why() {
+fn models_that_cannot_be_merged_are_refused() {
     let x = falling(100, 4, 0);
     let (sums, plain) = (streamed(&x, 4, None, &[], 1), pca(json!({}), &x, 4));
     let narrow = streamed(&x, 5, None, &[], 1);
@@ -152,9 +152,9 @@ fn corrupt_sums_are_refused() {
     let mut accepted = 0;
     for at in 0..bytes.len() {
         for flip in [0x01, 0x80] {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= flip;
-            match Model::from_bytes(&damaged, Path::new("a model")) {
+            let mut corrupt = bytes.clone();
+            corrupt[at] ^= flip;
+            match Model::from_bytes(&corrupt, Path::new("a model")) {
                 // The bytes after the header hold numbers only, and are covered by a checksum.
                 Err(e) if at >= header => assert!(e.to_string().contains("checksum"), "byte {at}: {e}"),
                 Err(e) => assert!(!e.to_string().is_empty()),
@@ -163,7 +163,7 @@ fn corrupt_sums_are_refused() {
                     accepted += 1;
                     assert!(
                         at < header && bits(&found) == bits(&model),
-                        "byte {at} ^ {flip} was not noticed"
+                        "byte {at} ^ {flip} was not detected"
                     );
                 }
             }

@@ -26,7 +26,7 @@ fn spectrum(p: usize) -> Vec<f64> {
 }
 
 #[test]
-fn power_iteration_errs_less_by_the_ratio_of_the_first_two_variances_in_every_step() {
+fn power_iteration_converges_by_the_ratio_of_the_first_two_variances() {
     let (p, steps) = (40, 60);
     let (values, axes) = (spectrum(p), frame(p, p, 2));
     let x = with_covariance(&values, &axes);
@@ -46,7 +46,7 @@ fn power_iteration_errs_less_by_the_ratio_of_the_first_two_variances_in_every_st
 }
 
 #[test]
-fn orthogonal_iteration_errs_less_by_the_ratio_across_the_cut_in_every_step() {
+fn orthogonal_iteration_converges_by_the_ratio_of_the_variances_around_the_last_component() {
     let (p, k, steps) = (40, 4, 18);
     let (values, axes) = (spectrum(p), frame(p, p, 3));
     let x = with_covariance(&values, &axes);
@@ -82,7 +82,7 @@ fn with_the_exact_covariance_the_span_is_exactly_that_of_the_model() {
 }
 
 #[test]
-fn what_is_left_after_an_approximate_fit_is_hardly_larger_than_it_must_be() {
+fn the_residual_of_an_approximate_fit_is_near_the_smallest_possible() {
     // 600 x 400, singular values 1/i, ten components, oversampling by ten: the largest singular value of the residual, divided by the
     // eleventh. Medians of five.
     let (n, p, k) = (600, 400, 10);

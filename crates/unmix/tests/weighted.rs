@@ -1,9 +1,9 @@
 //! Sample weights, PCA about 0, and standardized columns: every solver agrees with plain PCA of rows that were repeated, mirrored or
 //! divided beforehand.
 
-use crate::made::{Known, bits, fit_any, little};
 use crate::made::{
-    apart, cast, decode, encode, falling, numbers, on_threads, pca, scores, settings, try_fit, wide,
+    Known, apart, bits, cast, decode, encode, falling, fit_any, little, numbers, on_threads, pca, scores,
+    settings, try_fit, wide,
 };
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
@@ -64,7 +64,7 @@ fn a_weight_is_a_number_of_repetitions() {
 }
 
 #[test]
-fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_there() {
+fn long_runs_of_rows_of_weight_zero_have_no_effect() {
     // More rows of weight 0 than a block has rows, so that some blocks have no other rows. Iterative solvers sweep the wide rows
     // repeatedly.
     for (n, p, none) in [(300, 24, 1100), (60, 2060, 600)] {
@@ -97,7 +97,7 @@ fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_t
 }
 
 #[test]
-fn fractions_count_as_such_and_units_of_weight_matter_only_through_their_sum() {
+fn fractional_weights_are_frequencies() {
     let x = falling(60, 5, 1);
     let weights: Vec<f64> = (0..60).map(|i| 0.25 + f64::from(i % 3)).collect();
     let model = fit_weighted(&json!({}), &x, 5, &weights).unwrap();
@@ -169,7 +169,7 @@ fn weights_of_one_change_no_bit() {
 }
 
 #[test]
-fn weights_that_mean_nothing_are_refused() {
+fn invalid_weights_are_refused() {
     let x = falling(6, 3, 0);
     let refused = |weights: &[f64], words: &[&str]| {
         let message = fit_weighted(&json!({}), &x, 3, weights).unwrap_err().to_string();
@@ -262,8 +262,8 @@ fn uncentred_pca_is_pca_of_rows_and_their_mirror_images() {
         // The variances are x'x / (n - 1) and 2 x'x / (2 n - 1).
         let ratio = 2.0 * (n - 1) as f64 / (2 * n - 1) as f64;
         let values: Vec<f64> = numbers(&a, "explained_variance").iter().map(|v| v * ratio).collect();
-        let twin = &numbers(&b, "explained_variance")[..k];
-        assert!(apart(&values, twin) < 1e-9 * twin[0], "{what}: {:e}", apart(&values, twin));
+        let reference = &numbers(&b, "explained_variance")[..k];
+        assert!(apart(&values, reference) < 1e-9 * reference[0], "{what}: {:e}", apart(&values, reference));
         let few = k.min(3) * p;
         let axes = apart(&numbers(&a, "components")[..few], &numbers(&b, "components")[..few]);
         assert!(axes < 1e-7, "{what}: axes {axes:e}");
@@ -305,7 +305,7 @@ fn zca_gives_white_numbers_nearest_to_the_columns() {
 }
 
 #[test]
-fn one_precision_or_the_other_weighs_and_standardizes_alike() {
+fn single_precision_weights_and_standardizes_as_double_does() {
     fn of<T: Known + Real>() -> Vec<f64> {
         let x: Vec<T> = cast(&falling(300, 6, 6));
         let weights: Vec<f64> = (0..300).map(|i| Stream::new(1, 2).uniform(i) * 3.0).collect();

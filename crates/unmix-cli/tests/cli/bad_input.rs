@@ -1,18 +1,18 @@
 //! Bad input: an error message of one sentence, exit code 1, and no output file.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use unmix::data::write_npy;
 
-/// Runs a command that must fail with exit code 1: a message of one line that contains every string of `said`, and no new file.
+/// Runs a command that must fail with exit code 1: a message of one line that contains every string of `words`, and no new file.
 #[track_caller]
-fn refused(b: &Bench, command: &str, said: &[&str]) {
+fn refused(b: &Folder, command: &str, words: &[&str]) {
     let before = b.files();
     let ran = b.run(command);
     assert_eq!(ran.code, 1, "{command}: {}{}", ran.out, ran.err);
     assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{command}: {}", ran.err);
     assert!(ran.err.starts_with("unmix: ") && !ran.err.trim_end().ends_with('.'), "{command}: {}", ran.err);
-    for part in said {
-        assert!(ran.err.contains(part), "{command} should say '{part}': {}", ran.err);
+    for part in words {
+        assert!(ran.err.contains(part), "{command} should contain '{part}': {}", ran.err);
     }
     assert_eq!(b.files(), before, "{command}");
 }
@@ -24,9 +24,9 @@ fn npy_header(dictionary: &str) -> Vec<u8> {
 
 #[test]
 fn numbers_that_are_not_finite_are_named_by_row_and_column() {
-    let b = Bench::new();
+    let b = Folder::new();
     for (value, name) in [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")] {
-        let mut data = Bench::table(50, 4);
+        let mut data = Folder::table(50, 4);
         data[4 * 31 + 2] = value;
         write_npy(&b.path("d.npy"), &data, &[4]).unwrap();
         refused(&b, "fit pca d.npy", &["row 31, column 2 is ", name, "drop or fill"]);
@@ -43,7 +43,7 @@ fn numbers_that_are_not_finite_are_named_by_row_and_column() {
 
 #[test]
 fn data_without_variance_or_rows_are_refused() {
-    let b = Bench::new();
+    let b = Folder::new();
     write_npy::<f64>(&b.path("none.npy"), &[], &[3]).unwrap();
     refused(&b, "fit pca none.npy", &["rows"]);
     b.write("none.csv", "a,b\n");
@@ -57,21 +57,21 @@ fn data_without_variance_or_rows_are_refused() {
         &["needs a column that varies", "all 2 columns are constant over 3 rows"],
     );
     b.both("d", 9, 4);
-    for (k, said) in [
+    for (k, words) in [
         ("5", "n_components=5 is not possible"),
         ("-1", "n_components must be at least 0, got -1"),
         ("1.5", "n_components=1.5 is not possible"),
     ] {
-        refused(&b, &format!("fit pca d.npy -k {k}"), &[said]);
+        refused(&b, &format!("fit pca d.npy -k {k}"), &[words]);
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
     refused(&b, "fit pca d.npy -k -1", &["n_components must be at least 0, got -1", "from 0 to 4"]);
     let huge = "99999999999999999999";
-    let said = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
-    refused(&b, &format!("fit pca d.npy -k {huge}"), &said);
+    let words = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
+    refused(&b, &format!("fit pca d.npy -k {huge}"), &words);
     refused(&b, "fit pca d.npy -k 1.0", &["n_components=1.0 is not possible", "a share of the variance"]);
     // Variances that underflow to 0 or to subnormal numbers are an error.
-    let tiny = |by: f64| Bench::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
+    let tiny = |by: f64| Folder::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
     let single: Vec<f32> = tiny(1e-25).iter().map(|&x| x as f32).collect();
     write_npy(&b.path("tiny.npy"), &single, &[4]).unwrap();
     refused(
@@ -87,7 +87,7 @@ fn data_without_variance_or_rows_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn rows_longer_than_memory_are_refused_before_anything_is_allocated() {
-    let b = Bench::new();
+    let b = Folder::new();
     let header = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 68719476736), }");
     b.write("hole.npy", &header);
     let file = std::fs::File::options().write(true).open(b.path("hole.npy")).unwrap();
@@ -99,8 +99,8 @@ fn rows_longer_than_memory_are_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn files_that_are_not_what_they_say_are_refused() {
-    let b = Bench::new();
+fn files_that_contradict_their_format_are_refused() {
+    let b = Folder::new();
     b.write("ragged.csv", "a,b,c\n1,2,3\n4,5\n6,7,8\n");
     refused(&b, "fit pca ragged.csv", &["ragged.csv", "line 3"]);
     b.write("text.csv", "a,kind\n1,x\n2,y\n3,z\n");
@@ -141,7 +141,7 @@ fn files_that_are_not_what_they_say_are_refused() {
 
 #[test]
 fn models_that_are_corrupt_are_refused() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 30, 4);
     b.ok("fit pca d.npy -o m.safetensors");
     let whole = b.read("m.safetensors");
@@ -170,14 +170,14 @@ fn models_that_are_corrupt_are_refused() {
     refused(&b, "fit pca d.npy -k 0 -o m.safetensors", &["0 components", "m.safetensors", "--force"]);
     assert_eq!(std::fs::read(b.path("m.safetensors")).unwrap(), kept);
     b.ok("fit pca d.npy -k 0 -o none.safetensors --force");
-    write_npy(&b.path("wide.npy"), &Bench::table(30, 5), &[5]).unwrap();
+    write_npy(&b.path("wide.npy"), &Folder::table(30, 5), &[5]).unwrap();
     refused(&b, "encode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
     refused(&b, "decode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
 }
 
 #[test]
 fn outputs_that_cannot_be_written_are_refused() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 30, 4);
     b.ok("fit pca d.npy -o m.safetensors");
     std::fs::create_dir(b.path("folder")).unwrap();
@@ -206,7 +206,7 @@ fn outputs_that_cannot_be_written_are_refused() {
 #[cfg(unix)]
 #[test]
 fn a_number_of_threads_that_is_none_is_refused() {
-    let b = Bench::new();
+    let b = Folder::new();
     for wrong in ["two", "0", "-1", "1.5"] {
         let ran = b.shell(&format!("UNMIX_NUM_THREADS={wrong} unmix methods"));
         assert!(ran.code == 2 && ran.out.is_empty(), "{wrong}: {}", ran.err);

@@ -1,11 +1,11 @@
 //! `unmix biclusters`: modules in a table, as JSON, and their members in a file.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use serde_json::Value;
 use unmix::datasets::{RareModules, rare_modules};
 
 /// Two planted modules of 8 of 120 rows and 10 of 60 columns, and a model of them.
-fn planted(b: &Bench) {
+fn planted(b: &Folder) {
     let spec = RareModules {
         n_samples: 120,
         n_features: 60,
@@ -23,7 +23,7 @@ fn planted(b: &Bench) {
 
 #[test]
 fn modules_of_one_model_and_of_several_starts() {
-    let b = Bench::new();
+    let b = Folder::new();
     planted(&b);
     let one = b.ok("biclusters m.safetensors x.csv --starts 0 -o one.csv").out;
     assert!(one.contains("120 rows, 60 columns") && one.contains("of the model"), "{one}");
@@ -92,24 +92,19 @@ fn a_transposed_table_keeps_the_names_of_both_axes() {
 }
 
 #[test]
-fn what_has_no_modules_is_refused() {
-    let b = Bench::new();
+fn models_without_modules_and_bad_files_are_refused() {
+    let b = Folder::new();
     planted(&b);
     b.ok("fit pca x.csv -k 2 -o p.safetensors");
-    let refused = {
-        let r = b.run("biclusters p.safetensors x.csv");
-        assert_ne!(r.code, 0);
-        r
-    }
-    .err;
-    assert!(refused.contains("may be negative") && refused.contains("such as rfn"), "{refused}");
-    let refused = {
-        let r = b.run("biclusters m.safetensors x.csv -o x.csv");
-        assert_ne!(r.code, 0);
-        r
-    }
-    .err;
-    assert!(refused.contains("x.csv"), "{refused}");
+    let refused = b.run("biclusters p.safetensors x.csv");
+    assert_ne!(refused.code, 0);
+    assert!(
+        refused.err.contains("may be negative") && refused.err.contains("such as rfn"),
+        "{}",
+        refused.err
+    );
+    let refused = b.run("biclusters m.safetensors x.csv -o x.csv");
+    assert!(refused.code == 1 && refused.err.contains("is read by the same command"), "{}", refused.err);
     b.write("few.txt", "a\nb\n");
     let refused = b.run("biclusters m.safetensors x.csv --starts 0 --names few.txt");
     assert!(
@@ -121,7 +116,7 @@ fn what_has_no_modules_is_refused() {
 
 #[test]
 fn stability_of_units_tests_no_gaussianity() {
-    let b = Bench::new();
+    let b = Folder::new();
     planted(&b);
     let fitted =
         b.ok("fit rfn x.csv -k 6 --set psi_min=0.3 --set max_iter=40 --stability 3 -o s.safetensors").out;

@@ -1,6 +1,6 @@
 //! `unmix impute`: missing cells of a file are filled.
 
-use crate::bench::Bench;
+use crate::folder::{Folder, numbers};
 
 /// Four columns of rank 2 plus noise, as CSV, with every fifth cell empty, and the complete rows.
 fn table() -> (String, Vec<Vec<f64>>) {
@@ -20,14 +20,9 @@ fn table() -> (String, Vec<Vec<f64>>) {
     (text, truth)
 }
 
-fn numbers(text: &str) -> Vec<Vec<f64>> {
-    let line = |line: &str| line.split(',').map(|x| x.parse().unwrap()).collect();
-    text.lines().skip(1).map(line).collect()
-}
-
 #[test]
-fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits() {
-    let b = Bench::new();
+fn missing_cells_are_imputed_with_standard_errors_and_draws_and_observed_cells_keep_their_bits() {
+    let b = Folder::new();
     let (text, truth) = table();
     b.write("d.csv", &text);
     b.ok("fit ppca d.csv -k 2 -q");
@@ -38,7 +33,7 @@ fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits()
     let read = |name: &str| numbers(&std::fs::read_to_string(b.path(name)).unwrap());
     let (full, std, draws) = (read("full.csv"), read("std.csv"), [read("full.1.csv"), read("full.2.csv")]);
     assert!(std::fs::read_to_string(b.path("full.csv")).unwrap().starts_with("a,b,c,d\n"));
-    let mut far = 0;
+    let mut outside = 0;
     for (i, row) in truth.iter().enumerate() {
         for (j, x) in row.iter().enumerate() {
             if (4 * i + j) % 5 != 0 {
@@ -46,14 +41,14 @@ fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits()
                 assert!(draws.iter().all(|d| d[i][j].to_bits() == x.to_bits()));
                 continue;
             }
-            far += u32::from((full[i][j] - x).abs() > 3.0 * std[i][j]);
+            outside += u32::from((full[i][j] - x).abs() > 3.0 * std[i][j]);
             assert!(draws[0][i][j] != draws[1][i][j]);
         }
     }
-    assert!(far <= 2, "{far} of 48 cells are more than 3 standard errors off");
+    assert!(outside <= 2, "{outside} of 48 cells are more than 3 standard errors off");
     // Written to standard output, the filled cells are the same.
     assert_eq!(numbers(&b.ok("impute d.ppca.safetensors d.csv -q").out), full);
-    // The page of rows with missing cells has no NaN.
+    // The page of rows with missing cells shows no NaN.
     b.ok("report d.ppca.safetensors d.csv -o page.html -q");
     assert!(!std::fs::read_to_string(b.path("page.html")).unwrap().contains("NaN"));
     let told = b.ok("impute d.ppca.safetensors d.csv -o again.csv");
@@ -70,8 +65,8 @@ fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits()
 }
 
 #[test]
-fn what_cannot_be_filled_is_one_sentence() {
-    let b = Bench::new();
+fn imputations_are_refused_in_one_sentence() {
+    let b = Folder::new();
     let (text, _) = table();
     b.write("d.csv", &text);
     b.ok("fit ppca d.csv -k 2 -q");
@@ -90,8 +85,8 @@ fn what_cannot_be_filled_is_one_sentence() {
 }
 
 #[test]
-fn sparse_codes_of_a_dictionary_fill_cells_too() {
-    let b = Bench::new();
+fn a_dictionary_imputes_missing_cells() {
+    let b = Folder::new();
     // Rows are multiples of one of three orthogonal atoms: two observed cells determine the others.
     let atoms = [[1.0, 1.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]];
     let unit: Vec<f64> = atoms.iter().flatten().map(|x| 0.5 * x).collect();

@@ -1,19 +1,11 @@
 //! The command line recorded in a model, when it is run again, writes the same file.
 
-use crate::bench::Bench;
+use crate::folder::{Folder, without_run};
 use serde_json::Value;
-
-/// A model file without the entry `run`, whose times and number of threads differ between runs.
-fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
-    let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let mut header: Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();
-    assert!(header["__metadata__"].as_object_mut().unwrap().remove("run").is_some());
-    (header, bytes[8 + n..].to_vec())
-}
 
 #[test]
 fn the_printed_command_makes_the_same_file() {
-    let b = Bench::new();
+    let b = Folder::new();
     let line = |i: usize| format!("r{i};{},5;{};{};{}", (i * 31) % 17, (i * i) % 13, (i * 7) % 11, 1 + i % 3);
     let lines: Vec<String> = (0..80).map(line).collect();
     b.write("my data.csv", format!("id;a b;c;d;w\n{}\n", lines.join("\n")));
@@ -53,7 +45,7 @@ fn the_printed_command_makes_the_same_file() {
     );
 }
 
-/// The text of a page as its reader sees it.
+/// Text of a page without entities.
 fn unescaped(html: &str) -> String {
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
     pairs.iter().fold(html.to_string(), |text, (entity, c)| text.replace(entity, c))
@@ -61,7 +53,7 @@ fn unescaped(html: &str) -> String {
 
 #[test]
 fn the_printed_line_makes_the_same_page() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 60, 4);
     b.write(
         "my labels.csv",

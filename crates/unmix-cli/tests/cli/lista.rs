@@ -1,12 +1,12 @@
-//! Trained layers on the command line: dictionary and codes from files, a fit that time ended, certificates.
+//! Trained layers on the command line: dictionary and codes from files, a fit ended by its time limit, duality gaps.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use unmix::data::write_npy;
 use unmix::{Model, datasets};
 
 #[test]
-fn a_network_is_trained_by_files_and_goes_on_where_time_ended_it() {
-    let b = Bench::new();
+fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
+    let b = Folder::new();
     let made = datasets::sparse_codes((400, 8, 12), 0.15, 0.0, 2).unwrap();
     write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
     write_npy(&b.path("atoms.npy"), made.atoms.as_slice(), &[8]).unwrap();
@@ -21,7 +21,7 @@ fn a_network_is_trained_by_files_and_goes_on_where_time_ended_it() {
     assert!(known.report().facts["by_layer"].get("code_error").is_some());
     assert!(lasso.report().facts["by_layer"].get("code_error").is_none());
     assert_ne!(known.tensors(), lasso.tensors());
-    // Codes as they are written: compressed sparse rows.
+    // Codes in compressed sparse rows.
     b.ok("encode lasso.safetensors x.npy -o codes.npz");
     b.ok("decode lasso.safetensors codes.npz -o back.npy");
     b.ok("reconstruct lasso.safetensors x.npy -o again.npy");
@@ -30,14 +30,14 @@ fn a_network_is_trained_by_files_and_goes_on_where_time_ended_it() {
     assert!(quality.starts_with("objective,gap,n_nonzero,squared_error"), "{quality:.200}");
     b.ok("report known.safetensors x.npy -o page.html");
     assert!(String::from_utf8(b.read("page.html")).unwrap().contains("id=\"layers\""));
-    // Time ends it; the same command goes on to the same bits.
+    // A time limit ends the fit; the same command resumes it, to the same bits.
     let parts =
         format!("{fit} --codes z.npy -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");
     b.ok(&format!("{parts} --max-seconds 0.000001"));
     assert!(b.path("a.checkpoint").exists());
     b.ok(&parts);
     assert_eq!(Model::load(&b.path("parts.safetensors")).unwrap().tensors(), known.tensors());
-    // From a model, and in place of a dictionary.
+    // A model as initial values, and as the dictionary.
     b.ok(&format!("{fit} --codes z.npy --init known.safetensors -o more.safetensors"));
     b.ok("fit lista x.npy --dictionary known.safetensors --set max_epochs=0 -q -o start.safetensors");
     let wide = b.run(&format!("{fit} --codes x.npy -o no.safetensors"));

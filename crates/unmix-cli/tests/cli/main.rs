@@ -1,18 +1,18 @@
 //! Command-line tests: the program runs as a process in a temporary folder.
 
 mod bad_input;
-mod bench;
 mod biclusters;
+mod commands;
 mod dictionary;
 mod encoders;
-mod grow;
+mod folder;
 mod impute;
 #[cfg(unix)]
 mod invocation;
 mod lista;
 mod loadings;
 mod memory;
-mod path;
+mod merge;
 mod reading;
 mod reproduce;
 mod resume;

@@ -1,36 +1,39 @@
 //! Peak memory of the program, measured where the system reports it.
 #![cfg(target_os = "linux")]
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use serde_json::Value;
 use std::io::Write;
 
 #[test]
-fn what_is_said_of_memory_is_what_fits_take() {
-    let b = Bench::new();
+fn estimates_of_memory_agree_with_the_peak_of_fits() {
+    let b = Folder::new();
     for (n, p) in [(1500, 300), (30, 20_000), (20_000, 20)] {
         let name = format!("d{n}.npy");
-        unmix::data::write_npy(&b.path(&name), &Bench::table(n, p), &[p]).unwrap();
-        let said: Value =
+        unmix::data::write_npy(&b.path(&name), &Folder::table(n, p), &[p]).unwrap();
+        let shown: Value =
             serde_json::from_str(&b.ok(&format!("show {name} --json --threads 2")).out).unwrap();
         for method in
             ["pca", "neural-pca", "sigma-pca", "ica", "fastica", "rica", "robust-pca", "complete-dictionary"]
         {
-            let solvers = said["memory"][method].as_object().unwrap();
+            let solvers = shown["memory"][method].as_object().unwrap();
             let most = solvers.values().filter_map(Value::as_u64).max().unwrap() as f64;
             // The default of most methods: all components.
             let all = format!("fit {method} {name} -q --threads 2 --max-seconds 2 -o m.safetensors");
             let (code, peak, err) = b.peak(&all);
             assert_eq!(code, 0, "{all}: {err}");
             let ratio = most / peak as f64;
-            assert!((0.5..2.0).contains(&ratio), "{method} of {n} x {p}: {most:.3e} said, {peak:.3e} taken");
+            assert!(
+                (0.5..2.0).contains(&ratio),
+                "{method} of {n} x {p}: {most:.3e} estimated, {peak:.3e} measured"
+            );
         }
     }
 }
 
 #[test]
 fn a_photograph_is_shown_in_less_than_ten_times_its_size() {
-    let b = Bench::new();
+    let b = Folder::new();
     let (height, width) = (3000, 4000);
     let mut file = std::io::BufWriter::new(std::fs::File::create(b.path("a.ppm")).unwrap());
     write!(file, "P6\n{width} {height}\n255\n").unwrap();
@@ -43,8 +46,8 @@ fn a_photograph_is_shown_in_less_than_ten_times_its_size() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_in_little_memory() {
-    let b = Bench::new();
+fn lines_that_are_too_long_are_refused_in_little_memory() {
+    let b = Folder::new();
     let part = b"1,".repeat(1 << 19);
     let mut file = std::fs::File::create(b.path("first.csv")).unwrap();
     (0..80).for_each(|_| file.write_all(&part).unwrap());
@@ -61,14 +64,14 @@ fn a_line_without_end_is_refused_in_little_memory() {
 
 #[test]
 fn three_gigabytes_are_fitted_in_less_than_300_megabytes() {
-    let b = Bench::new();
+    let b = Folder::new();
     let (n, p) = (3_000_000_000u64 / 64, 8u64);
     let dictionary = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {p}), }}");
     let mut bytes = b"\x93NUMPY\x01\0".to_vec();
     bytes.extend((dictionary.len() as u16).to_le_bytes());
     bytes.extend(dictionary.as_bytes());
     let length = bytes.len() as u64 + 8 * n * p;
-    bytes.extend(Bench::table(1000, p as usize).iter().flat_map(|x| x.to_le_bytes()));
+    bytes.extend(Folder::table(1000, p as usize).iter().flat_map(|x| x.to_le_bytes()));
     let mut file = std::fs::File::create(b.path("d.npy")).unwrap();
     file.write_all(&bytes).unwrap();
     // The other rows are zeros in a hole of the file, which takes no space on the disk.

@@ -1,12 +1,12 @@
 //! Notes about how files were read, and which output file is written where.
 
-use crate::bench::{Bench, read_npy};
+use crate::folder::{Folder, read_npy};
 use unmix::Model;
 use unmix_io::{write_png, write_wav};
 
 #[test]
-fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
-    let b = Bench::new();
+fn the_index_of_a_table_is_left_out_with_a_note() {
+    let b = Folder::new();
     let line = |i: i32| format!("{i},{}.5,{}.25,{}\n", i % 7, (i * i) % 11, (i * 3) % 5);
     b.write("t.csv", ",a,b,c\n".to_string() + &(0..40).map(line).collect::<String>());
     let fitted = b.ok("fit pca t.csv -k 2 -o m.safetensors");
@@ -21,7 +21,7 @@ fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
     let whole = b.ok("fit pca t.csv -k 2 --columns 0-3 -o w.safetensors");
     assert!(whole.err.is_empty(), "{}", whole.err);
     assert_eq!(Model::load(&b.path("w.safetensors")).unwrap().n_features(), 4);
-    assert!(b.ok("encode w.safetensors t.csv").err.is_empty(), "a model that wants the index gets it");
+    assert!(b.ok("encode w.safetensors t.csv").err.is_empty(), "the index is a feature of this model");
     // Where a fit fails, the notes about the rows are printed, too: they may name the cause.
     b.write("e.csv", "a,b,\n1,2,\n2,1,\n3,5,\n");
     let failed = b.run("fit pca e.csv -o e.safetensors");
@@ -32,7 +32,7 @@ fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
 
 #[test]
 fn recordings_in_another_order_give_the_same_codes() {
-    let b = Bench::new();
+    let b = Folder::new();
     let tone = |f: f64| (0..4000).map(|i| 0.8 * (f * f64::from(i)).sin()).collect::<Vec<f64>>();
     let (one, two) = (tone(0.11), tone(0.037));
     for (name, share) in [("mix1", 0.7), ("mix2", 0.2), ("mix3", 0.5)] {
@@ -49,7 +49,7 @@ fn recordings_in_another_order_give_the_same_codes() {
     assert_eq!(missing.code, 1);
     assert!(missing.err.contains("the model needs column 'mix3'"), "{}", missing.err);
     b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o sources/");
-    // With both components kept the channels come back, at their level.
+    // Both components reconstruct the channels with their amplitudes.
     b.ok("fit ica mix1.wav mix2.wav mix3.wav -k 2 -o all.safetensors");
     b.ok("reconstruct all.safetensors mix1.wav mix2.wav mix3.wav -o same/");
     b.ok("encode all.safetensors same/mix1.wav same/mix2.wav same/mix3.wav -o again.npy");
@@ -78,8 +78,8 @@ fn recordings_in_another_order_give_the_same_codes() {
 }
 
 #[test]
-fn cleaned_pictures_are_written_under_their_own_names() {
-    let b = Bench::new();
+fn reconstructed_images_keep_the_names_of_their_files() {
+    let b = Folder::new();
     std::fs::create_dir(b.path("photos")).unwrap();
     // Stripes of four levels, and one pixel that differs.
     let picture = |i: usize| -> Vec<f64> {
@@ -102,7 +102,7 @@ fn cleaned_pictures_are_written_under_their_own_names() {
     b.ok("fit pca photos -k 11 -o m.safetensors");
     let whole = b.ok("reconstruct m.safetensors photos -o same/");
     assert!(whole.err.contains("12 pictures in"), "{}", whole.err);
-    // All components: the pictures themselves, to a level of grey.
+    // All components reconstruct the images to one grey level.
     b.ok("encode m.safetensors photos -o a.npy");
     b.ok("encode m.safetensors same -o b.npy");
     let both = ["a.npy", "b.npy"].map(|name| read_npy(&b.path(name)).0);
@@ -114,7 +114,7 @@ fn cleaned_pictures_are_written_under_their_own_names() {
     let refused = b.run("reconstruct m.safetensors photos -o photos/");
     assert!(refused.code == 1 && refused.err.contains("is read by the same command"), "{}", refused.err);
     let (before, after) = (b.read("photos/p03.png"), b.read("same/p03.png"));
-    assert_eq!(before.len(), after.len());
+    assert_eq!(before, after);
     b.ok("fit pca photos --patches 3x3 -k 2 -o patches.safetensors");
     let patches = b.run("reconstruct patches.safetensors photos --patches 3x3 -o out/");
     assert!(patches.code == 1 && patches.err.contains("which are patches of them"), "{}", patches.err);
@@ -159,13 +159,13 @@ fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
 
 #[test]
 fn standard_input_is_read_as_the_file_is() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.csv -k 2 -o m.safetensors");
-    let wanted = b.ok("encode m.safetensors d.csv").out;
+    let codes = b.ok("encode m.safetensors d.csv").out;
     for file in ["d.csv", "d.npy"] {
         let piped = b.run_with("encode m.safetensors -", &b.read(file));
-        assert_eq!((piped.code, piped.out == wanted), (0, true), "{file}: {}", piped.err);
+        assert_eq!((piped.code, piped.out == codes), (0, true), "{file}: {}", piped.err);
     }
     let fitted = b.run_with("fit pca - -k 2", &b.read("d.csv"));
     assert_eq!(fitted.code, 0, "{}", fitted.err);
@@ -178,7 +178,7 @@ fn standard_input_is_read_as_the_file_is() {
 
 #[test]
 fn a_fit_ends_at_its_time_limit_with_a_message() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 4000, 12);
     let ended = b.ok("fit ica d.npy --max-seconds 0.000001 -o m.safetensors");
     assert!(ended.err.contains("it ended with 'time'"), "{}", ended.err);
@@ -188,8 +188,8 @@ fn a_fit_ends_at_its_time_limit_with_a_message() {
 }
 
 #[test]
-fn nothing_is_printed_before_the_first_row_can_be_made() {
-    let b = Bench::new();
+fn nothing_is_printed_before_the_first_row_is_computed() {
+    let b = Folder::new();
     b.both("d", 30, 3);
     b.both("narrow", 30, 2);
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
@@ -210,8 +210,8 @@ fn nothing_is_printed_before_the_first_row_can_be_made() {
 }
 
 #[test]
-fn a_model_without_components_says_what_it_is() {
-    let b = Bench::new();
+fn a_model_without_components_gives_a_warning() {
+    let b = Folder::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
     // A model with 0 components is valid, but replaces a model only on request.
@@ -222,9 +222,9 @@ fn a_model_without_components_says_what_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_written_through_and_read_only_files_stay() {
+fn symbolic_links_are_followed_and_read_only_files_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 30, 3);
     std::fs::create_dir(b.path("there")).unwrap();
     b.ok("fit pca d.npy -k 1 -o there/old.safetensors");
@@ -251,8 +251,8 @@ fn links_are_written_through_and_read_only_files_stay() {
 }
 
 #[test]
-fn text_is_read_whatever_separates_its_cells_and_whatever_its_ending() {
-    let b = Bench::new();
+fn text_files_are_read_with_any_delimiter_and_extension() {
+    let b = Folder::new();
     let data = b.both("d", 30, 3);
     b.ok("fit pca d.csv -k 2 -o d.safetensors --quiet");
     let expected = b.ok("encode d.safetensors d.npy").out;
@@ -285,8 +285,8 @@ fn text_is_read_whatever_separates_its_cells_and_whatever_its_ending() {
 }
 
 #[test]
-fn messages_about_tables_say_what_would_work() {
-    let b = Bench::new();
+fn messages_about_tables_name_a_remedy() {
+    let b = Folder::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.csv -k 2 -o d.pca.safetensors");
     let row = "1.2573e-01 -1.3210e-01 6.4042e-01\n";
@@ -296,7 +296,7 @@ fn messages_about_tables_say_what_would_work() {
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("names.npy", [0x93, 0xff, 0]);
-    for (command, said) in [
+    for (command, words) in [
         ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
         ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
         ("fit pca marks.csv", "add --na '?' if that marks a missing cell, or write NA"),
@@ -312,7 +312,7 @@ fn messages_about_tables_say_what_would_work() {
         ),
     ] {
         let refused = b.run(command);
-        assert!(refused.code > 0 && refused.err.contains(said), "{command}: {}", refused.err);
+        assert!(refused.code > 0 && refused.err.contains(words), "{command}: {}", refused.err);
     }
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");

@@ -1,10 +1,10 @@
 //! `unmix reproduce`: runs the experiments that are named; an unknown key is an error that lists the known ones.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 
 #[test]
 fn several_experiments_share_one_page() {
-    let b = Bench::new();
+    let b = Folder::new();
     let ran = b.ok("reproduce transforms shapes transforms --quick --quiet -o made");
     let page = String::from_utf8(b.read("made/index.html")).unwrap();
     let at = |key: &str| page.find(&format!("<h2 id=\"{key}\"")).unwrap();
@@ -16,7 +16,7 @@ fn several_experiments_share_one_page() {
 
 #[test]
 fn an_unknown_key_is_refused_before_anything_is_made() {
-    let b = Bench::new();
+    let b = Folder::new();
     let ran = b.run("reproduce shapes singals --quick -o made");
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("singals") && ran.err.contains("did you mean 'signals'"), "{}", ran.err);

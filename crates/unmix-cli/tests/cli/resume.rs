@@ -1,6 +1,6 @@
 //! Fits that are killed at random moments and resumed from their checkpoints.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use std::time::{Duration, Instant};
 use unmix::data::write_npy;
 use unmix::num::random::Stream;
@@ -66,10 +66,10 @@ fn parameters(model: &Model) -> String {
     format!("{:?} {}", bits.collect::<Vec<_>>(), serde_json::to_string(model.report()).unwrap())
 }
 
-/// Fits with every method, each killed `times` times at a random moment and resumed each time; returns how many kills met a running
-/// process.
+/// Fits with every method, each killed `times` times at a random moment and resumed each time; returns the number of kills that
+/// ended a running process.
 fn killed(times: u64) -> Vec<(&'static str, u64)> {
-    let b = Bench::new();
+    let b = Folder::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
     let mut out = Vec::new();
     for (method, settings) in METHODS.iter().flat_map(|m| fits(m.key).iter().map(|fit| (m.key, *fit))) {
@@ -78,23 +78,23 @@ fn killed(times: u64) -> Vec<(&'static str, u64)> {
         b.ok(&format!("{fit} -o whole.safetensors"));
         let whole = begun.elapsed();
         let want = parameters(&Model::load(&b.path("whole.safetensors")).unwrap());
-        let going_on = format!("{fit} -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");
+        let again = format!("{fit} -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");
         let draws = Stream::new(11, settings.len() as u64);
-        let mut hit = 0;
+        let mut kills = 0;
         for time in 0..times {
-            let mut child = b.start(&going_on);
+            let mut child = b.start(&again);
             std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * draws.uniform(time)));
             if child.try_wait().unwrap().is_none() {
                 child.kill().unwrap();
-                hit += 1;
+                kills += 1;
             }
             child.wait().unwrap();
         }
-        b.ok(&going_on);
+        b.ok(&again);
         let found = parameters(&Model::load(&b.path("parts.safetensors")).unwrap());
-        assert!(found == want, "{method} {settings}, killed {hit} times");
+        assert!(found == want, "{method} {settings}, killed {kills} times");
         assert!(!b.path("a.checkpoint").exists(), "{method} {settings}");
-        out.push((method, hit));
+        out.push((method, kills));
     }
     out
 }
@@ -102,14 +102,14 @@ fn killed(times: u64) -> Vec<(&'static str, u64)> {
 #[test]
 fn a_killed_fit_resumes_to_the_same_bits() {
     let all = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
-    let hit = killed(all.unwrap_or(10));
-    assert!(hit.iter().all(|(_, hit)| *hit > 0), "{hit:?}");
-    println!("killed: {hit:?}");
+    let kills = killed(all.unwrap_or(10));
+    assert!(kills.iter().all(|(_, kills)| *kills > 0), "{kills:?}");
+    println!("killed: {kills:?}");
 }
 
 #[test]
-fn checkpoints_that_do_not_fit_are_one_sentence() {
-    let b = Bench::new();
+fn checkpoints_of_other_fits_are_refused_in_one_sentence() {
+    let b = Folder::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
     let fit = "fit ica rows.npy --checkpoint a.checkpoint --every 0.001 -o m.safetensors";
     let cut = b.ok(&format!("{fit} --set tol=1e-14 --max-seconds 0.001 --seed 1"));
@@ -136,7 +136,7 @@ fn checkpoints_that_do_not_fit_are_one_sentence() {
 
 #[test]
 fn a_fit_starts_from_a_model() {
-    let b = Bench::new();
+    let b = Folder::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
     let steps = |model: &str| Model::load(&b.path(model)).unwrap().report().n_iter;
     for method in ["ica", "fastica", "rica", "sigma-pca", "neural-pca", "factor-analysis"] {

@@ -1,25 +1,17 @@
 //! Properties of every command: deterministic output, no input or foreign file overwritten, and different exit codes for wrong usage
 //! and for failure.
 
-use crate::bench::Bench;
+use crate::folder::{Folder, without_run};
 use serde_json::Value;
 use unmix::Model;
 use unmix::data::write_npy;
 
-/// A model file without its entry `run`.
-fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
-    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-    header["__metadata__"].as_object_mut().unwrap().remove("run").unwrap();
-    (header, bytes[8 + length..].to_vec())
-}
-
 #[test]
 fn a_model_has_the_same_bytes_for_any_number_of_threads() {
-    let b = Bench::new();
+    let b = Folder::new();
     // More than one shard, and more rows than the automatic choice gives to the solver for small data.
     let (n, p) = (40_000, 30);
-    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    write_npy(&b.path("d.npy"), &Folder::table(n, p), &[p]).unwrap();
     b.ok("fit pca d.npy -k 5 --threads 1 -o one.safetensors");
     b.ok("fit pca d.npy -k 5 --threads 2 -o two.safetensors");
     let (one, two) = (b.read("one.safetensors"), b.read("two.safetensors"));
@@ -32,7 +24,7 @@ fn a_model_has_the_same_bytes_for_any_number_of_threads() {
 
 #[test]
 fn the_same_numbers_as_text_and_as_an_array_give_the_same_bits() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 700, 5);
     b.ok("fit pca d.npy -k 3 -o a.safetensors");
     b.ok("fit pca d.csv -k 3 -o t.safetensors");
@@ -50,7 +42,7 @@ fn the_same_numbers_as_text_and_as_an_array_give_the_same_bits() {
 
 #[test]
 fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 20, 3);
     b.write("notes.txt", "mine");
     let refused = b.run("fit pca d.npy -o notes.txt");
@@ -83,12 +75,12 @@ fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
 }
 
 #[test]
-fn wrong_usage_is_told_from_wrong_data() {
-    let b = Bench::new();
+fn wrong_usage_has_exit_code_2() {
+    let b = Folder::new();
     b.both("d", 20, 3);
     b.ok("fit pca d.csv -o m.safetensors");
     let before = b.files();
-    for (command, said) in [
+    for (command, words) in [
         ("fit pac d.npy", "did you mean 'pca'?"),
         ("fit pca d.npy --set whitten=true", "did you mean 'whiten'?"),
         ("fit pca d.npy --set whiten=maybe", "whiten must be true, false, or 'zca', got 'maybe'"),
@@ -121,7 +113,7 @@ fn wrong_usage_is_told_from_wrong_data() {
     ] {
         let ran = b.run(command);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}: {}", ran.err);
-        assert!(ran.err.contains(said), "{command}: {}", ran.err);
+        assert!(ran.err.contains(words), "{command}: {}", ran.err);
     }
     let kept = b.run("encode m.safetensors d.csv --keep c0 -o codes.npy");
     assert!(kept.code == 1 && kept.err.contains("the model needs column 'c0'"), "{}", kept.err);
@@ -133,8 +125,8 @@ fn wrong_usage_is_told_from_wrong_data() {
 }
 
 #[test]
-fn what_is_suggested_next_works() {
-    let b = Bench::new();
+fn suggested_commands_work() {
+    let b = Folder::new();
     b.both("d", 20, 3);
     let suggested = |command: &str| {
         let out = b.ok(command).out;
@@ -155,21 +147,21 @@ fn what_is_suggested_next_works() {
 
 #[test]
 fn few_rows_and_many_columns_give_a_hint() {
-    let b = Bench::new();
-    write_npy(&b.path("d.npy"), &Bench::table(4, 200), &[200]).unwrap();
+    let b = Folder::new();
+    write_npy(&b.path("d.npy"), &Folder::table(4, 200), &[200]).unwrap();
     assert!(b.ok("fit pca d.npy -k 1").err.contains("add --transpose"));
     assert_eq!(b.ok("fit pca d.npy -k 1 --quiet").err, "");
-    let turned = b.ok("fit pca d.npy -k 1 --transpose");
+    let transposed = b.ok("fit pca d.npy -k 1 --transpose");
     assert!(
-        !turned.err.contains("add --transpose") && turned.out.contains("d.npy --transpose -o"),
+        !transposed.err.contains("add --transpose") && transposed.out.contains("d.npy --transpose -o"),
         "{}",
-        turned.out
+        transposed.out
     );
 }
 
 #[test]
 fn warnings_of_a_fit_go_to_standard_error() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("d.csv", "a,b,c\n1,2,7\n2,4,7\n3,6,7\n5,10,7\n");
     let fitted = b.ok("fit pca d.csv -k 3 --strict");
     assert!(
@@ -181,10 +173,10 @@ fn warnings_of_a_fit_go_to_standard_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_pipe_is_quiet_and_a_full_disk_is_a_sentence() {
-    let b = Bench::new();
+fn a_closed_pipe_gives_no_message_and_a_full_disk_gives_one() {
+    let b = Folder::new();
     let (n, p) = (20_000, 8);
-    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    write_npy(&b.path("d.npy"), &Folder::table(n, p), &[p]).unwrap();
     b.ok("fit pca d.npy -o m.safetensors");
     let program = env!("CARGO_BIN_EXE_unmix");
     let shell = |script: &str| {
@@ -220,10 +212,10 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_a_sentence() {
 
 #[cfg(unix)]
 #[test]
-fn an_interruption_ends_with_130_and_leaves_nothing() {
-    let b = Bench::new();
+fn an_interruption_ends_with_code_130_and_leaves_no_file() {
+    let b = Folder::new();
     let (n, p) = (400_000, 40);
-    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    write_npy(&b.path("d.npy"), &Folder::table(n, p), &[p]).unwrap();
     b.ok("fit pca d.npy -o m.safetensors");
     let before = b.files();
     let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"))
@@ -235,13 +227,13 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     let pid = running.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let asked = std::time::Instant::now();
+    let signalled = std::time::Instant::now();
     let code = running.wait().unwrap().code();
-    let waited = asked.elapsed().as_secs_f64();
+    let waited = signalled.elapsed().as_secs_f64();
     let mut err = String::new();
     std::io::Read::read_to_string(&mut running.stderr.take().unwrap(), &mut err).unwrap();
     assert_eq!((code, err.as_str()), (Some(130), "unmix: interrupted\n"));
-    // The program must end within 1 s of the signal; 2 s leave room for a busy machine.
+    // The program must end within 1 s of the signal; the limit of 2 s is for a busy machine.
     assert!(waited < 2.0, "{waited} s");
     assert_eq!(b.files(), before);
 }
@@ -249,8 +241,8 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_fit_keeps_its_model_on_request() {
-    let b = Bench::new();
-    write_npy(&b.path("d.npy"), &Bench::table(2000, 8), &[8]).unwrap();
+    let b = Folder::new();
+    write_npy(&b.path("d.npy"), &Folder::table(2000, 8), &[8]).unwrap();
     let fit = "fit neural-pca d.npy -k 3 -o m.safetensors --set solver=adam --set max_epochs=1000000 --checkpoint c --every 0.01";
     let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"))
         .current_dir(b.path(""))
@@ -275,15 +267,15 @@ fn an_interrupted_fit_keeps_its_model_on_request() {
     assert!(err.contains("it ended with 'interrupted'") && err.contains("c is kept"), "{err}");
     let kept = Model::load(&b.path("m.safetensors")).unwrap();
     assert_eq!(kept.report().outcome.name(), "interrupted");
-    // The same command, with a time limit instead, continues from there.
+    // The same command with a time limit resumes from the checkpoint.
     b.ok(&format!("{fit} --resume --max-seconds 0.5"));
-    let went_on = Model::load(&b.path("m.safetensors")).unwrap();
-    assert!(went_on.report().n_iter > kept.report().n_iter);
+    let resumed = Model::load(&b.path("m.safetensors")).unwrap();
+    assert!(resumed.report().n_iter > kept.report().n_iter);
 }
 
 #[test]
-fn what_a_safetensors_file_holds_decides_how_it_is_shown() {
-    let b = Bench::new();
+fn safetensors_files_are_shown_as_models_or_data_by_their_contents() {
+    let b = Folder::new();
     b.both("d", 30, 4);
     b.ok("fit pca d.npy -k 2 -o model.st");
     let header = r#"{"x":{"dtype":"F64","shape":[3,2],"data_offsets":[0,48]}}       "#;
@@ -298,7 +290,7 @@ fn what_a_safetensors_file_holds_decides_how_it_is_shown() {
 
 #[test]
 fn a_page_is_never_written_over_data() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("a.csv", "x,y\n1,2\n2,1\n3,5\n");
     assert_eq!(b.run("fit pca a.csv -o m.safetensors").code, 0);
     b.write("other.npy", "numbers of somebody");

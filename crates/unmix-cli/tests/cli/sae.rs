@@ -1,12 +1,12 @@
 //! Sparse autoencoders on the command line: their evaluation, and folders of SAELens.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use unmix::data::write_npy;
 use unmix::{Model, datasets};
 
 #[test]
-fn units_are_evaluated_and_models_go_to_folders_and_back() {
-    let b = Bench::new();
+fn units_are_evaluated_and_models_are_exported_and_imported() {
+    let b = Folder::new();
     let made = datasets::sparse_codes((500, 8, 12), 0.15, 0.0, 2).unwrap();
     write_npy(&b.path("x.npy"), made.x.as_slice(), &[8]).unwrap();
     let fitted =
@@ -18,7 +18,7 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
     }
     let l1 = b.run("fit sae x.npy -k 16 --set activation=l1");
     assert!(l1.code == 2 && l1.err.contains("with an l1 penalty is 'relu'"), "{}", l1.err);
-    let said = b.ok("score m.safetensors x.npy --summary -q").out;
+    let summary = b.ok("score m.safetensors x.npy --summary -q").out;
     for words in [
         "mean squared distance from the reconstruction",
         "L0 (active",
@@ -29,9 +29,9 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
         "shrinkage",
         "near-duplicates",
     ] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(summary.contains(words), "{words}: {summary}");
     }
-    assert!(!said.contains("2048 rows"), "{said}");
+    assert!(!summary.contains("2048 rows"), "{summary}");
     b.ok("export m.safetensors -o folder --to saelens");
     b.ok("import folder -o back.safetensors");
     b.ok("encode m.safetensors x.npy -o a.npy");
@@ -55,8 +55,8 @@ fn units_are_evaluated_and_models_go_to_folders_and_back() {
         card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
     let named = |i: usize| if i % 7 == 3 { [",", "&quot;"][i % 2].to_string() } else { format!("w{i}x") };
     assert!(card.contains(&format!(">{}</b>", named(row))), "{card}");
-    let beside = if row > 0 { row - 1 } else { row + 1 };
-    assert!(card.contains(&format!("{} ", named(beside))), "{card}");
+    let neighbour = if row > 0 { row - 1 } else { row + 1 };
+    assert!(card.contains(&format!("{} ", named(neighbour))), "{card}");
     let model = Model::load(&b.path("m.safetensors")).unwrap();
     let codes =
         model.encode_to_vec(&unmix::Rows::from_slice(made.x.as_slice(), 8).unwrap(), &unmix::Run::default());

@@ -1,18 +1,18 @@
 //! `unmix select`: the table of rules for the number of components.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use serde_json::Value;
 use unmix::data::write_npy;
 use unmix::datasets::low_rank_plus_noise;
 
-fn made(b: &Bench) {
+fn made(b: &Folder) {
     let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
     write_npy(&b.path("d.npy"), made.x.as_slice(), &[20]).unwrap();
 }
 
 #[test]
 fn the_table_names_every_rule_and_the_command_that_comes_next() {
-    let b = Bench::new();
+    let b = Folder::new();
     made(&b);
     let shown = b.ok("select d.npy").out;
     assert!(shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
@@ -29,7 +29,7 @@ fn the_table_names_every_rule_and_the_command_that_comes_next() {
 
 #[test]
 fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
-    let b = Bench::new();
+    let b = Folder::new();
     made(&b);
     let json = |command: &str| -> Value { serde_json::from_str(&b.ok(command).out).unwrap() };
     let table = json("select d.npy --rules parallel,cv,mle,0.5 --seed 3 --json");
@@ -52,7 +52,7 @@ fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
 
 #[test]
 fn every_name_in_the_table_is_a_number_of_components_of_a_fit() {
-    let b = Bench::new();
+    let b = Folder::new();
     made(&b);
     // Fewer rows than columns, too.
     let wide = low_rank_plus_noise(15, 20, 3, 9.0, 2);
@@ -80,14 +80,14 @@ fn every_name_in_the_table_is_a_number_of_components_of_a_fit() {
         b.ok(&format!("select d.npy --rules {}", name.as_str().unwrap()));
     }
     b.ok("fit ica d.npy -k share-0.5 -o i.safetensors");
-    let (slip, number) = (b.run("fit pca d.npy -k share-1.5"), b.run("fit pca d.npy -k 1.5"));
-    assert!(slip.code == 1 && slip.err.contains("between 0 and 1"), "{}", slip.err);
-    assert_eq!((slip.code, slip.err), (number.code, number.err));
+    let (out_of_range, number) = (b.run("fit pca d.npy -k share-1.5"), b.run("fit pca d.npy -k 1.5"));
+    assert!(out_of_range.code == 1 && out_of_range.err.contains("between 0 and 1"), "{}", out_of_range.err);
+    assert_eq!((out_of_range.code, out_of_range.err), (number.code, number.err));
 }
 
 #[test]
 fn mistakes_are_reported_before_anything_is_read() {
-    let b = Bench::new();
+    let b = Folder::new();
     for (command, code, word) in [
         ("select missing.npy --rules paralel", 2, "did you mean 'parallel'?"),
         ("select missing.npy --rules 1.5", 2, "between 0 and 1"),
@@ -104,7 +104,7 @@ fn mistakes_are_reported_before_anything_is_read() {
 
 #[test]
 fn ambiguity_is_a_warning_on_standard_error() {
-    let b = Bench::new();
+    let b = Folder::new();
     let s = unmix::num::random::Stream::new(6, 0);
     let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi(i % 30) * s.normal(i as u64)).collect();
     write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
@@ -118,7 +118,7 @@ fn ambiguity_is_a_warning_on_standard_error() {
 
 #[test]
 fn a_method_with_a_likelihood_has_one_table_over_the_number_of_components() {
-    let b = Bench::new();
+    let b = Folder::new();
     let made = low_rank_plus_noise(200, 8, 3, 3.0, 2);
     let draws = unmix::num::random::Stream::new(1, 0);
     let gap = |(i, x): (usize, &f64)| if draws.uniform(i as u64) < 0.1 { f64::NAN } else { *x };

@@ -1,6 +1,6 @@
 //! Independent sources on the command line: voices from two microphones, and components removed from a recording.
 
-use crate::bench::{Bench, read_npy};
+use crate::folder::{Folder, read_npy};
 use unmix::data::write_npy;
 use unmix::num::random::Stream;
 
@@ -23,8 +23,8 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn two_microphones_in_and_a_sound_file_for_each_voice_out() {
-    let b = Bench::new();
+fn sources_of_two_recordings_are_written_as_audio_files() {
+    let b = Folder::new();
     let n = 8000;
     for (name, samples) in ["left.wav", "right.wav"].iter().zip(voices(n)) {
         unmix_io::write_wav(&b.path(name), 8000, &samples).unwrap();
@@ -37,10 +37,8 @@ fn two_microphones_in_and_a_sound_file_for_each_voice_out() {
     let mut best: f64 = 0.0;
     for name in ["voices/ica0.wav", "voices/ica1.wav"] {
         assert_eq!(unmix_io::sample_rate(&b.path(name)).unwrap(), Some(8000));
-        b.ok(&format!("reconstruct p.safetensors {name} -o x.npy").replace("p.safetensors", {
-            b.ok(&format!("fit pca {name} -o p.safetensors"));
-            "p.safetensors"
-        }));
+        b.ok(&format!("fit pca {name} -o p.safetensors"));
+        b.ok(&format!("reconstruct p.safetensors {name} -o x.npy"));
         let (samples, _) = read_npy(&b.path("x.npy"));
         let peak = samples.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         assert!((peak - 0.9).abs() < 1e-3, "{name}: {peak}");
@@ -61,8 +59,8 @@ fn two_microphones_in_and_a_sound_file_for_each_voice_out() {
 }
 
 #[test]
-fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
-    let b = Bench::new();
+fn sources_are_excluded_and_compared_with_references() {
+    let b = Folder::new();
     let (n, [left, right]) = (3000, voices(3000));
     let third: Vec<f64> = (0..n).map(|i| ((i / 40) % 2) as f64).collect();
     let table: Vec<f64> = (0..n)
@@ -73,8 +71,8 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
         (0..3).flat_map(|j| (0..n).map(|i| table[3 * i + j]).collect::<Vec<_>>()).collect();
     write_npy(&b.path("eeg.npy"), &channels, &[n]).unwrap();
     write_npy(&b.path("light.npy"), &third, &[n]).unwrap();
-    let told = b.ok("fit ica eeg.npy --transpose -o m.safetensors");
-    assert!(told.out.contains("3,000 x 3"), "{}", told.out);
+    let ran = b.ok("fit ica eeg.npy --transpose -o m.safetensors");
+    assert!(ran.out.contains("3,000 x 3"), "{}", ran.out);
     let scored = b.ok("score m.safetensors eeg.npy --transpose --reference light.npy").out;
     let lines: Vec<Vec<f64>> =
         scored.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
@@ -150,25 +148,26 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
 
 #[test]
 fn excluded_components_are_named_by_number_range_or_name() {
-    let b = Bench::new();
+    let b = Folder::new();
     let x = b.both("d", 600, 9);
     b.ok("fit ica d.npy -o m.safetensors");
     b.ok("encode m.safetensors d.npy -o codes.npy");
-    let without = |asked: &str| {
-        b.ok(&format!("reconstruct m.safetensors d.npy --exclude {asked} -o out.npy"));
+    let without = |excluded: &str| {
+        b.ok(&format!("reconstruct m.safetensors d.npy --exclude {excluded} -o out.npy"));
         read_npy(&b.path("out.npy")).0
     };
-    let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    let same =
+        |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     let plain = without("0,1,2,7");
-    assert!(!same(&plain, &x), "something is gone");
+    assert!(!same(&plain, &x), "rows change");
     // Ranges include both ends, names and negative numbers denote the same components, and duplicates count once.
-    for asked in ["0-2,ica7", "ica0,1-2,-2", "-2,0-2", "-9,-8,-7,-2", "0-1,1-2,7,ica7", "7,ica2,1,0"] {
-        assert!(same(&without(asked), &plain), "{asked}");
+    for excluded in ["0-2,ica7", "ica0,1-2,-2", "-2,0-2", "-9,-8,-7,-2", "0-1,1-2,7,ica7", "7,ica2,1,0"] {
+        assert!(same(&without(excluded), &plain), "{excluded}");
     }
     let whole = without("0-8");
     let mean: Vec<f64> = (0..9).map(|j| x.iter().skip(j).step_by(9).sum::<f64>() / 600.0).collect();
     assert!(whole.chunks(9).all(|row| same(row, &mean)), "without any source every row is the mean");
-    for (asked, why) in [
+    for (excluded, why) in [
         ("9", "exclude=9 is not possible: the model has 9 components, numbered from 0"),
         ("-10", "exclude=-10 is not possible"),
         ("0-9", "exclude=0-9 is not possible"),
@@ -179,8 +178,8 @@ fn excluded_components_are_named_by_number_range_or_name() {
         ("ica9", "the model has no component of that name; did you mean 'ica"),
         ("pca0", "the model has no component of that name"),
     ] {
-        let refused = b.run(&format!("reconstruct m.safetensors d.npy --exclude {asked} -o no.npy"));
-        assert!(refused.code == 1 && refused.err.contains(why), "{asked}: {}", refused.err);
+        let refused = b.run(&format!("reconstruct m.safetensors d.npy --exclude {excluded} -o no.npy"));
+        assert!(refused.code == 1 && refused.err.contains(why), "{excluded}: {}", refused.err);
     }
 }
 
@@ -218,8 +217,8 @@ fn excluded_components_are_subtracted_and_what_no_component_explains_is_kept() {
 /// The page labels rows by the index of their table, or by a column kept with --keep.
 #[test]
 fn a_page_names_rows_as_their_table_does() {
-    let b = Bench::new();
-    let x = Bench::table(40, 3);
+    let b = Folder::new();
+    let x = Folder::table(40, 3);
     let mut text = ",site,a,b,c".to_string();
     for (i, row) in x.chunks(3).enumerate() {
         text += &format!("\nvisit{i},place{i},{},{},{}", row[0], row[1], row[2]);
@@ -229,7 +228,7 @@ fn a_page_names_rows_as_their_table_does() {
     b.ok("report m.safetensors t.csv --drop site -o index.html");
     let page = String::from_utf8(b.read("index.html")).unwrap();
     assert!(page.contains("<b>visit0</b>") && !page.contains("<b>row 0</b>") && !page.contains("place1"));
-    assert_eq!(page.matches("<title>visit17</title>").count(), 1, "each point says its name");
+    assert_eq!(page.matches("<title>visit17</title>").count(), 1, "each point has its name");
     b.ok("report m.safetensors t.csv --keep site -o kept.html");
     let page = String::from_utf8(b.read("kept.html")).unwrap();
     assert!(page.contains("<b>place0</b>") && !page.contains("visit0"));
@@ -248,7 +247,7 @@ fn a_page_names_rows_as_their_table_does() {
         b.ok("report m.safetensors t.csv --color t.csv.gz:site -o column.html");
     }
     let page = String::from_utf8(b.read("coloured.html")).unwrap();
-    assert!(page.contains("<b>visit0</b>"), "a colour is no name");
+    assert!(page.contains("<b>visit0</b>"), "a column of colours does not name rows");
     b.both("d", 40, 3);
     b.ok("fit pca d.csv -k 2 -o d.safetensors");
     b.ok("report d.safetensors d.csv -o d.html");
@@ -257,14 +256,10 @@ fn a_page_names_rows_as_their_table_does() {
 
 #[test]
 fn a_fit_that_did_not_converge_warns_and_strict_fails() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 400, 4);
-    let told = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");
-    assert!(
-        told.code == 0 && told.err.contains("it ended with 'max_iter' after 1 iterations"),
-        "{}",
-        told.err
-    );
+    let ran = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");
+    assert!(ran.code == 0 && ran.err.contains("it ended with 'max_iter' after 1 iterations"), "{}", ran.err);
     assert_eq!(b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o m.safetensors").code, 1);
     b.ok("fit fastica d.csv -k 3 -o f.safetensors");
     b.ok("report f.safetensors d.csv -o f.html");

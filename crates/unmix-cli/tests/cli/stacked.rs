@@ -1,12 +1,12 @@
 //! Stacks of rectified factor networks on the command line: lists of settings, codes, the page, refusals.
 
-use crate::bench::{Bench, read_npy};
+use crate::folder::{Folder, read_npy};
 use unmix::Model;
 use unmix::method::stacked_rfn::layers;
 
 #[test]
 fn a_stack_is_fitted_encoded_and_shown() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 120, 6);
     let fit = "fit stacked-rfn d.npy --set n_components=[7,4] --set max_iter=[20,10] --set normalize=std";
     b.ok(&format!("{fit} --seed 3 -q"));
@@ -31,8 +31,8 @@ fn a_stack_is_fitted_encoded_and_shown() {
 }
 
 #[test]
-fn what_no_stack_can_be_is_one_sentence() {
-    let b = Bench::new();
+fn bad_stacks_are_refused_in_one_sentence() {
+    let b = Folder::new();
     b.both("d", 60, 4);
     for (settings, words) in [
         ("--set n_components=[4,3] --set e_step=cascade", "choose e_step='plain'"),

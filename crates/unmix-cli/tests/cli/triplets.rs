@@ -1,6 +1,6 @@
 //! `--triplets`: matrices as lists of cells, fitted and completed.
 
-use crate::bench::Bench;
+use crate::folder::{Folder, numbers};
 
 /// The text `row,column,value` of half of the cells of a matrix of rank 1 with an offset for each row, and the complete matrix.
 fn list() -> (String, Vec<Vec<f64>>) {
@@ -17,14 +17,9 @@ fn list() -> (String, Vec<Vec<f64>>) {
     (text, truth)
 }
 
-fn numbers(text: &str) -> Vec<Vec<f64>> {
-    let line = |line: &str| line.split(',').map(|x| x.parse().unwrap()).collect();
-    text.lines().skip(1).map(line).collect()
-}
-
 #[test]
 fn cells_are_fitted_predicted_and_filled() {
-    let b = Bench::new();
+    let b = Folder::new();
     let (text, truth) = list();
     b.write("cells.csv", &text);
     let shown = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors").out;
@@ -44,6 +39,7 @@ fn cells_are_fitted_predicted_and_filled() {
     assert!(ran.out.starts_with("row,column,value\n3,4,"), "whole numbers: {}", ran.out);
     let found = numbers(&ran.out);
     let std = numbers(&std::fs::read_to_string(b.path("std.csv")).unwrap());
+    assert_eq!((found.len(), std.len()), (3, 3));
     for (cell, std) in found.iter().zip(&std) {
         let (i, j) = (cell[0] as usize, cell[1] as usize);
         assert!((cell[2] - truth[i][j]).abs() < 1e-6, "{cell:?}");
@@ -61,8 +57,8 @@ fn cells_are_fitted_predicted_and_filled() {
 }
 
 #[test]
-fn what_is_no_list_is_refused_in_one_sentence() {
-    let b = Bench::new();
+fn files_that_are_not_lists_of_cells_are_refused_in_one_sentence() {
+    let b = Folder::new();
     let (text, _) = list();
     b.write("cells.csv", &text);
     b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors -q");

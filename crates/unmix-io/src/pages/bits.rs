@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_every_width_come_back_however_they_are_taken() {
+    fn runs_of_every_width_are_decoded_in_parts_of_any_length() {
         for width in 0..=32usize {
             let mask = ((1u64 << width) - 1) as u32;
             let numbers: Vec<u32> =

@@ -60,7 +60,7 @@ fn only_columns_with_missing_cells_or_of_other_types_are_left_to_the_general_rea
 }
 
 #[test]
-fn a_column_that_is_found_to_have_gaps_is_decoded_straight_up_to_there() {
+fn a_column_is_decoded_directly_up_to_its_first_missing_cell() {
     let n = 3000usize;
     let some = |i: usize| (i != 2500).then_some(i as f64);
     let columns: [(&str, ArrayRef, bool); 2] = [

@@ -114,7 +114,7 @@ mod tests {
         }
 
         #[test]
-        fn shortest_and_seventeen_digits_give_the_double_back(bits in any::<u64>()) {
+        fn shortest_and_seventeen_digits_are_parsed_to_the_same_double(bits in any::<u64>()) {
             let x = f64::from_bits(bits);
             prop_assume!(x.is_finite());
             for text in [format!("{x}"), format!("{x:e}"), format!("{x:.16e}"), format!("{x:.18e}")] {

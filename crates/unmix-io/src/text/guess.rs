@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_noise_never_look_like_names() {
+    fn rows_of_noise_are_not_taken_for_names() {
         let rows = rows(51, 5);
         assert!((0..51).all(|i| {
             let others: Vec<Vec<f64>> = (0..51).filter(|&j| j != i).map(|j| rows[j].clone()).collect();

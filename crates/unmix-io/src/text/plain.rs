@@ -290,7 +290,7 @@ mod tests {
     const TWO: [Role; 2] = [Role::Feature(0), Role::Feature(1)];
 
     #[test]
-    fn usual_lines_are_numbers_and_unusual_ones_are_left_to_others() {
+    fn plain_lines_are_parsed_and_others_left_to_the_general_reader() {
         assert_eq!(read("1,2\n3,4e1\n", &TWO, 1), Some((2, vec![1.0, 2.0, 3.0, 40.0])));
         assert_eq!(
             read("1,2\r\n\n 3 ,\t4\r\n  \n5,6", &TWO, 2),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn more_numbers_than_are_kept_in_memory_are_written_down() {
+    fn more_numbers_than_are_kept_in_memory_are_written_to_a_file() {
         let n = Spool::IN_MEMORY / 16 + 1000;
         let (n_rows, numbers) = read(&"1,-2\n".repeat(n), &TWO, 2).unwrap();
         assert_eq!((n_rows, numbers.len()), (n as u64, 2 * n));
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_general_reader_has_rules_for_is_left_to_it() {
+    fn lines_with_quotes_or_control_characters_are_left_to_the_general_reader() {
         for odd in
             ["1\r,2\n", "1,2\r\r\n", "1,\"2\"\n", "1,2\n3", "1\0,2\n", "1,2\n,\n\"\",1\n", "\u{e9},1\n"]
         {

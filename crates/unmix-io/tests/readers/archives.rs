@@ -41,7 +41,7 @@ fn little<S: Stored>(data: &[S]) -> Vec<u8> {
 }
 
 #[test]
-fn arrays_in_an_archive_are_those_that_went_in() {
+fn arrays_in_an_archive_are_those_that_were_written() {
     let folder = Folder::new();
     let a: Vec<f32> = (0..60).map(|i| (i as f32).sin()).collect();
     let b: Vec<i16> = (0..12).map(|i| i * 99 - 500).collect();
@@ -99,10 +99,10 @@ fn inconsistent_archives_are_refused() {
     );
     let whole = zipped(&[("a.npy", array.clone())], Deflated);
     assert!(refusal(&whole[..whole.len() - 30]).contains("it is not a valid zip archive"));
-    let mut damaged = whole.clone();
+    let mut corrupted = whole.clone();
     let at = whole.len() / 2 - 60;
-    damaged[at] ^= 0x55;
-    assert!(refusal(&damaged).contains("compressed data"), "{}", refusal(&damaged));
+    corrupted[at] ^= 0x55;
+    assert!(refusal(&corrupted).contains("compressed data"), "{}", refusal(&corrupted));
     assert!(
         folder
             .refusal("a.npy", &array, &keyed("x"))

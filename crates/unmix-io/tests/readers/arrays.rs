@@ -224,7 +224,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_larger_than_memory_is_meant_to_hold_is_unpacked_into_a_file() {
+fn arrays_larger_than_the_limit_in_memory_are_decompressed_into_a_file() {
     // 80 MiB of bytes, more than is loaded into memory.
     let folder = Folder::new();
     let (n, p) = (10 << 20, 8);

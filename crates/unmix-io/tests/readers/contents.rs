@@ -40,7 +40,7 @@ fn a_table_is_described_column_by_column() {
 }
 
 #[test]
-fn a_large_mean_costs_no_digit_of_the_spread() {
+fn a_large_mean_costs_no_digit_of_the_standard_deviation() {
     let folder = Folder::new();
     let data: Vec<f64> = (0..100_000).map(|i| 1e9 + (i % 2) as f64).collect();
     let input =
@@ -54,7 +54,7 @@ proptest! {
 
     /// Counts and moments agree with direct computation, and have the same bits for any number of threads, in memory and in a file.
     #[test]
-    fn numbers_agree_with_those_counted_by_hand(
+    fn numbers_agree_with_those_computed_directly(
         n in 1usize..600,
         p in 1usize..5,
         seed in any::<u32>(),

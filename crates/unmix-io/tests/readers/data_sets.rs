@@ -50,9 +50,8 @@ fn arrays_of_several_types_are_read() {
 }
 
 #[test]
-fn tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over() {
-    let Some(folder) = folder("tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over")
-    else {
+fn tables_whose_first_line_holds_counts_are_read_after_it_is_skipped() {
+    let Some(folder) = folder("tables_whose_first_line_holds_counts_are_read_after_it_is_skipped") else {
         return;
     };
     for (name, n, p) in [("iris", 150, 5), ("wine_data", 178, 14), ("breast_cancer", 569, 31)] {

@@ -37,7 +37,7 @@ fn pixel(y: usize, x: usize) -> u8 {
     (20 + 100 * y + 30 * x) as u8
 }
 
-fn seen(orientation: u16) -> (Vec<f64>, Vec<usize>) {
+fn viewed(orientation: u16) -> (Vec<f64>, Vec<usize>) {
     let (height, width) = if (5..=8).contains(&orientation) { (WIDTH, HEIGHT) } else { (HEIGHT, WIDTH) };
     let at = |i: usize| stored_at(orientation, i / width, i % width);
     let pixels = (0..height * width).map(|i| f64::from(pixel(at(i).0, at(i).1)) / 255.0);
@@ -61,7 +61,7 @@ fn images_are_rotated_by_their_exif_orientation() {
     let folder = Folder::new();
     for orientation in 0..=9 {
         let input = folder.open("a.png", png(orientation), &Options::default()).unwrap();
-        let (want, shape) = seen(orientation);
+        let (want, shape) = viewed(orientation);
         assert_eq!(numbers(&input.rows), want, "orientation {orientation}");
         assert_eq!(input.rows.features().shape, Some(shape.clone()), "orientation {orientation}");
         let mut bytes = Vec::new();
@@ -81,7 +81,7 @@ fn patches_are_cut_after_exif_rotation() {
     let (folder, options) =
         (Folder::new(), Options { patches: Some(Patches::of(1, 2)), ..Default::default() });
     let input = folder.open("a.png", png(6), &options).unwrap();
-    let (want, shape) = seen(6);
+    let (want, shape) = viewed(6);
     assert_eq!((numbers(&input.rows), input.rows.n_rows()), (want, Some(3)));
     assert_eq!(shape, [3, 2]);
 }

@@ -136,7 +136,7 @@ fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
     let rows: String = (0..60).map(|i| format!("{}.5,0.{},{},0.{}\n", i % 7, i % 9, i % 5, i % 3)).collect();
     let years = format!("2019,2020,2021,2022\n{rows}");
     let input = folder.open("t.csv", &years, &Options::default()).unwrap();
-    assert_eq!(input.rows.n_rows(), Some(61), "the rule stays");
+    assert_eq!(input.rows.n_rows(), Some(61), "the first line is a row");
     let said = &input.rows.notes()[0];
     let want = "line 1 (2019, 2020, 2021, 2022) was read as numbers; add --header if it holds names";
     assert!(said.contains(want), "{said}");
@@ -155,7 +155,7 @@ fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
 }
 
 #[test]
-fn notes_of_the_rows_stand_before_the_warnings_of_the_model() {
+fn notes_of_the_rows_precede_the_warnings_of_the_model() {
     let folder = Folder::new();
     let mut input =
         folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.5\n", &Options::default()).unwrap();

@@ -3,9 +3,9 @@
 mod archives;
 mod arrays;
 mod contents;
+mod corrupt;
 mod data_sets;
 mod files;
-mod hostile;
 mod images;
 mod index;
 mod many;

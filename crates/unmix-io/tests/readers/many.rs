@@ -102,8 +102,8 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     let (tall, wide) = (shaped("tall.npy", &[1, 4, 3]), shaped("wide.npy", &[1, 3, 4]));
     let message = refusal(&folder, &[tall, wide], &Options::default());
     assert!(message.contains("it has samples of shape 3 x 4, but they have 4 x 3 in tall.npy"), "{message}");
-    let sound = folder.put("a.wav", wav(1, 8000, &[1, 2]));
-    let message = refusal(&folder, &[ab, sound], &options);
+    let audio = folder.put("a.wav", wav(1, 8000, &[1, 2]));
+    let message = refusal(&folder, &[ab, audio], &options);
     assert!(message.contains("it is of type wav, but ab.csv is of type csv"), "{message}");
     let none: [PathBuf; 0] = [];
     assert!(refusal(&folder, &none, &options).contains("no file was given"));
@@ -129,7 +129,7 @@ fn patterns_in_quotes_are_expanded_by_name() {
 }
 
 #[test]
-fn recordings_lie_side_by_side_as_channels() {
+fn recordings_are_combined_as_channels() {
     let folder = Folder::new();
     let (left, both) = (
         folder.put("l.wav", wav(1, 8000, &[-32768, 16384])),
@@ -184,7 +184,7 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
     );
     let missing = refusal(&folder, &[a.clone(), more.clone()], &wanted(&["a", "b"]));
     assert!(missing.contains("the model needs column 'b'"), "{missing}");
-    // No file has a name that the model knows, as for another recording with the same microphones.
+    // No file has the name of a column of the model, as for another recording with the same microphones.
     let other = many(&[a.clone(), b.clone()], &wanted(&["left", "right"])).unwrap();
     assert_eq!((bits(&numbers(&other.rows)), names(&other).len()), (numbers_in_order.clone(), 0));
     assert!(other.rows.notes()[0].contains("they are used in the order given"), "{:?}", other.rows.notes());
@@ -216,7 +216,7 @@ fn a_folder_without_images_stands_for_its_tables_of_one_format() {
 }
 
 #[test]
-fn a_folder_stands_for_its_images() {
+fn a_folder_is_read_as_its_images() {
     let folder = Folder::new();
     let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
     assert!(
@@ -317,15 +317,15 @@ fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     let paths = images(&folder, &[(12, 9), (7, 8)]);
     let with = |patches: Patches| many(&paths, &Options { patches: Some(patches), ..Default::default() });
     let all = numbers(&with(Patches { stride: Some(1), ..Patches::of(3, 3) }).unwrap().rows);
-    let (n, mut seen) = (10 * 7 + 5 * 6, Vec::new());
+    let (n, mut read) = (10 * 7 + 5 * 6, Vec::new());
     assert_eq!(all.len(), n * 9);
     let drawn = |seed| numbers(&with(Patches { number: Some(20), seed, ..Patches::of(3, 3) }).unwrap().rows);
     assert_eq!(drawn(1), drawn(1));
     assert_ne!(drawn(1), drawn(2));
     for patch in drawn(1).chunks(9) {
         let at = all.chunks(9).position(|own| own == patch).expect("a patch of the images");
-        assert!(seen.last().is_none_or(|&last| last < at));
-        seen.push(at);
+        assert!(read.last().is_none_or(|&last| last < at));
+        read.push(at);
     }
     for patch in numbers(&with(Patches { normalise: true, ..Patches::of(3, 3) }).unwrap().rows).chunks(9) {
         let (mean, square) =

@@ -51,20 +51,20 @@ fn cell(i: usize, name: &str) -> Option<f64> {
 
 fn batch() -> RecordBatch {
     let all = |name| (0..ROWS).map(move |i| cell(i, name));
-    let sure = |name| all(name).map(|x| x.unwrap_or_default());
+    let filled = |name| all(name).map(|x| x.unwrap_or_default());
     let columns: Vec<(&str, ArrayRef, bool)> = vec![
-        ("a", Arc::new(Float64Array::from_iter_values(sure("a"))), false),
-        ("b", Arc::new(Float64Array::from_iter_values(sure("b"))), false),
+        ("a", Arc::new(Float64Array::from_iter_values(filled("a"))), false),
+        ("b", Arc::new(Float64Array::from_iter_values(filled("b"))), false),
         ("c", Arc::new(Int64Array::from_iter_values((0..ROWS).map(|i| mixed(i) as i64))), true),
         ("d", Arc::new(Int32Array::from_iter_values((0..ROWS).map(|i| mixed(i) as i32))), true),
-        ("e", Arc::new(Float32Array::from_iter_values(sure("e").map(|x| x as f32))), false),
-        ("f", Arc::new(Float64Array::from_iter_values(sure("f"))), true),
+        ("e", Arc::new(Float32Array::from_iter_values(filled("e").map(|x| x as f32))), false),
+        ("f", Arc::new(Float64Array::from_iter_values(filled("f"))), true),
         ("g", Arc::new(Float64Array::from_iter(all("g"))), true),
         ("h", Arc::new(Float64Array::from_iter(all("h"))), true),
         ("i", Arc::new(BooleanArray::from_iter(all("i").map(|x| x.map(|x| x == 1.0)))), true),
-        ("j", Arc::new(UInt16Array::from_iter_values(sure("j").map(|x| x as u16))), true),
+        ("j", Arc::new(UInt16Array::from_iter_values(filled("j").map(|x| x as u16))), true),
         ("k", Arc::new(Float16Array::from_iter(all("k").map(|x| x.map(half::f16::from_f64)))), true),
-        ("l", Arc::new(Float64Array::from_iter_values(sure("l"))), true),
+        ("l", Arc::new(Float64Array::from_iter_values(filled("l"))), true),
     ];
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
@@ -237,8 +237,8 @@ fn by_library(file: Vec<u8>) -> Option<Vec<f64>> {
         let builder =
             ParquetRecordBatchReaderBuilder::try_new_with_options(bytes::Bytes::from(file), how).ok()?;
         let metadata = builder.metadata().clone();
-        let promised = metadata.file_metadata().num_rows();
-        if metadata.row_groups().iter().map(|group| group.num_rows()).sum::<i64>() != promised {
+        let declared = metadata.file_metadata().num_rows();
+        if metadata.row_groups().iter().map(|group| group.num_rows()).sum::<i64>() != declared {
             return None;
         }
         let places: Vec<usize> = ["a", "b", "c", "d", "e", "f", "g", "l"]
@@ -266,7 +266,7 @@ fn by_library(file: Vec<u8>) -> Option<Vec<f64>> {
                 }
             }
         }
-        (out.len() as i64 == promised * places.len() as i64).then_some(out)
+        (out.len() as i64 == declared * places.len() as i64).then_some(out)
     };
     // The library may panic on corrupt files.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()

@@ -116,7 +116,7 @@ fn arrays_and_tensors_are_those_of_numpy() {
 }
 
 #[test]
-fn sound_is_the_same_in_every_type() {
+fn audio_is_the_same_in_every_type() {
     let folder = Folder::new();
     let want: Vec<f64> = (0..40).map(|i| f64::from(i * 37 % 256 - 128) / 128.0).collect();
     for (name, bytes) in SOUNDS {

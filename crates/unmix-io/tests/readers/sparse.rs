@@ -69,10 +69,11 @@ impl Parts {
 fn rows_and_columns_are_read_as_sparse_rows_stored_and_compressed() {
     let folder = Folder::new();
     for how in [Plain, Deflated] {
-        for (parts, says) in [(Parts::by_row(), "csr of float64"), (Parts::by_column(), "csc of float32")] {
+        for (parts, expected) in [(Parts::by_row(), "csr of float64"), (Parts::by_column(), "csc of float32")]
+        {
             let input = folder.open("a.npz", parts.zipped(how), &Options::default()).unwrap();
             assert_eq!(numbers(&input.rows), DENSE);
-            assert_eq!(input.stored, format!("sparse {says}, 3 numbers stored (density 25.000 %)"));
+            assert_eq!(input.stored, format!("sparse {expected}, 3 numbers stored (density 25.000 %)"));
             assert_eq!(input.shape, [Some(3), Some(4)]);
             assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
         }
@@ -127,7 +128,7 @@ fn columns_are_chosen_and_rows_exchanged_without_filling_in_zeros() {
 }
 
 #[test]
-fn what_scipy_wrote_is_what_it_meant() {
+fn files_of_scipy_are_read() {
     // scipy.sparse.save_npz, compressed by rows and stored by columns: entry (i, j) is i + j/10 where 3 divides i + 2j.
     let folder = Folder::new();
     let want: Vec<f64> = (0..35)
@@ -145,39 +146,39 @@ fn what_scipy_wrote_is_what_it_meant() {
 }
 
 #[test]
-fn a_matrix_that_is_not_what_it_says_is_refused() {
+fn inconsistent_sparse_matrices_are_refused() {
     let folder = Folder::new();
-    let sound = Parts::by_row;
-    for (parts, says) in [
-        (Parts { format: word("bsr"), ..sound() }, "scipy's format 'bsr'"),
-        (Parts { format: word(""), ..sound() }, "scipy's format ''"),
-        (Parts { starts: vec![], ..sound() }, "without its 'indptr'"),
-        (Parts { shape: vector(&[3i64, 4, 5]), ..sound() }, "a sparse array of 3 axes"),
-        (Parts { shape: vector(&[2i64, 4]), ..sound() }, "it declares 2 x 4 entries"),
-        (Parts { shape: vector(&[-1i64, 4]), ..sound() }, "it declares -1 x 4 entries"),
-        (Parts { shape: vector(&[3i64, 3]), ..sound() }, "in column 3, and there are 3 columns"),
-        (Parts { shape: vector(&[3i64, 1 << 40]), ..sound() }, "more than 4294967295 rows or columns"),
-        (Parts { shape: vector(&[3.0f64, 4.0]), ..sound() }, "the 'shape' of its sparse matrix is float64"),
-        (Parts { starts: vector(&[0i32, 2, 1, 3]), ..sound() }, "is 1, but must be from 2 to 3"),
-        (Parts { starts: vector(&[0i32, 2, 2, 9]), ..sound() }, "is 9, but must be from 2 to 3"),
-        (Parts { starts: vector(&[0i32, -2, 2, 3]), ..sound() }, "is -2, but must be from 0 to 3"),
-        (Parts { at: vector(&[2i32, 0]), ..sound() }, "2 column indices for 3 values"),
-        (Parts { at: vector(&[2i32, -1, 3]), ..sound() }, "in column -1"),
-        (Parts { data: npy(&[1.0f64; 3], &[3, 1], Order::C, false), ..sound() }, "has 2 axes"),
-        (Parts { data: b"text".to_vec(), ..sound() }, "does not start with the signature of a .npy file"),
-        (Parts { format: word("csc"), ..sound() }, "its index pointer is for 4 - 1 columns"),
+    let valid = Parts::by_row;
+    for (parts, expected) in [
+        (Parts { format: word("bsr"), ..valid() }, "scipy's format 'bsr'"),
+        (Parts { format: word(""), ..valid() }, "scipy's format ''"),
+        (Parts { starts: vec![], ..valid() }, "without its 'indptr'"),
+        (Parts { shape: vector(&[3i64, 4, 5]), ..valid() }, "a sparse array of 3 axes"),
+        (Parts { shape: vector(&[2i64, 4]), ..valid() }, "it declares 2 x 4 entries"),
+        (Parts { shape: vector(&[-1i64, 4]), ..valid() }, "it declares -1 x 4 entries"),
+        (Parts { shape: vector(&[3i64, 3]), ..valid() }, "in column 3, and there are 3 columns"),
+        (Parts { shape: vector(&[3i64, 1 << 40]), ..valid() }, "more than 4294967295 rows or columns"),
+        (Parts { shape: vector(&[3.0f64, 4.0]), ..valid() }, "the 'shape' of its sparse matrix is float64"),
+        (Parts { starts: vector(&[0i32, 2, 1, 3]), ..valid() }, "is 1, but must be from 2 to 3"),
+        (Parts { starts: vector(&[0i32, 2, 2, 9]), ..valid() }, "is 9, but must be from 2 to 3"),
+        (Parts { starts: vector(&[0i32, -2, 2, 3]), ..valid() }, "is -2, but must be from 0 to 3"),
+        (Parts { at: vector(&[2i32, 0]), ..valid() }, "2 column indices for 3 values"),
+        (Parts { at: vector(&[2i32, -1, 3]), ..valid() }, "in column -1"),
+        (Parts { data: npy(&[1.0f64; 3], &[3, 1], Order::C, false), ..valid() }, "has 2 axes"),
+        (Parts { data: b"text".to_vec(), ..valid() }, "does not start with the signature of a .npy file"),
+        (Parts { format: word("csc"), ..valid() }, "its index pointer is for 4 - 1 columns"),
     ] {
-        let said = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());
-        assert!(said.contains("a.npz") && said.contains(says), "{said}, not {says}");
+        let message = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());
+        assert!(message.contains("a.npz") && message.contains(expected), "{message}, not {expected}");
     }
-    let bytes = sound().zipped(Plain);
-    for (options, says) in [
+    let bytes = valid().zipped(Plain);
+    for (options, expected) in [
         (Options { keep: Some("1".into()), ..Default::default() }, "keep=1 is not possible"),
         (Options { rows_axis: Some(1), ..Default::default() }, "rows_axis=1 is not possible"),
         (Options { feature_shape: Some(vec![5]), ..Default::default() }, "a row has 4 features"),
     ] {
-        let said = folder.refusal("a.npz", &bytes, &options);
-        assert!(said.contains(says), "{said}, not {says}");
+        let message = folder.refusal("a.npz", &bytes, &options);
+        assert!(message.contains(expected), "{message}, not {expected}");
     }
     for cut in (0..bytes.len()).step_by(7) {
         folder.refusal("a.npz", &bytes[..cut], &Options::default());
@@ -185,22 +186,23 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
 }
 
 #[test]
-fn four_thousand_million_columns_in_a_small_file_are_an_error_not_a_crash() {
+fn too_many_columns_in_a_small_file_are_refused_without_allocating() {
     let folder = Folder::new();
     let shape = vector(&[3i64, u32::MAX as i64]);
     let mut input =
         folder.open("a.npz", Parts { shape, ..Parts::by_row() }.zipped(Plain), &Options::default()).unwrap();
     let pca = Pca { n_components: 1.into(), ..Default::default() };
-    let said = with_rows!(&mut input.rows, rows => pca.fit(rows, &Run::default())).unwrap_err().to_string();
-    assert!(said.contains("MiB) of memory"), "{said}");
+    let message =
+        with_rows!(&mut input.rows, rows => pca.fit(rows, &Run::default())).unwrap_err().to_string();
+    assert!(message.contains("MiB) of memory"), "{message}");
     let shape = vector(&[u32::MAX as i64, 4]);
-    let said =
+    let message =
         folder.refusal("b.npz", Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
-    assert!(said.contains("MiB) of memory"), "{said}");
+    assert!(message.contains("MiB) of memory"), "{message}");
 }
 
 #[test]
-fn what_is_in_it_is_said_from_stored_numbers_with_the_zeros_counted() {
+fn descriptions_of_sparse_rows_count_the_zeros() {
     let folder = Folder::new();
     let data = vector(&[5.0f64, f64::NAN, f64::INFINITY]);
     for data in [Parts::by_row().data, data] {

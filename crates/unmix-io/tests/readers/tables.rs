@@ -26,7 +26,7 @@ fn a_plain_table_is_read_with_its_names() {
 }
 
 #[test]
-fn every_way_to_write_a_table_gives_the_same_rows() {
+fn tables_in_every_notation_give_the_same_rows() {
     let want = [1.0, -2.5, 3e-4, 4.0, 5.0, 6.0];
     let plain = "a,b,c\n1,-2.5,3e-4\n4,5,6\n";
     for (name, text) in [
@@ -70,7 +70,7 @@ fn missing_cells_are_nan() {
 }
 
 #[test]
-fn the_first_line_is_a_header_or_a_row_or_nobody_knows() {
+fn the_first_line_is_a_header_or_a_row_or_ambiguous() {
     let header = |h: Option<bool>, skip: usize| Options { header: h, skip_rows: skip, ..Default::default() };
     let rows = |text: &str, options: &Options| read("t.csv", text, options).rows.n_rows().unwrap();
     assert_eq!(rows("a,b\n1,2\n", &no_options()), 1);
@@ -197,7 +197,7 @@ fn the_names_of_a_transposed_table_are_those_of_its_text_column_and_its_header()
 }
 
 #[test]
-fn files_that_are_no_tables_are_refused_in_one_sentence() {
+fn files_that_are_not_tables_are_refused_in_one_sentence() {
     assert!(refused("", &no_options()).contains("it is empty"));
     assert!(refused("\n\n\n", &no_options()).contains("it holds blank lines only"));
     assert!(refused("a,b\n", &no_options()).contains("it has a header but no rows"));
@@ -216,7 +216,7 @@ fn files_that_are_no_tables_are_refused_in_one_sentence() {
 }
 
 #[test]
-fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_delimited() {
+fn numbers_of_every_form_are_rounded_correctly_with_every_delimiter() {
     let cells = [
         "0",
         "-0",
@@ -285,7 +285,7 @@ fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_d
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error_where_a_number_should_be_and_passed_over_elsewhere() {
+fn bytes_that_are_not_text_are_refused_in_numbers_and_ignored_elsewhere() {
     let text: &[u8] = b"a,b\n1,caf\xe9\n2,\xff\xfe\n";
     assert_eq!(numbers(&read("t.csv", text, &columns("a", "", "")).rows), [1.0, 2.0]);
     let message = refused(text, &no_options());
@@ -304,9 +304,9 @@ fn a_row_without_any_number_is_a_row_and_a_line_of_blanks_is_not() {
 
 /// An observer that interrupts the run at the first progress event of reading.
 #[derive(Default)]
-struct Impatient(std::sync::atomic::AtomicBool);
+struct StopAtFirstEvent(std::sync::atomic::AtomicBool);
 
-impl unmix::Watch for Impatient {
+impl unmix::Watch for StopAtFirstEvent {
     fn event(&self, event: unmix::Event<'_>) {
         if let unmix::Event::Sweep { stage: "reading", done, .. } = event {
             self.0.store(done > 0, std::sync::atomic::Ordering::Relaxed);
@@ -321,7 +321,7 @@ impl unmix::Watch for Impatient {
 fn reading_a_long_table_can_be_interrupted() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "1,2\n".repeat(200_000));
-    let watch = Impatient::default();
+    let watch = StopAtFirstEvent::default();
     let run = unmix::Run { watch: &watch, ..Default::default() };
     assert!(matches!(unmix_io::open_with(&path, &no_options(), &run), Err(unmix::Error::Interrupted)));
 }

@@ -59,7 +59,7 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
     let both = Options { delimiter: Some(b','), ..comma };
     assert!(refused("1,5;2\n", &both).contains("commas are decimal separators here"));
-    // Numbers with thousands separators are refused, and text stays text.
+    // Numbers with thousands separators are refused, and text is read as text.
     assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
     let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);
     assert!(npy.contains("which has no cells of text"), "{npy}");
@@ -82,11 +82,11 @@ fn rows_are_chosen_by_number_and_by_completeness() {
         assert!(same && got.len() == want.len(), "{got:?}");
         assert_eq!(input.kept[0].1.concat(), ids);
         assert_eq!(input.rows.n_rows(), Some(want.len() as u64 / 2));
-        let said = input.rows.notes().concat();
+        let note = input.rows.notes().concat();
         assert_eq!(
-            said.contains("rows have a missing cell and are left out"),
+            note.contains("rows have a missing cell and are left out"),
             missing == Missing::Drop,
-            "{said}"
+            "{note}"
         );
     }
     let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
@@ -123,7 +123,7 @@ fn the_type_is_the_requested_one_and_single_and_double_files_are_mixed() {
 }
 
 #[test]
-fn a_name_that_a_file_has_twice_is_made_distinct_and_one_that_is_asked_for_twice_is_refused() {
+fn repeated_names_in_a_file_are_made_distinct_and_repeated_requests_are_refused() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "a,a,b\n1,2,3\n4,5,7\n");
     let run = Run::default();

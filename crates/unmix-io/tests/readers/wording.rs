@@ -41,9 +41,9 @@ fn no_message_of_a_reader_spells_a_flag_itself() {
 }
 
 #[test]
-fn python_hears_of_arguments() {
+fn messages_for_python_name_arguments() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |name: &str, text: &str, wording: Wording| {
+    let message = |name: &str, text: &str, wording: Wording| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         match open_with(&path, &Options { wording, ..Options::default() }, &Run::default()) {
@@ -53,19 +53,19 @@ fn python_hears_of_arguments() {
     };
     let table = "a,kind\n1,x\n2,y\n";
     assert!(
-        said("t.csv", table, Wording::Shell)
+        message("t.csv", table, Wording::Shell)
             .contains("--drop kind, or copy it to the output with --keep kind")
     );
-    let read = said("t.csv", table, Wording::PythonRead);
+    let read = message("t.csv", table, Wording::PythonRead);
     assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");
-    let path = said("t.csv", table, Wording::PythonPath);
+    let path = message("t.csv", table, Wording::PythonPath);
     assert!(path.ends_with("leave the column out with unmix.open(..., drop=['kind'])"), "{path}");
-    let index = said("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
+    let index = message("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
     assert!(index.contains("add columns='0-1'"), "{index}");
 }
 
 #[test]
-fn what_a_message_says_of_places_and_numbers_stands_in_fields() {
+fn errors_carry_places_and_numbers_in_fields() {
     let facts = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &Options::default()) {
         Err(unmix::Error::Format { facts, found, .. }) => (*facts, found),
         Err(e) => panic!("{name}: {e}"),
@@ -86,9 +86,9 @@ fn what_a_message_says_of_places_and_numbers_stands_in_fields() {
     let (at, found) = facts("a.idx", &whole[..whole.len() - 2]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
     // The header declares ten 16-bit samples; the file has four.
-    let mut sound = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
-    sound.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());
-    sound.extend(b"data\x14\0\0\0\0\0\x01\0\x02\0\x03\0");
-    let (at, found) = facts("a.wav", &sound);
+    let mut audio = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    audio.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());
+    audio.extend(b"data\x14\0\0\0\0\0\x01\0\x02\0\x03\0");
+    let (at, found) = facts("a.wav", &audio);
     assert_eq!((at.need, at.got), (Some(10), Some(4)), "{found}");
 }

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_row_has_a_value_of_its_own_there_is_one_colour() {
+    fn distinct_values_in_every_row_have_one_colour() {
         let c = of((0..200).map(|i| format!("sample {i}")));
         assert!(matches!(c, Colouring::Unlike { values: 200, .. }));
         assert_eq!((c.groups(), c.group("sample 7")), (1, 0));

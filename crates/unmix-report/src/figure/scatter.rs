@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_inside_the_drawing_and_rare_classes_have_none() {
+    fn names_are_placed_inside_the_drawing_and_rare_classes_have_none() {
         let mut labels = vec!["a long name"; 60];
         labels.extend(vec!["b"; 39]);
         labels.push("rare");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn where_most_values_are_alone_no_name_stands_among_the_points() {
+    fn many_rare_values_have_no_names_among_the_points() {
         // Twelve of thirty values are kept, with fewer than half of the points.
         let values: Vec<String> = (0..300).map(|i| format!("value {}", i % 30)).collect();
         let values: Vec<&str> = values.iter().map(String::as_str).collect();

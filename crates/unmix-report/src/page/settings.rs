@@ -201,7 +201,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn a_shell_sees_one_word() {
+    fn words_are_quoted_for_a_shell() {
         assert_eq!(quoted("data/x-1.npy"), "data/x-1.npy");
         assert_eq!(quoted("my file's.csv"), r"'my file'\''s.csv'");
         assert_eq!(quoted("$(rm)"), "'$(rm)'");

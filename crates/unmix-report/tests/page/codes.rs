@@ -55,7 +55,7 @@ fn sparse_codes_are_counted_and_rows_shown_as_sums() {
         let strongest = if pictured { "<b>0</b><span>× " } else { "<span>0 × " };
         assert!(codes.contains(strongest), "{codes}");
         assert_eq!(codes.contains("<img"), pictured);
-        // Nothing of it without rows.
+        // Without rows there is no such section.
         assert!(!made(&model, None, &Options::default()).contains("id=\"codes\""));
     }
 }

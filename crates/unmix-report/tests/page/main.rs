@@ -76,7 +76,7 @@ fn fetches_nothing(html: &str) {
         for (name, value) in attributes(tag) {
             assert!(!name.starts_with("on"), "<{tag}> runs something");
             if ["src", "href", "srcset", "action", "data", "poster", "xlink:href"].contains(&name) {
-                assert!(value.starts_with("data:"), "<{tag}> fetches something");
+                assert!(value.starts_with("data:"), "<{tag}> loads something");
             }
             assert!(name != "style" || !value.contains("url("), "<{tag}>");
         }
@@ -158,7 +158,7 @@ fn many_components_are_folded_and_few_pixels_are_not_needed() {
 }
 
 #[test]
-fn without_a_shape_components_are_curves_and_the_truth_lies_beneath_them() {
+fn without_a_shape_components_and_the_truth_are_curves() {
     let data = datasets::patterns(200, 8, 3, 0.1, 0);
     let mut any = rows(&data.x, Features::default());
     let model = fit(&mut any, 3);
@@ -177,18 +177,18 @@ fn without_a_shape_components_are_curves_and_the_truth_lies_beneath_them() {
 }
 
 #[test]
-fn hostile_text_stays_text() {
-    let evil = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> & https://example.org";
+fn markup_in_names_is_escaped() {
+    let markup = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> & https://example.org";
     let data = datasets::patterns(50, 2, 2, 0.5, 0);
-    let names = (0..4).map(|j| format!("{evil}{j}")).collect();
+    let names = (0..4).map(|j| format!("{markup}{j}")).collect();
     let mut any = rows(&data.x, Features { names: Some(names), shape: None });
     let model = fit(&mut any, 2);
     let options = Options {
-        title: Some(evil.into()),
-        labels: Some((evil.into(), (0..50).map(|i| format!("{evil}{}", i % 3)).collect())),
-        reproduce: vec![evil.into()],
-        model_name: Some(evil.into()),
-        input_name: Some(evil.into()),
+        title: Some(markup.into()),
+        labels: Some((markup.into(), (0..50).map(|i| format!("{markup}{}", i % 3)).collect())),
+        reproduce: vec![markup.into()],
+        model_name: Some(markup.into()),
+        input_name: Some(markup.into()),
         ..Default::default()
     };
     let html = made(&model, Some(&any), &options);
@@ -199,7 +199,7 @@ fn hostile_text_stays_text() {
 }
 
 #[test]
-fn a_model_alone_says_what_is_missing_and_how_to_get_it() {
+fn without_rows_the_page_shows_the_command_for_them() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let model = fit(&mut rows(&data.x, picture(6)), 2);
     let options = Options {
@@ -213,7 +213,7 @@ fn a_model_alone_says_what_is_missing_and_how_to_get_it() {
 }
 
 #[test]
-fn corners_make_a_page_too() {
+fn few_components_few_rows_and_more_components_than_the_rank_have_a_page() {
     let data = datasets::patterns(40, 5, 2, 0.3, 0);
     for k in [0, 1, 2, 25] {
         let mut any = rows(&data.x, picture(5));
@@ -233,7 +233,7 @@ fn corners_make_a_page_too() {
 }
 
 #[test]
-fn an_unfinished_fit_says_so_and_a_model_without_variances_has_no_variance_section() {
+fn a_fit_that_did_not_converge_has_a_warning_and_a_model_without_variances_no_variance_section() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let fitted = fit(&mut rows(&data.x, picture(6)), 2);
     let kept =
@@ -256,7 +256,7 @@ fn an_unfinished_fit_says_so_and_a_model_without_variances_has_no_variance_secti
 }
 
 #[test]
-fn colour_pictures_stay_small() {
+fn pages_of_large_colour_images_are_small() {
     let (h, w) = (160, 120);
     let draw = unmix::num::random::Stream::new(5, 0);
     let x = Matrix::from_fn(30, h * w * 3, |i, j| draw.uniform((i * h * w * 3 + j) as u64));
@@ -268,7 +268,7 @@ fn colour_pictures_stay_small() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_in_one_sentence() {
+fn labels_and_rows_of_other_sizes_are_refused_in_one_sentence() {
     let data = datasets::patterns(40, 4, 2, 0.3, 0);
     let mut any = rows(&data.x, picture(4));
     let model = fit(&mut any, 2);
@@ -304,7 +304,7 @@ fn ica(x: &Matrix<f64>, k: usize) -> Model {
 }
 
 #[test]
-fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
+fn sources_are_drawn_below_each_other_with_spectra_where_the_rate_is_given() {
     let x = recording(3000);
     let (model, given) = (ica(&x, 3), rows(&x, Features::default()));
     let plain = made(&model, Some(&given), &Options::default());
@@ -312,7 +312,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
         plain.contains("Codes by row") && plain.contains("2,000 consecutive rows from the middle of 3,000")
     );
     assert_eq!(plain.matches(" by row\"").count(), 3);
-    assert!(!plain.contains("hertz"), "nothing is known of time");
+    assert!(!plain.contains("hertz"), "no sampling rate is given");
     let options = Options { rate: Some(100.0), ..Options::default() };
     let timed = made(&model, Some(&given), &options);
     assert!(timed.contains("12 seconds from the middle of 30"), "{timed}");
@@ -323,7 +323,8 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     assert!(mapped.contains("at the places of the sensors") && mapped.matches("<circle").count() >= 9);
     let wrong =
         |options: &Options| page(&model, Some(&given), options, &Run::default()).unwrap_err().to_string();
-    assert!(wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() }).contains("3"));
+    let few = wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() });
+    assert!(few.contains("positions") && few.contains("3 columns"), "{few}");
     assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("must be positive"));
     // Images are not a time series: the page has no section on sources over time.
     let data = datasets::patterns(60, 5, 3, 0.2, 1);
@@ -333,7 +334,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
 }
 
 #[test]
-fn a_verdict_stands_beside_its_component() {
+fn every_component_has_its_verdict() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     let model = ica(&x, 3);
@@ -341,13 +342,12 @@ fn a_verdict_stands_beside_its_component() {
     let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();
-    let said = of("good") + of("warn") + of("open");
-    assert_eq!(said, 6, "beside three components, and beside three time courses");
+    assert_eq!(of("good") + of("warn") + of("open"), 6, "for three components and three time courses");
     assert!(found.block_length > 1 && html.contains("rows were kept together"), "{}", found.block_length);
 }
 
 #[test]
-fn named_rows_are_called_by_their_names() {
+fn rows_are_labelled_by_their_names() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     // Two sources of three leave a residual in each row, so that rows are shown beside their reconstructions.
@@ -389,7 +389,7 @@ fn only_resolved_components_have_a_green_mark() {
 }
 
 #[test]
-fn a_fit_is_said_to_have_ended_as_it_did() {
+fn the_page_shows_how_a_fit_ended() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let fitted = fit(&mut rows(&data.x, picture(6)), 2);
     let with = |change: fn(&mut unmix::Report)| {
@@ -410,7 +410,7 @@ fn a_fit_is_said_to_have_ended_as_it_did() {
 }
 
 #[test]
-fn numbers_of_some_of_the_rows_say_of_how_many() {
+fn numbers_of_a_part_of_the_rows_show_the_number_of_rows() {
     let x = Matrix::from_fn(6000, 4, |i, j| ((i * (j + 3) + i * i % 7) % 11) as f64 + 20.0);
     let given = rows(&x, Features::default());
     let html = made(&fit(&mut rows(&x, Features::default()), 1), Some(&given), &Options::default());
@@ -424,7 +424,7 @@ fn numbers_of_some_of_the_rows_say_of_how_many() {
 }
 
 #[test]
-fn two_models_are_paired_and_what_has_no_partner_is_named() {
+fn components_of_two_models_are_matched_and_those_without_a_partner_are_named() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     let (all, two) = (ica(&x, 3), ica(&x, 2));
@@ -450,8 +450,8 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
     let without = made(&all, None, &options);
     assert!(!without.contains("of codes") && without.contains("the cosine of their loadings"));
     // The column that both models have holds another channel in each: components of other columns do not match.
-    let turned = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
-    let other = beside(&all, &ica(&turned, 3));
+    let permuted = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
+    let other = beside(&all, &ica(&permuted, 3));
     assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");
 }
 
@@ -479,7 +479,7 @@ fn codes_along_alpha_are_drawn_where_codes_have_a_penalty() {
 }
 
 #[test]
-fn sparse_codes_of_two_seeds_are_paired_by_their_atoms_beside_chance() {
+fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance() {
     let x = recording(600);
     let given = rows(&x, Features::default());
     let settings =

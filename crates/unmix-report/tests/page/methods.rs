@@ -59,7 +59,7 @@ fn every_method_has_a_page_of_every_kind_of_data() {
             let rows = if model.code().decodes() { "reconstructions" } else { "affinities" };
             assert_eq!(html.contains("id=\"reconstructions\""), model.code().decodes(), "{}", method.key);
             for id in ["scores", rows, "fit", "reproduce"] {
-                assert!(!section(&html, id).is_empty());
+                assert!(html.contains(&format!("<section id=\"{id}\">")), "{} of {kind}: {id}", method.key);
             }
             assert!(section(&html, "reproduce").contains(&format!("<dd>{}</dd>", method.key)));
             // A page of the model alone, without rows.
@@ -102,7 +102,7 @@ fn every_method_shows_time_sensors_labels_truth_and_another_model() {
 #[test]
 fn standardised_fits_and_stability_are_on_the_page() {
     let x = recording(900);
-    // What is given is not fitted again.
+    // Methods with given tables have no stability: these are not fitted.
     for method in METHODS.iter().filter(|m| m.tensors().all(|s| s.default == "null")) {
         let takes = |name: &str| method.settings.iter().any(|s| s.name == name);
         let more = if takes("standardize") { json!({ "standardize": true }) } else { json!({}) };
@@ -113,8 +113,8 @@ fn standardised_fits_and_stability_are_on_the_page() {
             .unwrap();
         let html = made(&model.with_stability(&found), Some(&given), &Options::default());
         assert!(section(&html, "stability").contains("<svg"), "{}", method.key);
-        let told = section(&html, "components").matches("class=\"verdict ").count();
-        assert_eq!(told, k, "{}", method.key);
+        let verdicts = section(&html, "components").matches("class=\"verdict ").count();
+        assert_eq!(verdicts, k, "{}", method.key);
         let zero = html.find(">-0.0").map(|at| &html[at.saturating_sub(80)..at + 20]);
         assert!(
             zero.is_none_or(|text| text[80..].contains(|c: char| ('1'..='9').contains(&c))),
@@ -146,23 +146,23 @@ fn kurtosis_is_that_of_all_rows() {
     let codes = model.encode_to_vec(plain, &Run::default()).unwrap();
     let html = made(&model, Some(&given), &Options { rate: Some(100.0), ..Options::default() });
     assert!(html.contains("12 seconds from the middle of 60"));
-    let said: Vec<f64> = section(&html, "sources")
+    let shown: Vec<f64> = section(&html, "sources")
         .split("excess kurtosis ")
         .skip(1)
         .map(|piece| piece.split('<').next().unwrap().parse().unwrap())
         .collect();
-    for (i, said) in said.iter().enumerate() {
+    for (i, shown) in shown.iter().enumerate() {
         let own: Vec<f64> = codes.iter().skip(i).step_by(3).copied().collect();
         let mean = own.iter().sum::<f64>() / n as f64;
         let moment = |power: i32| own.iter().map(|y| (y - mean).powi(power)).sum::<f64>() / n as f64;
         let truth = moment(4) / moment(2).powi(2) - 3.0;
-        assert!((said - truth).abs() < 1e-3 * truth.abs().max(1.0), "component {i}: {said}, not {truth}");
+        assert!((shown - truth).abs() < 1e-3 * truth.abs().max(1.0), "component {i}: {shown}, not {truth}");
     }
-    assert!(said.len() == 3 && said.iter().any(|k| *k > 50.0), "{said:?}");
+    assert!(shown.len() == 3 && shown.iter().any(|k| *k > 50.0), "{shown:?}");
 }
 
 #[test]
-fn a_model_that_keeps_nothing_has_no_green_mark() {
+fn a_model_that_explains_no_variance_has_a_warning() {
     let data = datasets::patterns(100, 4, 2, 0.3, 0);
     let fitted = fitted("pca", &mut rows(&data.x, Features::default()), json!({}));
     let mut tensors = fitted.tensors().clone();
@@ -179,7 +179,7 @@ fn a_model_that_keeps_nothing_has_no_green_mark() {
 }
 
 #[test]
-fn of_standardised_columns_the_share_kept_is_in_their_standard_deviations() {
+fn the_variance_kept_of_standardised_columns_is_in_standard_deviations() {
     let mut x = recording(900);
     for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
         *value = *value * [1.0, 900.0, 1e-3][i % 3] + 0.3 * (((i * 7919) % 101) as f64 - 50.0) / 30.0;
@@ -188,9 +188,9 @@ fn of_standardised_columns_the_share_kept_is_in_their_standard_deviations() {
     let model = fitted("pca", &mut rows(&x, Features::default()), json!({ "standardize": true }));
     let html = made(&model, Some(&given), &Options::default());
     let kept: f64 = model.tensor("explained_variance_ratio").unwrap().f64s().iter().sum();
-    let said = section(&html, "reconstructions").split("reconstructions keep <strong>").nth(1).unwrap();
-    let said: f64 = said.split(' ').next().unwrap().parse().unwrap();
-    assert!((said - 100.0 * kept).abs() < 0.06 && kept < 0.99, "{said} %, not {kept}");
+    let shown = section(&html, "reconstructions").split("reconstructions keep <strong>").nth(1).unwrap();
+    let shown: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+    assert!((shown - 100.0 * kept).abs() < 0.06 && kept < 0.99, "{shown} %, not {kept}");
     assert!(section(&html, "reconstructions").contains("both in standard deviations of the columns"));
 }
 

@@ -5,7 +5,7 @@ use unmix::{Features, Model, Outcome, Rows, Run, datasets};
 use unmix_report::Options;
 
 #[test]
-fn no_command_is_invented() {
+fn only_commands_that_were_run_are_shown() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let model = fit(&mut rows(&data.x, picture(6)), 2);
     let typed = "unmix report m.safetensors x.npy --drop a,b -o page.html";
@@ -48,27 +48,27 @@ fn no_command_is_invented() {
 }
 
 #[test]
-fn the_same_bits_are_promised_only_where_they_come() {
+fn bitwise_reproducibility_is_stated_only_where_it_holds() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let fitted = fit(&mut rows(&data.x, Features::default()), 2);
-    let promise =
+    let stated =
         |model: &Model| made(model, None, &Options::default()).contains("the same numbers to the bit");
-    assert!(promise(&fitted));
+    assert!(stated(&fitted));
     let mut report = fitted.report().clone();
     report.outcome = Outcome::Time;
     let (settings, tensors) = (fitted.settings().clone(), fitted.tensors().clone());
     let timed = Model::new(fitted.method(), settings, Features::default(), 1, tensors, report).unwrap();
-    assert!(!promise(&timed));
+    assert!(!stated(&timed));
     assert!(made(&timed, None, &Options::default()).contains("The time limit ended the fit"));
     let settings = fitted.settings().clone();
     let summed =
         unmix::model::fit_by_sums("pca", &settings, &rows(&data.x, Features::default()), &Run::default())
             .unwrap();
-    assert!(!promise(&summed));
+    assert!(!stated(&summed));
 }
 
 #[test]
-fn a_start_that_is_not_recorded_is_named() {
+fn initial_values_that_are_not_recorded_are_named() {
     let x = datasets::patterns(300, 3, 3, 0.5, 0).x;
     let start = (0..2).map(|i| (0..9).map(|j| if i == j { 1.0 } else { 0.1 }).collect()).collect();
     let spec = unmix::Rica { n_components: Some(2), w_init: Some(start), max_iter: 5, ..Default::default() };

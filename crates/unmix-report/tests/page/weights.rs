@@ -16,7 +16,7 @@ fn fitted(key: &str, given: &mut AnyRows<'_>) -> Model {
 }
 
 #[test]
-fn weights_are_said_and_their_sum_is_not_called_rows() {
+fn the_sum_of_weights_is_shown_separately_from_the_number_of_rows() {
     let data = datasets::patterns(200, 5, 3, 0.2, 1);
     // The sum of weights is an integer or not, and one row has weight 0.
     for (least, sum) in [(10.071_115, "2,014.2"), (10.0, "2,000")] {
@@ -45,19 +45,16 @@ fn weights_are_said_and_their_sum_is_not_called_rows() {
 }
 
 #[test]
-fn rows_without_weights_are_as_many_as_they_are() {
+fn without_weights_only_the_number_of_rows_is_shown() {
     let data = datasets::patterns(200, 5, 3, 0.2, 1);
     let model = fitted("pca", &mut rows(&data.x, Features::default()));
     assert_eq!((model.report().n_rows, model.report().n_samples), (None, 200.0));
     let html = made(&model, None, &Options::default());
-    assert!(
-        !html.contains("weights sum") && !html.contains("sum of weights"),
-        "nothing is said of weights where there are none"
-    );
+    assert!(!html.contains("weights sum") && !html.contains("sum of weights"), "the page mentions weights");
 }
 
 #[test]
-fn sums_remember_how_many_weighted_rows_they_have_seen() {
+fn sums_count_weighted_rows() {
     let data = datasets::patterns(200, 5, 3, 0.2, 1);
     let run = Run::default();
     let mut sums = Sums::new(25, unmix::Dtype::F64).unwrap();
@@ -74,7 +71,7 @@ fn sums_remember_how_many_weighted_rows_they_have_seen() {
     assert!(matches!(add(0, None), (None, 50.0, _)));
     let (n_rows, n_samples, model) = add(50, Some(3.0));
     assert_eq!((n_rows, n_samples), (Some(100), 200.0));
-    // Sums survive a model file, conversion to bytes, and merging.
+    // Sums are kept by a model file, by conversion to bytes, and by merging.
     let read = Model::from_bytes(&model.to_bytes().unwrap(), "m".as_ref()).unwrap();
     let sums = read.sums().unwrap();
     assert_eq!(Sums::from_bytes(&sums.to_bytes()).unwrap(), *sums);

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_of_the_tables_is_one_that_there_is() {
+    fn every_rule_of_the_tables_exists() {
         let keys: Vec<&str> = ["neural-pca", "sigma-pca"]
             .into_iter()
             .flat_map(|m| unmix::method::find(m).unwrap().variants.iter().map(|v| v.key))

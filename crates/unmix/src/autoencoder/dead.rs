@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_drawn_as_often_as_their_squares_say() {
+    fn rows_are_drawn_with_probability_proportional_to_their_squares() {
         let squares = [1.0, 2.0, 3.0, 0.0];
         let mut counts = [0.0; 4];
         (0..4000).for_each(|turn| counts[drawn(&squares, 1, 5, turn)[0]] += 1.0 / 4000.0);

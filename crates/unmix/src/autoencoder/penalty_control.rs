@@ -75,7 +75,7 @@ mod tests {
 
     /// A model in which the number of codes decreases as a power of the weight: the controller finds the weight.
     #[test]
-    fn the_number_of_active_units_comes_to_what_is_wanted() {
+    fn the_number_of_active_units_converges_to_its_target() {
         let how = PenaltyControl { l0: Some(8.0), signed: false, steps: Some(2000) };
         let mut controller = PenaltyController::new(0.1);
         let active = |alpha: f64| 100.0 * (-alpha).exp();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_weight_warms_up_and_stays() {
+    fn a_given_weight_is_constant_after_the_warm_up() {
         let how = PenaltyControl { l0: None, signed: false, steps: Some(100) };
         let mut controller = PenaltyController::new(2.0);
         let weights: Vec<f64> = (1..=100).map(|step| controller.weight(&how, step, 50.0)).collect();

@@ -128,7 +128,7 @@ fn direction(name: &str, at: &Parameters<f64>, len: usize, stream: u64) -> Vec<f
 }
 
 #[test]
-fn gradients_are_differences_of_the_loss_and_stop_gradients_hold() {
+fn gradients_are_differences_of_the_loss_with_stop_gradients() {
     for activation in ALL {
         let (at, x) = made(activation);
         let (found, mut to) = gradient(&at, &x, &terms(activation), 0.2, &[]);
@@ -187,8 +187,8 @@ fn thresholds_have_the_pseudo_derivatives_of_the_paper() {
             want[j] += (-theta[j] * 2.0 * by_code - 0.3 / N as f64 * 2.0) * theta[j];
         }
     }
-    let far = to.log_threshold.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(far < 1e-14 && want.iter().any(|w| w.abs() > 1e-3), "{far:e}");
+    let error = to.log_threshold.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(error < 1e-14 && want.iter().any(|w| w.abs() > 1e-3), "{error:e}");
 }
 
 /// The residual that dead units represent is held: the second loss has no derivative by the codes of the others.
@@ -226,9 +226,9 @@ fn the_second_loss_of_dead_units_has_its_formula() {
         }
     }
     for ((name, field), (mut a, mut b)) in FIELDS.into_iter().zip(std::iter::repeat((to, want))) {
-        let far =
+        let error =
             field(&mut a).iter().zip(field(&mut b).iter()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(far < 1e-14, "{name}: {far:e}");
+        assert!(error < 1e-14, "{name}: {error:e}");
     }
 }
 
@@ -278,15 +278,15 @@ fn one_step_of_lista_is_an_encoder() {
         })
         .fold(0.0, f64::max)
     };
-    let far = apart(&encode(&bias), &z);
-    assert!(far < 1e-14, "{far:e}");
+    let error = apart(&encode(&bias), &z);
+    assert!(error < 1e-14, "{error:e}");
     // The converse: z = (I - 2 eta A'A)^-1 (bias + lam eta).
     let other = normal(5, m, 1.0);
     let system = Matrix::from_fn(m, m, |i, j| f64::from(u8::from(i == j)) - 2.0 * eta * gram[(i, j)]);
     let right = Matrix::from_vec(1, m, other.iter().map(|x| x + lam * eta).collect());
     let z = crate::num::factor::Cholesky::new(&system).unwrap().solve_rows(&right);
-    let far = apart(&encode(&other), z.as_slice());
-    assert!(far < 1e-13, "{far:e}");
+    let error = apart(&encode(&other), z.as_slice());
+    assert!(error < 1e-13, "{error:e}");
 }
 
 #[test]

@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn like_units_are_one_module_and_those_without_members_are_none() {
+    fn similar_units_are_one_module_and_units_without_members_none() {
         let (x, y, z) = (vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]);
         let all = vec![
             unit((0, 0), 1.0, x.clone(), &[0, 1], &[0, 1]),

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_rows_stand_alone_and_others_stay_together() {
+    fn independent_rows_are_blocks_of_one_and_autocorrelated_rows_longer_ones() {
         for seed in 0..20 {
             let alone = Autocorrelation::of(&autoregressive(2000, 3, 0.0, seed), 3, 2000);
             assert_eq!((alone.block_length, &alone.times[..]), (1, &[1.0; 3][..]));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_series_is_that_of_its_mean() {
+    fn the_autocorrelation_time_is_that_of_the_mean() {
         // (1 + r) / (1 - r), and 1 for independent numbers.
         for (r, least, most) in [(0.0, 1.0, 1.0), (0.5, 2.0, 5.0), (0.9, 13.0, 30.0)] {
             for seed in 0..10 {

@@ -121,21 +121,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_cells_is_refused_with_its_line() {
-        let said = |numbers: &[f64], p: usize| match list(numbers, p).and_then(|t| t.rows(Some(4))) {
+    fn bad_lists_of_cells_are_refused_with_their_line() {
+        let refused = |numbers: &[f64], p: usize| match list(numbers, p).and_then(|t| t.rows(Some(4))) {
             Ok(_) => panic!("accepted"),
             Err(e) => e.to_string(),
         };
-        assert!(said(&[0.0; 8], 4).contains("list of cells"), "{}", said(&[0.0; 8], 4));
-        assert!(said(&[0.0, 0.5, 1.0], 3).contains("line 0 of the array (from 0) has column 0.5"));
-        assert!(said(&[0.0, 0.0, 1.0, -1.0, 0.0, 1.0], 3).contains("line 1"));
-        assert!(said(&[0.0, 4.0, 1.0], 3).contains("has column 4, but there are 4 columns"));
-        assert!(said(&[1.0, 2.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0], 3).contains("lines 0 and 2"));
-        assert!(said(&[1.0, 2.0, f64::INFINITY], 3).contains("infinity"));
-        assert!(said(&[1.0, 2.0], 2).contains("no column of values"));
+        assert!(refused(&[0.0; 8], 4).contains("list of cells"), "{}", refused(&[0.0; 8], 4));
+        assert!(refused(&[0.0, 0.5, 1.0], 3).contains("line 0 of the array (from 0) has column 0.5"));
+        assert!(refused(&[0.0, 0.0, 1.0, -1.0, 0.0, 1.0], 3).contains("line 1"));
+        assert!(refused(&[0.0, 4.0, 1.0], 3).contains("has column 4, but there are 4 columns"));
+        assert!(refused(&[1.0, 2.0, 1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0], 3).contains("lines 0 and 2"));
+        assert!(refused(&[1.0, 2.0, f64::INFINITY], 3).contains("infinity"));
+        assert!(refused(&[1.0, 2.0], 2).contains("no column of values"));
         // Eight numbers for each of four billion rows, of which all but one are empty.
         if crate::available_memory().is_some_and(|bytes| bytes < 200 << 30) {
-            assert!(said(&[4e9, 0.0, 1.0], 3).contains("sparse rows with 4000000001 rows would need"));
+            assert!(refused(&[4e9, 0.0, 1.0], 3).contains("sparse rows with 4000000001 rows would need"));
         }
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_sets_and_names_differ_and_repeat() {
+    fn seeds_sets_and_names_determine_the_rows() {
         let x = |name: &str, set, seed| biclusters(name, set, seed).unwrap().x;
         assert!(x("D1", 1, 3).as_slice() == x("D1", 1, 3).as_slice());
         let first = x("D1", 1, 3)[(0, 0)];

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_repeat_and_differ_and_fewer_shapes_are_the_first_of_more() {
+    fn seeds_determine_the_rows_and_fewer_shapes_are_the_first_of_more() {
         for name in DIGIT_VARIATIONS {
             let first = made(name, 12, 5);
             assert!(first.x == made(name, 12, 5).x && first.x != made(name, 12, 6).x, "{name}");
@@ -353,16 +353,16 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        let told = |name: &str, x: &Matrix<f64>, photos: &[Matrix<f64>]| {
+        let refused = |name: &str, x: &Matrix<f64>, photos: &[Matrix<f64>]| {
             digit_variations(name, x, photos, 0).unwrap_err().to_string()
         };
-        assert!(told("rects", &digits(2), &[]).contains("did you mean 'rect'"));
-        assert!(told("basic", &Matrix::zeros(3, 64), &[]).contains("784"));
-        assert!(told("basic", &Matrix::zeros(0, PIXELS), &[]).contains("at least one"));
+        assert!(refused("rects", &digits(2), &[]).contains("did you mean 'rect'"));
+        assert!(refused("basic", &Matrix::zeros(3, 64), &[]).contains("784"));
+        assert!(refused("basic", &Matrix::zeros(0, PIXELS), &[]).contains("at least one"));
         let dark = Matrix::from_fn(1, PIXELS, |_, _| -1.0);
-        assert!(told("bg-rand", &dark, &[]).contains("from 0 to 255"));
-        assert!(told("bg-img", &digits(2), &[]).contains("needs photographs"));
-        assert!(told("rect-img", &digits(2), &[Matrix::zeros(27, 60)]).contains("28 x 28"));
-        assert!(told("bg-img", &digits(2), &[Matrix::zeros(40, 60)]).contains("standard deviation"));
+        assert!(refused("bg-rand", &dark, &[]).contains("from 0 to 255"));
+        assert!(refused("bg-img", &digits(2), &[]).contains("needs photographs"));
+        assert!(refused("rect-img", &digits(2), &[Matrix::zeros(27, 60)]).contains("28 x 28"));
+        assert!(refused("bg-img", &digits(2), &[Matrix::zeros(40, 60)]).contains("standard deviation"));
     }
 }

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_alike_and_far_pixels_are_not() {
+    fn near_pixels_are_correlated_more_than_far_ones() {
         let pictures = leaves(40, 32, 3);
         let at = |i: usize, y: usize, x: usize| pictures.values[((i * 32 + y) * 32 + x) * 3];
         let mean = pictures.values.iter().sum::<f64>() / pictures.values.len() as f64;

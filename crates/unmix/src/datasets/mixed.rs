@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_of_another_seed_are_the_same_curves_in_other_noise() {
+    fn signals_of_another_seed_differ_in_their_noise() {
         let (ours, published) =
             (signals(SignalDesign::AllEqual, Some(4)), signals(SignalDesign::AllEqual, None));
         let pairs = match_rows(&ours.sources.transposed(), &published.sources.transposed());

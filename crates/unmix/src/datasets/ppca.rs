@@ -91,15 +91,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_covariance_is_refused() {
-        let said = |p, variances: &[f64], noise| ppca(5, p, variances, noise, 0).unwrap_err().to_string();
-        assert!(said(2, &[3.0, 2.0, 1.0], 0.1).contains("there are 2 dimensions"));
+    fn bad_variances_are_refused() {
+        let refused = |p, variances: &[f64], noise| ppca(5, p, variances, noise, 0).unwrap_err().to_string();
+        assert!(refused(2, &[3.0, 2.0, 1.0], 0.1).contains("there are 2 dimensions"));
         assert!(
-            said(4, &[3.0, 0.05], 0.1)
+            refused(4, &[3.0, 0.05], 0.1)
                 .contains("variances must be finite and at least noise_variance, 0.1, got 0.05")
         );
-        assert!(said(4, &[f64::NAN], 0.1).contains("NaN"));
-        assert!(said(4, &[3.0], -1.0).contains("noise_variance must be finite and non-negative, got -1"));
+        assert!(refused(4, &[f64::NAN], 0.1).contains("NaN"));
+        assert!(refused(4, &[3.0], -1.0).contains("noise_variance must be finite and non-negative, got -1"));
         let large = ppca(usize::MAX / 16, 1 << 20, &[], 1.0, 0).unwrap_err();
         assert!(matches!(large, Error::Memory { .. }), "{large}");
         assert_eq!(ppca(3, 4, &[], 0.0, 0).unwrap().x.row(2), ppca(3, 4, &[], 0.0, 0).unwrap().mean);

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_have_the_share_the_variance_and_the_kurtosis_that_are_stated() {
+    fn codes_have_the_stated_share_variance_and_kurtosis() {
         let (share, n, k) = (0.2, 40_000, 3);
         let made = bernoulli_gaussian((n, 5, k), share, 0.0, true, 1).unwrap();
         let of =

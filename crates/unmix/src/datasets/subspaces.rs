@@ -97,11 +97,11 @@ mod tests {
 
     #[test]
     fn bad_arguments_are_refused() {
-        let said = |sizes: &[usize], dimensions: &[usize], noise| {
+        let refused = |sizes: &[usize], dimensions: &[usize], noise| {
             union_of_subspaces(sizes, 3, dimensions, noise, 0).unwrap_err().to_string()
         };
-        assert!(said(&[3], &[1, 2], 0.0).contains("there are 2 dimensions"));
-        assert!(said(&[3], &[4], 0.0).contains("there are 3 columns"));
-        assert!(said(&[3], &[1], -1.0).contains("non-negative"));
+        assert!(refused(&[3], &[1, 2], 0.0).contains("there are 2 dimensions"));
+        assert!(refused(&[3], &[4], 0.0).contains("there are 3 columns"));
+        assert!(refused(&[3], &[1], -1.0).contains("non-negative"));
     }
 }

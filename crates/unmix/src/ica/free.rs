@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
+    fn no_step_raises_the_objective_for_its_initial_signs() {
         let (run, k) = (Run::default(), 5);
         let mut changes = 0;
         for seed in 0..20 {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_history_is_dropped_where_it_fails_and_the_search_continues() {
+    fn a_history_that_fails_is_cleared_and_the_search_continues() {
         let (run, k) = (Run::default(), 4);
         for seed in 0..6 {
             let x = mixed(2000, k, seed);

@@ -167,17 +167,17 @@ mod tests {
         (0..n).map(draw).collect()
     }
 
-    fn turned(x: &[f64], y: &[f64], angle: f64) -> [Vec<f64>; 2] {
+    fn rotated(x: &[f64], y: &[f64], angle: f64) -> [Vec<f64>; 2] {
         let (sin, cos) = angle.sin_cos();
         let pairs = || x.iter().zip(y);
         [pairs().map(|(x, y)| cos * x + sin * y).collect(), pairs().map(|(x, y)| cos * y - sin * x).collect()]
     }
 
     #[test]
-    fn a_pair_that_is_rotated_is_reported_with_the_rotation_and_one_that_is_not_is_left() {
+    fn rotated_pairs_are_reported_with_their_angle_and_others_not() {
         let (n, alone) = (4000, laplace(4000, 2));
         for angle in [0.0, 0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2] {
-            let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), angle);
+            let [x, y] = rotated(&laplace(n, 0), &laplace(n, 1), angle);
             let found = of_columns(&[x, alone.clone(), y], &vec![1.0; n]);
             if angle == 0.0 {
                 assert!(found.is_empty(), "{found:?}");
@@ -196,7 +196,7 @@ mod tests {
         // Every row is repeated twenty times: the effective sample size is a twentieth.
         let (n, times) = (500, 20);
         let again = |v: &[f64]| -> Vec<f64> { v.iter().flat_map(|v| vec![*v; times]).collect() };
-        let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.2);
+        let [x, y] = rotated(&laplace(n, 0), &laplace(n, 1), 0.2);
         let once = of_columns(&[x.clone(), y.clone()], &vec![1.0; n]);
         let columns = [again(&x), again(&y)];
         let counted = of_columns(&columns, &vec![1.0; n * times]);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_weight_is_a_number_of_repetitions_and_0_leaves_a_row_out() {
         let n = 900;
-        let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.4);
+        let [x, y] = rotated(&laplace(n, 0), &laplace(n, 1), 0.4);
         let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
         let times = |v: &[f64]| -> Vec<f64> {
             v.iter().zip(&weights).flat_map(|(v, w)| vec![*v; *w as usize]).collect()

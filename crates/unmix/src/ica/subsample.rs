@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_as_many_as_requested_each_once_and_from_all_over() {
+    fn the_requested_number_of_distinct_rows_is_spread_over_the_data() {
         for (n, m) in [(10, 9), (33, 32), (1000, 999), (1000, 50), (100_000, 24_000), (7, 1)] {
             let rows = evenly(n, m);
             assert_eq!(rows.len() as u64, m);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn few_rows_are_taken_as_they_are() {
+    fn few_rows_are_all_used() {
         assert_eq!(size(None, 96_000, 40, true), Some(32_000));
         assert_eq!(size(None, 95_999, 40, true), None);
         assert_eq!(size(None, 12_288, 2, true), Some(4096));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_comes_back_from_text_to_the_bit() {
+    fn states_are_restored_from_text_to_the_bit() {
         let draws = Stream::new(2, 0);
         for how in [Optimiser::Sgd, Optimiser::Adam] {
             let (mut w, mut memory) = (vec![0.3f32; 7], OptimiserState::<f32>::new(how, 7));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_positive_and_end_beside_0() {
+    fn shares_are_positive_and_end_near_0() {
         let total = 1000;
         for schedule in [Schedule::Linear, Schedule::WarmUp { steps: 100 }, Schedule::WarmUp { steps: 0 }] {
             let shares: Vec<f64> = (0..total).map(|step| schedule.share(step, total)).collect();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_that_is_longer_than_the_training_ends_on_its_way_up() {
+    fn a_warm_up_may_be_longer_than_the_training() {
         let schedule = Schedule::WarmUp { steps: 10 };
         assert_eq!((schedule.share(0, 4), schedule.share(3, 4)), (0.1, 0.4));
         assert_eq!(schedule.share(10, 4), 1.0);

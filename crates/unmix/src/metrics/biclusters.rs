@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_the_best_and_what_has_no_partner_counts_against_the_score() {
+    fn the_best_pairs_are_scored_and_biclusters_without_partner_count_0() {
         let (x, y, z): (Bicluster<'_>, Bicluster<'_>, Bicluster<'_>) =
             ((&[0, 1], &[0, 1, 2]), (&[2, 3], &[3, 4]), (&[0, 1, 2], &[0, 1]));
         assert_eq!(consensus_score(&[x, y], &[y, x]), 1.0);

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn information_of_independent_columns_is_nothing_and_of_gaussians_what_theory_says() {
+    fn mutual_information_is_0_for_independent_columns_and_as_in_theory_for_gaussian_ones() {
         let s = Stream::new(8, 0);
         let (n, r) = (20_000, 0.6f64);
         let x = Matrix::from_fn(n, 3, |i, j| {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn correlations_do_not_see_scale_or_mean_and_columns_that_do_not_vary_have_none() {
+    fn correlations_do_not_depend_on_scale_or_mean_and_are_0_for_constant_columns() {
         let a = Matrix::from_fn(5, 2, |i, j| if j == 0 { 1e6 + i as f64 } else { 3.0 });
         let b = Matrix::from_fn(5, 1, |i, _| -2.0 * i as f64);
         let found = correlations(&a, &b).unwrap();

@@ -134,7 +134,7 @@ mod tests {
                 }
             }
         }
-        let still = Linear { noise: None, axes: &axes, scale: Some(&[0.0, 1.0, 1.0]), turn: None };
-        assert!((0..5).all(|j| still.encoder()[(j, 0)] == 0.0 && still.transposed()[(0, j)] == 0.0));
+        let constant = Linear { noise: None, axes: &axes, scale: Some(&[0.0, 1.0, 1.0]), turn: None };
+        assert!((0..5).all(|j| constant.encoder()[(j, 0)] == 0.0 && constant.transposed()[(0, j)] == 0.0));
     }
 }

@@ -96,7 +96,7 @@ mod tests {
     use crate::num::random::Stream;
 
     #[test]
-    fn both_ways_to_the_nearest_orthonormal_columns_agree_and_gram_schmidt_keeps_the_first() {
+    fn both_algorithms_for_the_nearest_orthonormal_columns_agree_and_gram_schmidt_keeps_the_first() {
         let s = Stream::new(1, 0);
         let (p, k) = (9, 4);
         // Columns that are nearly the same: the Gram matrix of unit columns has an eigenvalue near k.

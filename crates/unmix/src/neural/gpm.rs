@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_has_stalled_where_no_residual_of_the_last_ones_is_smaller_than_before() {
+    fn a_search_has_stalled_where_none_of_the_last_residuals_is_the_smallest() {
         let falling: Vec<f64> = (0..40).map(|i| 0.9f64.powi(i)).collect();
         let with = |more: &[f64]| [&falling[..], more].concat();
         let least = falling[39];

@@ -63,7 +63,7 @@ mod tests {
     use crate::num::random::Stream;
 
     #[test]
-    fn a_pseudo_inverse_keeps_the_four_laws_of_penrose() {
+    fn a_pseudo_inverse_satisfies_the_four_conditions_of_penrose() {
         for (k, d, rank) in [(5, 5, 5), (9, 4, 4), (3, 8, 3), (6, 6, 2), (1, 1, 1)] {
             let s = Stream::new(8, (k * d) as u64);
             let left = Matrix::from_fn(k, rank, |i, j| s.normal((i * rank + j) as u64));

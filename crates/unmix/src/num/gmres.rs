@@ -80,7 +80,7 @@ mod tests {
     use crate::num::random::Stream;
 
     #[test]
-    fn solves_what_it_is_given_within_a_cycle_and_over_several() {
+    fn linear_systems_are_solved_within_one_cycle_and_over_several() {
         let (n, s) = (60, Stream::new(4, 4));
         let a: Vec<f64> = (0..n * n)
             .map(|i| 0.1 * s.normal(i as u64) + if i % (n + 1) == 0 { 2.0 + (i % 7) as f64 } else { 0.0 })

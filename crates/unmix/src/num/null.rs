@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_give_the_same_directions() {
+    fn both_algorithms_give_the_same_directions() {
         let (r, p, m) = (17, 300, 5);
         let found = orthonormal(r, p);
         let (a, b) = (dense(&found, m).unwrap(), by_inverse(&found, m).unwrap().expect("in budget"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_for_one_direction_of_a_photograph_is_checked_before() {
+    fn the_memory_of_one_direction_grows_with_the_columns() {
         // 12 million pixels of three colours: more than most machines have.
         assert!(inverse_bytes(36_000_000, 1) > 100_000_000_000);
         assert!(inverse_bytes(50_000, 1) < 200_000_000);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn with_nothing_found_they_are_the_axes() {
+    fn without_given_directions_they_are_the_axes() {
         let d = null_directions(&Matrix::zeros(0, 5), 3).unwrap();
         for i in 0..3 {
             for j in 0..5 {

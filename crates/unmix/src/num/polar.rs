@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_orthogonal_matrix_is_that_of_the_definition_whatever_the_size_of_numbers() {
+    fn the_nearest_orthogonal_matrix_follows_its_definition_at_any_scale() {
         for k in [1, 2, 3, 17, 64, 150] {
             let a = normal(k, k as u64);
             let q = newton(&a).unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_lost_no_faster_than_the_condition_number_grows() {
+    fn the_error_is_at_most_proportional_to_the_condition_number() {
         let (k, q, r) = (12, newton(&normal(12, 1)).unwrap(), newton(&normal(12, 2)).unwrap());
         for condition in [1e1, 1e2, 1e4] {
             let stretched =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_near_a_singular_one_and_numbers_that_are_none_are_left_to_others() {
+    fn nearly_singular_and_non_finite_matrices_have_no_result() {
         let mut a = normal(6, 3);
         for j in 0..6 {
             a[(4, j)] = a[(0, j)] * (1.0 + 1e-9 * j as f64);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_stay_orthogonal_beyond_the_tolerance_and_zero_is_no_trouble() {
+    fn directions_are_orthogonal_beyond_the_tolerance_and_a_zero_matrix_has_eigenvalues_0() {
         let p = 20;
         let s = Stream::new(5, 0);
         let half = Matrix::from_fn(p, p, |i, j| s.normal((i * p + j) as u64));

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_is_as_likely_as_every_other() {
+    fn all_orders_are_equally_likely() {
         let s = Stream::new(11, 0);
         let (rounds, mut seen) = (24_000u64, std::collections::BTreeMap::new());
         for round in 0..rounds {

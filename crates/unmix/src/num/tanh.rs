@@ -364,8 +364,8 @@ mod tests {
                 see(5, units(f64::from(x.exp_of()), Wide(w.exp(), 0.0), narrow), w);
             }
         }
-        let promised = [1.5, 6.0, 1.2, 1.5, 4.5, 1.2, 2.5, 2.5];
-        assert!(worst.iter().zip(promised).all(|(w, p)| *w <= p), "{worst:?} {at:?}");
+        let stated = [1.5, 6.0, 1.2, 1.5, 4.5, 1.2, 2.5, 2.5];
+        assert!(worst.iter().zip(stated).all(|(w, p)| *w <= p), "{worst:?} {at:?}");
     }
 
     macro_rules! edges {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_and_edges_of_the_line() {
+    fn extreme_and_special_arguments() {
         edges!(f64, 22.0f64.max(45.0));
         edges!(f32, 21.0f32);
         // Subnormal values of the exponential are rounded once.
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_the_same_bits_wherever_it_stands() {
+    fn a_number_has_the_same_bits_in_any_position() {
         let numbers = of_all_magnitudes(1003, 1e-9, 1e2);
         let whole = [tanh::<f64>, log_cosh, exp].map(|f| {
             let mut all = numbers.clone();

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_the_whole_decomposition_finds_also_when_values_repeat() {
+    fn pairs_are_those_of_the_full_decomposition_also_for_repeated_values() {
         let p = 400;
         let power_law: Vec<f64> = (1..=p).map(|i| 1.0 / i as f64).collect();
         let repeated: Vec<f64> = (0..p)

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_whose_squares_vanish_beside_others_count_as_none() {
+    fn entries_with_negligible_squares_are_treated_as_zero() {
         for small in [1e-120, 1e-155, 1e-165, 1e-200, 1e-310] {
             let entry = |i: usize, j: usize| match (i, j) {
                 (0, 0) => 1.0,
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_vectors_are_those_of_the_matrix_whatever_its_spectrum_is() {
+    fn values_and_vectors_are_those_of_the_matrix_for_any_spectrum() {
         for n in [1, 2, 3, 7, 16, 61, 64, 96] {
             let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
             let spectra = [

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_that_is_not_a_number_violates_the_conditions() {
+    fn a_code_of_nan_violates_the_conditions() {
         let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
         let (mut r, mut mu) = (Held::<f64>::zeros(3, 2), Held::zeros(3, 2));
         r.set(1, 0, 1.0);

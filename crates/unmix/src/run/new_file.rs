@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_appears_when_it_is_whole_and_leaves_nothing_when_it_is_not() {
+    fn a_file_appears_when_it_is_complete_and_leaves_nothing_otherwise() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.bin");
         let count = || std::fs::read_dir(dir.path()).unwrap().count();
@@ -129,7 +129,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_stay_permissions_are_handed_on_and_read_only_files_are_not_replaced() {
+    fn links_are_followed_permissions_kept_and_read_only_files_not_replaced() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("there")).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_file_is_refused_in_one_sentence() {
+    fn paths_that_cannot_be_files_are_refused_in_one_sentence() {
         let dir = tempfile::tempdir().unwrap();
         let message = |p: &Path| NewFile::create(p).err().unwrap().to_string();
         assert!(message(dir.path()).contains("it is a folder, not a file"));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_left_empty_do_not_win() {
+    fn directions_without_variance_are_not_selected() {
         let noise = [1.05, 1.04, 1.03, 1.02, 1.01, 1.0, 0.99, 0.98, 0.97];
         let signal: Vec<f64> = [50.0, 20.0].into_iter().chain(noise).collect();
         // Eleven directions vary; four more columns were computed from others.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn of_few_samples_the_last_rise_does_not_win() {
+    fn few_samples_do_not_select_the_last_increase() {
         let draw = crate::num::random::Stream::new(7, 0);
         for (n, p, k) in [(50, 200, 3), (100, 400, 5), (30, 2000, 0), (40, 40, 2)] {
             let mut at = 0..;

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_and_zeros_and_units_leave_a_number_in_its_range() {
+    fn ties_zeros_and_units_give_a_number_in_its_range() {
         assert_eq!((minka(&[], 5.0, 3), minka(&[1.0], 5.0, 1), minka(&[0.0; 4], 9.0, 4)), (1, 1, 1));
         let values = [50.0, 20.0, 1.12, 1.06, 1.0, 0.94, 0.88];
         for unit in [1e-300, 1.0, 1e300] {

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_have_names_and_a_slip_is_pointed_out() {
+    fn rules_have_names_and_misspelt_ones_a_suggestion() {
         let parse = |names: &[&str]| Criterion::parse(names);
         assert_eq!(parse(&[]).unwrap(), Criterion::cheap());
         assert_eq!(parse(&["mle", "minka"]).unwrap(), [Criterion::Minka]);
@@ -260,8 +260,8 @@ mod tests {
             // Space for a name, a number and this text in 80 columns.
             assert!(rule.estimates().len() <= 56, "{}", rule.estimates());
         }
-        let slip = parse(&["paralel"]).unwrap_err().to_string();
-        assert!(slip.contains("no rule named 'paralel' (did you mean 'parallel'?)"), "{slip}");
+        let misspelt = parse(&["paralel"]).unwrap_err().to_string();
+        assert!(misspelt.contains("no rule named 'paralel' (did you mean 'parallel'?)"), "{misspelt}");
         assert!(parse(&["1.5"]).unwrap_err().to_string().contains("between 0 and 1"));
     }
 }

@@ -69,7 +69,7 @@ fn gradients_are_finite_differences_of_the_loss() {
 }
 
 #[test]
-fn probabilities_are_those_of_softmax_written_out() {
+fn probabilities_are_those_of_softmax() {
     // One row without corruption, one unit, two classes: everything by hand.
     let weights = ClassifierWeights::<f64> {
         encoder: vec![0.5, -1.0],
@@ -136,7 +136,7 @@ fn the_number_of_threads_changes_no_bit() {
 }
 
 #[test]
-fn rows_and_labels_that_do_not_belong_together_are_refused() {
+fn inconsistent_rows_and_labels_are_refused() {
     let (x, labels) = labelled(20, 1);
     let start = || ClassifierWeights::<f64>::at_random(4, P, CLASSES, 0);
     let none = Labelled { x: &[][..], labels: &[] };

@@ -164,7 +164,7 @@ fn long_chains_give_the_gradient_of_the_likelihood() {
 }
 
 #[test]
-fn one_step_from_rows_of_the_model_itself_has_no_drift() {
+fn the_gradient_vanishes_for_rows_of_the_model() {
     let (n, weights, draws) = (40_000, machine(), Stream::new(3, 1));
     let all = states(&weights);
     let mut x = Vec::new();

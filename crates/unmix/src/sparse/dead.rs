@@ -91,7 +91,7 @@ mod tests {
     use crate::sparse::constraint::AtomNorm;
 
     #[test]
-    fn the_worst_rows_are_kept_in_order_and_each_is_used_once() {
+    fn the_rows_of_largest_error_are_kept_in_order_and_each_is_used_once() {
         let mut worst = Worst::default();
         for (row, square) in [3.0, 9.0, 1.0, 9.0, 0.0, f64::NAN, 5.0].into_iter().enumerate() {
             worst.record(3, square, row as u64, || vec![row as f64 + 1.0, 0.0]);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn subsets_are_of_distinct_numbers_and_all_alike() {
+    fn subsets_are_of_distinct_numbers_with_equal_probabilities() {
         let mut seen = [0u32; 7];
         for s in 0..7000 {
             let picked = chosen(7, 3, Stream::new(s, 1));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_0_or_parallel_make_one_atom_at_most() {
+    fn rows_that_are_0_or_parallel_give_at_most_one_atom() {
         let rows = [1.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 3.0, 4.0, 3.0];
         for how in [Init::Data, Init::KMeansPlusPlus] {
             let atoms = begin(how, 3, &rows, 2, None);

@@ -1,4 +1,4 @@
-//! Codes against first-order conditions, naive twins, and each other.
+//! Codes against first-order conditions, naive implementations, and each other.
 
 use super::*;
 use crate::num::random::Stream;
@@ -100,7 +100,7 @@ fn the_gap_bounds_how_far_the_objective_is_from_its_least() {
 }
 
 #[test]
-fn passes_go_on_from_the_start_and_never_raise_the_objective() {
+fn passes_continue_from_the_initial_codes_and_never_raise_the_objective() {
     let (a, rows) = made(60, 20, 5, 3);
     for atoms in [Atoms::<f64>::new(&a), Atoms::without_pairs(&a)] {
         let one = Lasso { stop: StoppingRule::Passes(1), ..Lasso::of(0.1) };
@@ -153,7 +153,7 @@ fn a_row_has_the_same_bits_in_any_block_and_on_any_threads() {
 }
 
 #[test]
-fn starts_do_not_change_what_is_found() {
+fn initial_codes_do_not_change_the_solution() {
     let (a, rows) = made(80, 20, 6, 5);
     let atoms = Atoms::<f64>::new(&a);
     let (cold, _) = coded(&tight(0.05), &atoms, &rows);
@@ -183,7 +183,7 @@ fn above_the_largest_correlation_codes_are_zero_and_the_gap_is_zero() {
 }
 
 #[test]
-fn zero_atoms_zero_rows_and_twins_are_harmless() {
+fn zero_atoms_zero_rows_and_duplicate_atoms() {
     let (a, mut rows) = made(30, 10, 3, 7);
     let twice = Matrix::from_fn(61, 10, |j, c| if j < 60 { a[(j % 30, c)] } else { 0.0 });
     rows[..10].fill(0.0);

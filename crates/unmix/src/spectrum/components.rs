@@ -210,31 +210,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_components_have_a_range_and_messages_say_it() {
+    fn numbers_of_components_have_a_range_that_messages_state() {
         let bounds = Bounds { n: 9, p: 5, origin: "x.npy", least: 1, overcomplete: false };
-        let said = |of: Bounds<'_>, asked: Components| of.check(&asked).unwrap_err().to_string();
+        let refused = |of: Bounds<'_>, asked: Components| of.check(&asked).unwrap_err().to_string();
         assert_eq!((bounds.count(None).unwrap(), bounds.count(Some(5)).unwrap()), (5, 5));
         assert_eq!(
-            said(bounds, Components::Count(6)),
+            refused(bounds, Components::Count(6)),
             "n_components=6 is not possible: x.npy has 9 rows and 5 columns, so there are at most min(9, 5) = 5 components; choose a \
              number from 1 to 5, or leave it out for all"
         );
         assert!(
-            said(bounds, Components::Count(0))
+            refused(bounds, Components::Count(0))
                 .contains("must be at least 1, got 0; choose a number from 1 to 5")
         );
-        assert!(said(bounds, Components::Share(-1.0)).contains("n_components must be at least 1, got -1"));
-        assert!(said(bounds, Components::Share(1e30)).contains("at most min(9, 5) = 5"));
+        assert!(refused(bounds, Components::Share(-1.0)).contains("n_components must be at least 1, got -1"));
+        assert!(refused(bounds, Components::Share(1e30)).contains("at most min(9, 5) = 5"));
         for share in [1.0, 0.0, -0.5, 2.5, f64::NAN] {
             assert!(
-                said(bounds, Components::Share(share))
+                refused(bounds, Components::Share(share))
                     .contains("a share of the variance must be between 0 and 1")
             );
         }
         let over = Bounds { overcomplete: true, ..bounds };
         assert_eq!(over.count(Some(60)).unwrap(), 60);
         assert!(
-            said(over, Components::Count(0))
+            refused(over, Components::Count(0))
                 .ends_with("got 0; choose at least 1, or leave it out for min(9, 5) = 5")
         );
         assert!(Bounds { least: 0, ..bounds }.count(Some(0)).is_ok());

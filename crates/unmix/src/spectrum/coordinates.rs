@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_is_a_product_with_the_basis_and_its_way_back() {
+    fn folding_is_a_product_with_the_basis_and_unfolding_its_inverse() {
         let draws = Stream::new(5, 1);
         let apart = |a: &Matrix<f64>, b: &Matrix<f64>| {
             assert_eq!((a.rows(), a.cols()), (b.rows(), b.cols()));

@@ -217,14 +217,14 @@ mod tests {
         let found = |a, b| space(&[(a, b)], 0, &others).unwrap()[0];
         assert!(found(rows(0), rows(1)) < 1e-7);
         assert!((found(rows(0), rows(0)) - 1.0).abs() < 1e-12);
-        // The same space, whatever its basis is; one direction of it turned by half a radian.
+        // The same space, whatever its basis is; one direction of it rotated by half a radian.
         let mixed = Matrix::from_fn(7, 8, |i, c| {
             if c == 7 { 0.0 } else { f64::from(u8::from(c == i)) + 0.3 * (i + 2 * c) as f64 / 7.0 }
         });
         assert!((found(rows(0), mixed) - 1.0).abs() < 1e-7);
-        let mut turned = rows(0);
-        (turned.row_mut(3)[3], turned.row_mut(3)[7]) = (0.5f64.cos(), 0.5f64.sin());
-        assert!((found(rows(0), turned) - 0.5f64.cos()).abs() < 1e-12);
+        let mut rotated = rows(0);
+        (rotated.row_mut(3)[3], rotated.row_mut(3)[7]) = (0.5f64.cos(), 0.5f64.sin());
+        assert!((found(rows(0), rotated) - 0.5f64.cos()).abs() < 1e-12);
         let mut short = rows(0);
         short.row_mut(6).fill(0.0);
         assert_eq!(found(rows(0), short), 0.0, "one that a half has not");

@@ -71,9 +71,9 @@ mod tests {
     use crate::datasets::Distribution;
     use crate::num::random::Stream;
 
-    fn codes(law: Distribution, n: usize, k: usize, seed: u64) -> Vec<f64> {
+    fn codes(distribution: Distribution, n: usize, k: usize, seed: u64) -> Vec<f64> {
         let stream = Stream::new(seed, 7);
-        (0..n * k).map(|i| 3.0 + 2.0 * law.draw(&stream, i as u64)).collect()
+        (0..n * k).map(|i| 3.0 + 2.0 * distribution.draw(&stream, i as u64)).collect()
     }
 
     #[test]
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn other_distributions_are_detected_with_enough_rows() {
-        for law in
+        for distribution in
             [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Bimodal]
         {
-            let p = p_values(&codes(law, 1000, 50, 2), 50, false);
-            assert!(p.iter().all(|p| *p < 1e-3), "{law:?}: {p:?}");
+            let p = p_values(&codes(distribution, 1000, 50, 2), 50, false);
+            assert!(p.iter().all(|p| *p < 1e-3), "{distribution:?}: {p:?}");
         }
         assert_eq!(p_values(&[5.0; 40], 1, false), [1.0]);
         // exp(-chi2 / 2) is 0 in double precision here.

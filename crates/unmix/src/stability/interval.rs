@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_the_mean_and_stays_between_0_and_1() {
+    fn the_interval_contains_the_mean_and_is_within_0_and_1() {
         for agreements in
             [vec![1.0; 5], vec![0.0; 5], vec![0.0, 1.0], vec![0.999_999, 1.0, 1.0], vec![0.3, 0.2, 0.9]]
         {

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chain_finds_what_the_closest_pairs_are() {
+    fn the_nearest_neighbour_chain_gives_the_clusters_of_closest_pairs() {
         for seed in 0..40 {
             let n = 2 + (seed as usize * 7) % 39;
             let distance = random(n, seed);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_dissimilarities_come_to_an_end_with_as_many_clusters_as_asked() {
+    fn equal_dissimilarities_give_the_requested_number_of_clusters() {
         for n in [1, 2, 5, 64] {
             let equal = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i != j)));
             let none = Matrix::zeros(n, n);

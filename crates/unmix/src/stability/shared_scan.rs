@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_passes_as_the_longest_of_them_serve_all() {
+    fn all_readers_are_served_by_the_passes_of_the_longest() {
         let (n, p) = (40_000u64, 16);
         let data: Vec<f64> = (0..n as usize * p).map(|i| (i % 1013) as f64).collect();
         let passes = [3, 5, 2, 7, 1, 4];
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_fails_ends_all_with_its_error() {
+    fn a_failed_read_ends_all_readers_with_its_error() {
         let data = vec![1.0; 100_000 * 4];
         let source = counted(&data, 4, 70_000);
         let scan = SharedScan::new(&source, 4, 3, 2);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn fits_beside_each_other_have_the_bits_of_each_alone() {
+    fn concurrent_fits_have_the_bits_of_single_fits() {
         let distributions =
             [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Arcsine]
                 .repeat(4);

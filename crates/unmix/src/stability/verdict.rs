@@ -202,8 +202,9 @@ mod tests {
     fn covariances_of_squares_are_those_of_the_distributions() {
         use crate::datasets::Distribution;
         let stream = crate::num::random::Stream::new(3, 1);
-        let laws = [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform];
-        let codes: Vec<f64> = (0..3 << 14).map(|i| 5.0 + 3.0 * laws[i % 3].draw(&stream, i as u64)).collect();
+        let distributions = [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform];
+        let codes: Vec<f64> =
+            (0..3 << 14).map(|i| 5.0 + 3.0 * distributions[i % 3].draw(&stream, i as u64)).collect();
         let found = squares(&codes, 3);
         // Kurtoses 3, 6 and 1.8, less 1.
         for (j, (truth, slack)) in [(2.0, 0.2), (5.0, 1.0), (0.8, 0.05)].into_iter().enumerate() {

@@ -90,7 +90,7 @@ mod tests {
     use crate::stats::{from_bytes, to_bytes};
 
     #[test]
-    fn rows_follow_each_other_and_no_damage_is_taken_for_entries() {
+    fn rows_are_concatenated_and_corrupt_bytes_are_refused() {
         let of = |data: &[f64]| {
             let mut part = Entries::zero(3);
             part.add(Block { first_row: 0, data, n_features: 3, weights: None }, &mut Workspace::default());
@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(left, want);
         let bytes = to_bytes(&want);
         assert_eq!(from_bytes::<Entries<f64>>(&bytes).unwrap(), want);
-        for damaged in [&bytes[..bytes.len() - 8], &bytes[..8], &[]] {
-            assert!(from_bytes::<Entries<f64>>(damaged).is_err());
+        for corrupt in [&bytes[..bytes.len() - 8], &bytes[..8], &[]] {
+            assert!(from_bytes::<Entries<f64>>(corrupt).is_err());
         }
         for at in [1, 2, 5] {
             let mut other = bytes.clone();

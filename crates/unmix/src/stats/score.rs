@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_of_densities_that_the_functions_can_make() {
+    fn scores_are_those_of_densities_in_the_span_of_the_functions() {
         // -p'/p of a normal density is y, and that of 1 / (2 cosh²(y)) is 2 tanh(y); u = (1 + tanh y) / 2 is uniform and is used to
         // draw from it.
         type Distribution = (fn(&Stream, u64) -> f64, fn(f64) -> f64);

@@ -74,7 +74,7 @@ mod tests {
     use crate::stats::{from_bytes, to_bytes};
 
     #[test]
-    fn rows_without_weights_count_once_beside_those_with_weights() {
+    fn rows_without_weights_count_once_among_weighted_rows() {
         let mut all = RowWeights::new(2, None);
         all.merge(RowWeights::new(3, None));
         assert_eq!(all, RowWeights::new(5, None));

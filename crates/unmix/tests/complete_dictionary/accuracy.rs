@@ -1,4 +1,4 @@
-//! The published designs (structures.md, 17.6): success, the law of the error, and what polish and refinement make of it.
+//! The published designs (structures.md, 17.6): recovery, the expected error, and how polishing and refinement reduce it.
 
 use super::*;
 use unmix::method::complete_dictionary::Algorithm;
@@ -9,7 +9,7 @@ fn err4(found: &Matrix<f64>, truth: &Matrix<f64>) -> f64 {
     1.0 - w.as_slice().iter().map(|x| x.powi(4)).sum::<f64>() / found.rows() as f64
 }
 
-/// Its expectation after the search alone.
+/// The expected value of [`err4`] after the search alone.
 fn predicted(p: usize, n: usize, share: f64) -> f64 {
     2.0 * (p - 1) as f64 / (3.0 * n as f64 * (1.0 - share).powi(2))
 }
@@ -17,7 +17,7 @@ fn predicted(p: usize, n: usize, share: f64) -> f64 {
 const SEEDS: u64 = 5;
 
 #[test]
-fn every_atom_is_found_where_there_are_rows_enough_and_errors_follow_their_law() {
+fn every_atom_is_found_in_enough_rows_with_errors_as_predicted() {
     for (p, share, n) in [
         (25, 0.1, 2000),
         (25, 0.3, 2000),
@@ -44,9 +44,9 @@ fn every_atom_is_found_where_there_are_rows_enough_and_errors_follow_their_law()
     }
 }
 
-/// Where the law predicts an error of 0.032, every filter is nearest to an atom of its own, if not within 0.95.
+/// Where the predicted error is 0.032, every filter is nearest to an atom of its own, if not within a cosine of 0.95.
 #[test]
-fn at_the_border_every_filter_is_near_its_own_atom() {
+fn near_the_limit_every_filter_is_near_its_own_atom() {
     for (p, share, n) in [(25, 0.5, 2000), (50, 0.3, 2000)] {
         for seed in 0..SEEDS {
             let made = orthogonal(p, n, share, 0.0, seed);
@@ -59,7 +59,7 @@ fn at_the_border_every_filter_is_near_its_own_atom() {
 }
 
 #[test]
-fn third_powers_and_the_polish_have_smaller_errors() {
+fn third_powers_and_polishing_reduce_the_error() {
     let (p, n) = (30, 8000);
     for share in [0.1, 0.3, 0.5] {
         let of = |spec: &CompleteDictionary| {
@@ -90,7 +90,7 @@ fn refinement_is_exact_without_noise() {
 
 /// The rule keeps refined atoms where there is little noise, and polished ones where there is more.
 #[test]
-fn refinement_is_kept_by_the_noise() {
+fn refined_atoms_are_kept_at_low_noise_and_polished_ones_at_high_noise() {
     for share in [0.2, 0.5] {
         let of = |noise: f64| {
             let ends = (0..SEEDS).map(|seed| {

@@ -1,4 +1,4 @@
-//! Input that is refused, and doubts that are reported.
+//! Input that is refused, and warnings.
 
 use super::*;
 use crate::made::try_fit;
@@ -16,7 +16,7 @@ fn warned(model: &Model, what: &str) -> bool {
 }
 
 #[test]
-fn numbers_of_atoms_have_a_range() {
+fn settings_outside_their_ranges_are_refused() {
     let made = oblique((50, 4, 4), 0.5, 1);
     for k in [0, 5] {
         let said = refused(&CompleteDictionary { n_components: Some(k), ..Default::default() }, &made.x);
@@ -38,14 +38,14 @@ fn numbers_of_atoms_have_a_range() {
 }
 
 #[test]
-fn rows_that_hold_nothing_to_find_are_refused() {
+fn rows_that_are_constant_or_not_finite_or_too_few_are_refused() {
     let zeros = Matrix::zeros(20, 3);
-    let mut infinite = oblique((20, 3, 3), 0.5, 1).x;
-    infinite[(7, 1)] = f64::NAN;
+    let mut spoiled = oblique((20, 3, 3), 0.5, 1).x;
+    spoiled[(7, 1)] = f64::NAN;
     for precondition in [true, false] {
         let spec = CompleteDictionary { precondition, ..Default::default() };
         assert!(refused(&spec, &zeros).contains("3 columns are constant"), "{}", refused(&spec, &zeros));
-        let said = refused(&spec, &infinite);
+        let said = refused(&spec, &spoiled);
         assert!(said.contains("row 7") && said.contains("column 1"), "{said}");
         assert!(refused(&spec, &Matrix::from_vec(1, 3, vec![1.0, 2.0, 3.0])).contains("row"));
     }
@@ -64,7 +64,7 @@ fn without_preconditioning_rows_have_to_be_white_and_of_full_rank() {
 
 /// Fewer rows than columns are rows of fewer directions.
 #[test]
-fn wide_rows_keep_as_many_atoms_as_rows_and_say_so() {
+fn wide_rows_have_as_many_atoms_as_rows_with_a_warning() {
     let made = oblique((20, 40, 40), 0.3, 3);
     let model = fit(&CompleteDictionary::default(), &made.x);
     assert_eq!(atoms(&model).rows(), 20);
@@ -75,7 +75,7 @@ fn wide_rows_keep_as_many_atoms_as_rows_and_say_so() {
     assert!(warned(&model, "20 rows are few for 20 atoms"));
 }
 
-/// Sources that are no more peaked than a Gaussian determine no dictionary; those that are do, and nothing is said of them.
+/// Codes that are not super-Gaussian determine no dictionary, which gives a warning; super-Gaussian ones give none.
 #[test]
 fn codes_that_are_not_sparse_are_reported() {
     let of = |kind: Distribution, seed: u64| {

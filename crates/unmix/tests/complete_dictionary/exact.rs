@@ -1,4 +1,4 @@
-//! Exact statements: inverses, first-order conditions, a naive twin, atoms of rows without noise.
+//! Exact statements: inverses, first-order conditions, a plain implementation, atoms of rows without noise.
 
 use super::*;
 use crate::made::{cast, on_threads};
@@ -72,9 +72,9 @@ fn the_search_ends_where_its_gradient_is_zero() {
     }
 }
 
-/// The same start, steps written out, and every step kept.
+/// The same start, with the steps written out in loops and none refused.
 #[test]
-fn a_naive_twin_ends_at_the_same_atoms() {
+fn a_plain_implementation_converges_to_the_same_atoms() {
     let (p, n) = (6, 3000);
     let made = orthogonal(p, n, 0.3, 0.0, 4);
     let model = fit(&CompleteDictionary { tol: Some(1e-12), ..plain() }, &made.x);
@@ -138,7 +138,7 @@ fn atoms_of_rows_without_noise_are_found_to_rounding() {
     }
     let few = fit(&CompleteDictionary { n_components: Some(4), ..Default::default() }, &made.x);
     assert_eq!(few.report().fit, Some(serde_json::json!({"refined": 4, "polished": 0})));
-    // Filters are exact; atoms that lead back by four of them are those of least squares in white coordinates.
+    // Filters are exact; the decoder of four of them is that of least squares in whitened coordinates.
     let rows = Rows::from_slice(made.x.as_slice(), 12).unwrap();
     let codes = few.encode_to_vec(&rows, &Run::default()).unwrap();
     let zeros = codes.iter().filter(|z| z.abs() < 1e-10).count() as f64 / codes.len() as f64;

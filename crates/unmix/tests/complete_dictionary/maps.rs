@@ -21,8 +21,8 @@ impl PowerMap for Population {
     }
 }
 
-/// A rotation near the identity, and how far the steps from it remain from there.
-fn ways(mut map: Population, size: f64, shift: Shift, steps: u64) -> Vec<f64> {
+/// Distances from the identity of a rotation near it, and of each step from there.
+fn distances(mut map: Population, size: f64, shift: Shift, steps: u64) -> Vec<f64> {
     let p = 30;
     let draws = Stream::new(2, 0);
     let skew = |i: usize, j: usize| match i.cmp(&j) {
@@ -52,9 +52,9 @@ fn ways(mut map: Population, size: f64, shift: Shift, steps: u64) -> Vec<f64> {
 #[test]
 fn plain_steps_contract_by_the_share_of_codes_that_are_not_zero() {
     for share in [0.1, 0.3, 0.5, 0.7] {
-        let way = ways(Population { share: Some(share) }, 1e-3, Shift::Constant(0.0), 4);
-        for pair in way.windows(2) {
-            assert!((pair[1] / pair[0] - share).abs() < 1e-3, "{share}: {way:?}");
+        let found = distances(Population { share: Some(share) }, 1e-3, Shift::Constant(0.0), 4);
+        for pair in found.windows(2) {
+            assert!((pair[1] / pair[0] - share).abs() < 1e-3, "{share}: {found:?}");
         }
     }
 }
@@ -62,9 +62,9 @@ fn plain_steps_contract_by_the_share_of_codes_that_are_not_zero() {
 #[test]
 fn steps_by_slopes_and_steps_without_rows_are_of_third_order() {
     for (share, shift) in [(None, Shift::Constant(0.0)), (Some(0.3), Shift::Slope)] {
-        let way = ways(Population { share }, 0.01, shift, 2);
-        // Of each entry the third power: of the norm, far below its square.
-        assert!(way[1] < 0.05 * way[0].powi(2) && way[2] < 1e-9, "{way:?}");
+        let found = distances(Population { share }, 0.01, shift, 2);
+        // Each entry off the diagonal becomes its third power, so the norm falls far below its square.
+        assert!(found[1] < 0.05 * found[0].powi(2) && found[2] < 1e-9, "{found:?}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn oblique((n, p, k): (usize, usize, usize), share: f64, seed: u64) -
     bernoulli_gaussian((n, p, k), share, 0.0, false, seed).unwrap()
 }
 
-/// The search alone, in the columns as they are: what the published numbers are of.
+/// The search alone, without preconditioning, as in the published experiments.
 pub(crate) fn plain() -> CompleteDictionary {
     CompleteDictionary {
         precondition: false,
@@ -41,7 +41,7 @@ pub(crate) fn atoms(model: &Model) -> Matrix<f64> {
     model.tensor("components").unwrap().to_matrix()
 }
 
-/// Of each row of `found`, the atom that it is nearest to, its cosine with it without sign, and its distance from it.
+/// For each row of `found`: the nearest atom, the absolute cosine with it, and the distance from it up to sign.
 pub(crate) fn nearest(found: &Matrix<f64>, truth: &Matrix<f64>) -> Vec<(usize, f64, f64)> {
     let cosines = factor::multiply_transposed(found, truth);
     let of = |i: usize| {

@@ -9,7 +9,7 @@ use unmix::num::factor;
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
 #[test]
-fn it_is_the_model_of_ppca() {
+fn ppca_em_is_the_model_of_ppca() {
     let design = Design::new((120, 12, 3), 0.7, 0.4, 5);
     let model =
         design.fit(json!({"algorithm": "ppca-em", "n_components": 3, "tol": 1e-10, "max_iter": 1000}));
@@ -19,7 +19,7 @@ fn it_is_the_model_of_ppca() {
     assert!(apart(&numbers(&model, "mean"), &numbers(&ppca, "mean")) < 1e-9);
     let noise = |of: &Model| numbers(of, "noise_variance")[0];
     assert!((noise(&model) / noise(&ppca) - 1.0).abs() < 1e-9);
-    // W W' is that of PPCA, factors having the length of their loadings.
+    // W W' is that of PPCA, where each factor has the length of its loadings.
     let w = model.tensor("components").unwrap().to_matrix();
     let (axes, latent) = (ppca.tensor("components").unwrap().to_matrix(), numbers(&ppca, "latent_scale"));
     let of = unmix::Matrix::from_fn(3, 12, |a, j| latent[a] * axes[(a, j)]);
@@ -29,14 +29,14 @@ fn it_is_the_model_of_ppca() {
     assert!(apart(&encode(&model, &design.x), &encode(&ppca, &design.x)) < 1e-8);
     assert!(apart(&numbers(&model, "row_codes"), &encode(&model, &design.x)) < 1e-12);
     assert!(numbers(&model, "row_offsets").iter().all(|b| *b == 0.0));
-    // Without a number, the criterion's.
+    // Without `n_components`, the criterion selects it.
     let auto = design.fit(json!({"algorithm": "ppca-em", "tol": 1e-6, "max_iter": 500}));
     assert_eq!(auto.n_components(), 3);
     assert!(completed(&auto).iter().all(|x| x.is_finite()));
 }
 
 #[test]
-fn what_a_likelihood_has_no_use_for_is_refused() {
+fn settings_without_effect_on_a_likelihood_are_refused() {
     let design = Design::new((60, 12, 2), 0.7, 0.4, 5);
     let refused =
         |given: Value| try_fit("matrix-completion", &settings(given), &design.x, 12).unwrap_err().to_string();
@@ -46,7 +46,7 @@ fn what_a_likelihood_has_no_use_for_is_refused() {
     assert!(e.contains("offsets") && e.contains("mean of every column"), "{e}");
 }
 
-/// Standard errors and fills of the cells that are missing, and what was said.
+/// Imputed rows, their standard errors, and the notes.
 fn errors(model: &Model, rows: Rows<'_, f64>, bootstrap: usize) -> (Vec<f64>, Vec<f64>, Vec<String>) {
     let (wanted, run) = (ImputeOptions { std: true, bootstrap, ..ImputeOptions::default() }, Run::default());
     let rows = AnyRows::F64(rows);
@@ -60,8 +60,8 @@ fn errors(model: &Model, rows: Rows<'_, f64>, bootstrap: usize) -> (Vec<f64>, Ve
 }
 
 #[test]
-fn errors_of_rows_of_the_fit_count_what_the_parameters_are_uncertain_by() {
-    // A ridge is not the prior that the factors have.
+fn errors_of_rows_of_the_fit_include_the_uncertainty_of_the_parameters() {
+    // The ridge is not the prior of these factors, so its coverage is less exact.
     for (given, least, most) in [
         (json!({"algorithm": "ppca-em", "n_components": 2, "tol": 1e-6}), 0.92, 0.97),
         (json!({"n_components": 2, "alpha": 0.05}), 0.88, 0.98),
@@ -89,7 +89,7 @@ fn errors_of_rows_of_the_fit_count_what_the_parameters_are_uncertain_by() {
 }
 
 #[test]
-fn lists_of_cells_are_resampled_as_rows_with_gaps_and_other_rows_are_named() {
+fn lists_of_cells_are_resampled_as_rows_with_gaps_and_rows_outside_the_fit_are_reported() {
     let design = Design::new((40, 10, 2), 0.7, 0.5, 9);
     let given = json!({"n_components": 2, "alpha": 0.05});
     let model = design.fit(given.clone());

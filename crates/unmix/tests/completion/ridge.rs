@@ -50,7 +50,7 @@ fn no_change_of_factors_or_offsets_costs_less_and_the_cost_never_rises() {
     let unit = (seen.iter().map(|x| (x - m).powi(2)).sum::<f64>() / n).sqrt();
     let (codes, components) =
         (model.tensor("row_codes").unwrap().to_matrix(), model.tensor("components").unwrap().to_matrix());
-    // The penalty says how a factor is shared between the sides: `per_cell noise` is alpha times the square of the rows' scale.
+    // The penalty determines how a factor is scaled on either side: `per_cell noise` is alpha times the square of the rows' scale.
     let (prior, noise) = (numbers(&model, "row_prior"), numbers(&model, "noise_variance")[0] / unit / unit);
     let scale: Vec<f64> = (0..2).map(|a| (prior[2 * a + 1] * noise / 0.1).sqrt()).collect();
     let best = Parts {
@@ -71,12 +71,12 @@ fn no_change_of_factors_or_offsets_costs_less_and_the_cost_never_rises() {
         other.b.iter_mut().chain(&mut other.c).enumerate().for_each(|(i, x)| *x += normal(400 + i));
         assert!(of.of(&other) > top - 1e-8, "trial {trial}");
     }
-    // A row of the fit has its factors again.
+    // A row of the fit is encoded to its factors.
     assert!(apart(&encode(&model, &design.x), codes.as_slice()) < 1e-10);
 }
 
 #[test]
-fn without_a_penalty_a_matrix_without_noise_comes_back() {
+fn without_a_penalty_a_matrix_without_noise_is_recovered() {
     let design = Design::new((60, 50, 2), 0.5, 0.0, 3);
     let model =
         design.fit(json!({"n_components": 2, "alpha": 0, "offsets": false, "max_iter": 500, "tol": 1e-9}));
@@ -84,9 +84,9 @@ fn without_a_penalty_a_matrix_without_noise_comes_back() {
     assert_eq!(model.n_components(), 2);
 }
 
-/// Of ten matrices without noise, at least so many come back from the singular vectors of their cells.
+/// Of ten matrices without noise, at least so many are recovered from a start at the singular vectors of their cells.
 #[test]
-fn least_squares_recover_as_often_as_the_table_says() {
+fn least_squares_recover_as_often_as_in_the_table() {
     for (r, c, least) in [(2, 3.0, 10), (2, 5.0, 10), (4, 2.0, 8), (4, 3.0, 10), (4, 5.0, 10)] {
         let given = json!({"n_components": r, "alpha": 0, "offsets": false, "tol": 1e-8, "max_iter": 500});
         let error = |seed: u64| {
@@ -142,7 +142,7 @@ fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     assert!(said.contains("column 11 has fewer observed cells"), "{said}");
 }
 
-/// First column and last row of a matrix of rank one: as many cells as degrees of freedom. Along a tree of the cells it comes back exactly.
+/// First column and last row of a matrix of rank one: as many cells as degrees of freedom, which form a tree, so the matrix is exact.
 #[test]
 fn a_column_and_a_row_determine_a_matrix_of_rank_one() {
     for (n, p) in [(6, 9), (30, 40)] {
@@ -152,14 +152,14 @@ fn a_column_and_a_row_determine_a_matrix_of_rank_one() {
         let model = corner.fit(json!({"n_components": 1, "alpha": 0, "offsets": false}));
         assert!(corner.error(&model) < 1e-12, "{:e}: {:?}", corner.error(&model), completed(&model));
         assert!(model.report().n_iter <= 3, "{}", model.report().n_iter);
-        // A cell of 0 that is all that links two parts leaves the start to the singular vectors, and the fit ends.
+        // Where the only cell that links two parts is 0, the start is that of the singular vectors; the fit must not fail.
         corner.x[(n - 1) * p] = 0.0;
         corner.fit(json!({"n_components": 1, "alpha": 0, "offsets": false}));
     }
 }
 
 #[test]
-fn parts_that_nothing_links_are_listed() {
+fn disconnected_blocks_of_cells_are_listed() {
     let mut x = vec![f64::NAN; 40];
     // Rows 0 to 4 with columns 0 and 1, rows 5 to 9 with columns 2 and 3.
     for i in 0..10 {

@@ -1,4 +1,4 @@
-//! Rows of the fit and others: codes, fills, errors of cells; sparse rows, whose stored entries are the cells.
+//! Rows of the fit and new rows: codes, imputed cells and their errors; sparse rows, whose stored entries are the cells.
 
 use super::{Design, completed};
 use crate::made::{apart, bits, digest, encode, numbers, on_threads, settings, try_fit};
@@ -59,7 +59,7 @@ fn lists_of_cells_and_rows_with_gaps_are_the_same_data() {
 }
 
 #[test]
-fn cells_of_the_fit_are_filled_as_they_are_predicted_and_others_keep_their_bits() {
+fn missing_cells_are_imputed_by_their_predictions_and_observed_cells_keep_their_bits() {
     let design = Design::new((50, 30, 2), 0.4, 0.3, 17).with_offsets(4.0, 1.0, 1.0, 2);
     let (n, p) = (design.n, design.p);
     let model = design.fit(json!({"n_components": 2}));
@@ -86,7 +86,7 @@ fn cells_of_the_fit_are_filled_as_they_are_predicted_and_others_keep_their_bits(
 }
 
 #[test]
-fn intervals_cover_as_often_as_they_say() {
+fn intervals_have_their_nominal_coverage() {
     // Enough cells for a standard error of 0.004 in a design.
     let (mut inside, mut all) = ([0.0; 2], 0.0);
     for seed in 0..3 {
@@ -156,7 +156,7 @@ fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() 
     let mean = seen.iter().sum::<f64>() / seen.len() as f64;
     let own = numbers(&model, "row_offsets")[0];
     assert!((values[0] - mean - own).abs() < 1e-12);
-    // The row counts for nothing.
+    // The row without a cell has no influence on the components.
     let others: Vec<f64> = design
         .x
         .chunks_exact(30)
@@ -170,7 +170,7 @@ fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() 
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_sentence() {
+fn invalid_cells_rows_and_settings_are_refused() {
     let design = Design::new((30, 20, 2), 0.5, 0.2, 1);
     let model = design.fit(json!({"n_components": 2}));
     let e = predict_cells(&model, &[(0, 0), (3, 20)], false).unwrap_err().to_string();
@@ -197,7 +197,7 @@ fn what_cannot_be_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn fewer_cells_than_degrees_of_freedom_are_warned_of() {
+fn fewer_cells_than_degrees_of_freedom_give_a_warning() {
     let design = Design::new((30, 20, 2), 0.5, 0.2, 1);
     let cells = design.x.iter().filter(|x| !x.is_nan()).count();
     for (k, alpha) in [(2, json!("auto")), (2, json!(0.1)), (9, json!(0.1))] {
@@ -213,7 +213,7 @@ fn fewer_cells_than_degrees_of_freedom_are_warned_of() {
 }
 
 #[test]
-fn single_precision_stays_single() {
+fn single_precision_is_kept() {
     let design = Design::new((60, 40, 2), 0.5, 0.1, 23);
     let single: Vec<f32> = design.x.iter().map(|x| *x as f32).collect();
     let narrow = try_fit("matrix-completion", &settings(json!({"n_components": 2})), &single, 40).unwrap();

@@ -1,4 +1,4 @@
-//! Soft-impute: the conditions of the convex problem, the path, and what it finds.
+//! Soft-impute: the first-order conditions of the convex problem, the path of penalties, and recovery.
 
 use super::{Design, completed};
 use crate::made::{apart, encode, numbers};
@@ -6,8 +6,8 @@ use serde_json::json;
 use unmix::num::{Matrix, factor};
 use unmix::{Model, Outcome};
 
-/// What the factors leave of the cells; 0 where there is none.
-fn rest(design: &Design, model: &Model) -> Matrix<f64> {
+/// Residuals of the observed cells; 0 for missing ones.
+fn residuals(design: &Design, model: &Model) -> Matrix<f64> {
     let fitted = completed(model);
     Matrix::from_fn(design.n, design.p, |i, j| {
         let at = i * design.p + j;
@@ -28,8 +28,8 @@ fn the_solution_satisfies_the_conditions_of_the_convex_problem() {
         let given = json!({"algorithm": "soft-impute", "alpha": alpha, "offsets": false, "tol": 1e-13, "max_iter": 5000});
         let model = design.fit(given);
         assert_eq!(model.report().outcome, Outcome::Converged, "{alpha}");
-        let left = rest(&design, &model);
-        // The residual's norm is alpha, and no more.
+        let left = residuals(&design, &model);
+        // The spectral norm of the residuals is alpha.
         let (values, _) = singular(&left);
         assert!((values[0] / alpha - 1.0).abs() < 1e-4, "alpha {alpha}: {}", values[0]);
         // On the directions of the solution it is alpha times the identity: R V = alpha U.
@@ -63,7 +63,7 @@ fn the_solution_satisfies_the_conditions_of_the_convex_problem() {
 }
 
 #[test]
-fn it_is_the_fixed_point_of_filling_and_thresholding() {
+fn soft_impute_is_the_fixed_point_of_filling_and_thresholding() {
     let design = Design::new((30, 20, 2), 0.6, 0.2, 4);
     let alpha = 3.0;
     // Z <- D(seen cells, Z elsewhere).
@@ -89,15 +89,15 @@ fn it_is_the_fixed_point_of_filling_and_thresholding() {
 }
 
 #[test]
-fn held_out_cells_choose_the_penalty_and_variational_steps_take_it_off() {
-    // With noise: as good as the alternation that knows the number of factors.
+fn held_out_cells_select_the_penalty_and_variational_steps_remove_its_bias() {
+    // With noise: as accurate as 'als' with the true number of factors.
     let design = Design::new((120, 90, 4), 0.4, 0.3, 3).with_offsets(5.0, 2.0, 3.0, 1);
     let model = design.fit(json!({"algorithm": "soft-impute"}));
     assert_eq!(model.n_components(), 4);
     assert!(design.error(&model) < 0.03, "{}", design.error(&model));
     let path = model.tensor("path").unwrap().to_matrix();
     assert!((5..=20).contains(&path.rows()) && path.cols() == 3);
-    // From no factors at all, the penalty falls and factors come.
+    // The path begins without factors, and the penalty decreases geometrically.
     assert_eq!(path[(0, 1)], 0.0);
     for t in 1..path.rows() {
         assert!((path[(t, 0)] / path[(t - 1, 0)] - 1000f64.powf(-1.0 / 19.0)).abs() < 1e-9, "value {t}");
@@ -116,11 +116,11 @@ fn held_out_cells_choose_the_penalty_and_variational_steps_take_it_off() {
 }
 
 #[test]
-fn at_the_first_value_of_the_path_and_above_every_factor_is_gone() {
+fn penalties_above_the_first_value_of_the_path_leave_no_factor() {
     let design = Design::new((40, 30, 2), 0.5, 0.2, 6).with_offsets(1.0, 1.0, 1.0, 2);
     let path = design.fit(json!({"algorithm": "soft-impute"})).tensor("path").unwrap().to_matrix();
     let top = path[(0, 0)];
-    // It is that of nine tenths of the cells.
+    // The first value is computed from nine tenths of the cells.
     for (share, some) in [(1.25, false), (0.8, true)] {
         let given = json!({"algorithm": "soft-impute", "alpha": share * top, "tol": 1e-10, "max_iter": 2000});
         let model = design.fit(given);

@@ -1,4 +1,4 @@
-//! Accuracy on made and on real data.
+//! Accuracy on synthetic data.
 
 use super::{made, median, recovered};
 use crate::made::{settings, try_fit};

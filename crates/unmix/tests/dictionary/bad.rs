@@ -1,4 +1,4 @@
-//! Bad input: what is said.
+//! Bad input, and the messages.
 
 use super::{fact, made};
 use crate::made::{falling, settings, try_fit};
@@ -14,7 +14,7 @@ fn said(given: Value, x: &[f64], p: usize) -> String {
 }
 
 #[test]
-fn what_cannot_be_learnt_is_refused_in_words() {
+fn invalid_settings_and_rows_are_refused() {
     let x = falling(20, 5, 1);
     let more = said(json!({"n_components": 21}), &x, 5);
     assert!(
@@ -40,7 +40,7 @@ fn as_many_atoms_as_columns_or_rows() {
 }
 
 #[test]
-fn rows_of_zeros_and_rows_that_repeat_are_no_trouble() {
+fn rows_of_zeros_and_repeated_rows_are_fitted() {
     let (mut x, _) = made(200, 1);
     x[..100 * 20].fill(0.0);
     let model = fit(json!({"n_components": 15, "batch_size": 16}), &x, 20).unwrap();
@@ -52,7 +52,7 @@ fn rows_of_zeros_and_rows_that_repeat_are_no_trouble() {
 }
 
 #[test]
-fn an_alpha_above_all_products_leaves_the_atoms_as_they_are_and_says_from_where_on() {
+fn an_alpha_above_all_products_leaves_the_atoms_unchanged_and_the_bound_is_reported() {
     let (x, _) = made(300, 2);
     let first = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 1}), &x, 20).unwrap();
     let more = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 4}), &x, 20).unwrap();
@@ -63,7 +63,7 @@ fn an_alpha_above_all_products_leaves_the_atoms_as_they_are_and_says_from_where_
     let product = |row: &[f64], i: usize| row.iter().zip(atoms.row(i)).map(|(x, a)| x * a).sum::<f64>().abs();
     let want = x.chunks_exact(20).flat_map(|row| (0..8).map(move |i| (row, i)));
     let want = want.map(|(row, i)| product(row, i)).fold(0.0, f64::max);
-    assert!((most / want - 1.0).abs() < 1e-4, "{most} told, {want} is");
+    assert!((most / want - 1.0).abs() < 1e-4, "reported {most}, expected {want}");
     let below = fit(json!({"n_components": 8, "alpha": 0.99 * most, "max_epochs": 1}), &x, 20).unwrap();
     assert!(
         below.report().warnings.iter().all(|w| !w.contains("alpha_max")),

@@ -46,7 +46,7 @@ fn inertia_needs_fewer_steps() {
 }
 
 #[test]
-fn palm_is_alternating_with_one_step_each_and_layers_keep_its_bits() {
+fn palm_is_alternating_with_one_step_each_and_layerwise_has_its_bits() {
     let (x, _) = made(300, 3);
     let with = |more: Value| {
         let mut given = json!({"n_components": 25, "alpha": 0.1, "max_iter": 60, "tol": 0.0});
@@ -60,7 +60,7 @@ fn palm_is_alternating_with_one_step_each_and_layers_keep_its_bits() {
         assert_eq!(palm.tensor("components"), other.tensor("components"));
         assert_eq!(palm.report().objective, other.report().objective);
     }
-    // Replayed from 0, the steps give the codes with which learning ended.
+    // The layers, applied from codes of 0, give the codes with which learning ended.
     let codes = encode(&layers, &x);
     assert_eq!(layers.tensor("layers").unwrap().shape(), [60, 25, 20]);
     let usage: f64 = numbers(&layers, "usage").iter().sum();
@@ -134,7 +134,7 @@ fn atoms_are_recovered_in_memory() {
 }
 
 #[test]
-fn pursuit_gives_atoms_of_norm_1_and_codes_of_so_many_entries() {
+fn pursuit_gives_atoms_of_norm_1_and_codes_of_at_most_n_nonzero_coefs() {
     let (x, _) = made(600, 5);
     let given = json!({"algorithm": "ksvd", "n_components": 30, "n_nonzero_coefs": 3, "max_iter": 15, "coder": "omp"});
     let model = fit(given, &x, 20);
@@ -147,7 +147,7 @@ fn pursuit_gives_atoms_of_norm_1_and_codes_of_so_many_entries() {
 }
 
 #[test]
-fn a_tolerance_ends_blocks_and_max_iter_is_told() {
+fn blocks_end_at_the_tolerance_or_at_max_iter() {
     let (x, _) = made(200, 6);
     let given =
         json!({"algorithm": "alternating", "n_components": 10, "alpha": 0.5, "tol": 1e-2, "max_iter": 400});
@@ -159,7 +159,7 @@ fn a_tolerance_ends_blocks_and_max_iter_is_told() {
 }
 
 #[test]
-fn atoms_without_use_are_replaced_and_the_objective_does_not_rise_by_it() {
+fn replacing_unused_atoms_does_not_raise_the_objective() {
     // Rows of three columns of six: products with some random atoms are below alpha for all of them.
     let p = 6;
     let kept = |row: &[f64]| [row[0], row[1], row[2], 0.0, 0.0, 0.0];
@@ -193,7 +193,7 @@ fn settings_that_exclude_each_other_are_refused() {
 }
 
 #[test]
-fn given_atoms_are_where_learning_begins() {
+fn learning_begins_at_the_given_atoms() {
     let (x, atoms) = made(400, 8);
     let from = |atoms: &Matrix<f64>| {
         let spec = DictionaryLearning {

@@ -33,7 +33,7 @@ fn made(n: usize, seed: u64) -> (Vec<f64>, Matrix<f64>) {
     (x, atoms)
 }
 
-/// The share of atoms that some component is within an absolute cosine of .99 of.
+/// The share of atoms for which some component has an absolute cosine above 0.99.
 fn recovered(model: &Model, atoms: &Matrix<f64>) -> f64 {
     let found = model.tensor("components").unwrap().to_matrix();
     let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -46,7 +46,7 @@ fn recovered(model: &Model, atoms: &Matrix<f64>) -> f64 {
     (0..atoms.rows()).filter(|i| near(*i)).count() as f64 / atoms.rows() as f64
 }
 
-/// A count that the report has.
+/// A count of the report, by its name.
 fn fact(model: &Model, name: &str) -> u64 {
     model.report().facts[name].as_u64().unwrap()
 }

@@ -32,7 +32,7 @@ fn atoms_of_the_rows_agree_over_halves_and_seeds_and_those_of_noise_do_not() {
     let noise: Vec<f64> = (0..2000 * 20).map(|i| draws.normal(i as u64)).collect();
     let lost = of(&noise);
     assert!(mean(&lost.halves) < 0.75, "{:?}", lost.halves);
-    // Other methods have no such level.
+    // Complete models have no chance level.
     let x = falling(300, 5, 1);
     let pca = crate::made::pca(json!({}), &x, 5);
     let rows = AnyRows::F64(Rows::from_slice(&x, 5).unwrap());

@@ -1,4 +1,4 @@
-//! Rows as they come: any cut, from a file, after a fit.
+//! Streams of rows: cut anywhere, continued from a file, continued after a fit.
 
 use super::made;
 use crate::made::{Known, bits, cast, settings, try_fit};
@@ -86,7 +86,7 @@ fn a_seed_of_the_first_rows_is_that_of_the_stream() {
 }
 
 #[test]
-fn a_fit_goes_on_with_more_rows() {
+fn a_fit_is_continued_with_more_rows() {
     let (p, x) = (20, made(1500, 3).0);
     for given in [json!({"batch_size": 50}), json!({"batch_size": 50, "center": true})] {
         let fitted = try_fit("dictionary", &settings(given.clone()), &x[..1000 * p], p).unwrap();
@@ -121,14 +121,14 @@ fn before_the_first_batch_is_full_there_is_a_model_of_the_rows_so_far() {
     for n in [1, 40] {
         let model = learn(&json!({}), None, &x[..n * p], p).unwrap();
         assert_eq!((model.n_components(), model.report().n_iter), (20, 1));
-        assert!(!model.tensors().contains_key("stream_atoms"), "nothing is learnt yet");
+        assert!(!model.tensors().contains_key("stream_atoms"), "no batch is full yet");
     }
     let none = learn(&json!({"n_components": 4}), None, &[0.0; 60], p).unwrap();
     assert_eq!(none.n_components(), 4);
 }
 
 #[test]
-fn what_a_stream_cannot_go_on_with_is_refused() {
+fn rows_and_settings_that_do_not_fit_a_stream_are_refused() {
     let (p, x) = (20, made(300, 6).0);
     let model = learn(&json!({"n_components": 7}), None, &x, p).unwrap();
     let said = |given: Value, before: Option<&Model>, x: &[f64], p: usize| {
@@ -148,7 +148,7 @@ fn what_a_stream_cannot_go_on_with_is_refused() {
     let pca = crate::made::pca(json!({}), &x, p);
     let other = said(json!({}), Some(&pca), &x, p).to_string();
     assert!(other.contains("does not hold the state of its stream"), "{other}");
-    // Two dictionaries have atoms of their own: sums over codes of different atoms do not add up.
+    // Two dictionaries have different atoms, so sums over their codes cannot be added.
     let merged = model.merge(&model, &Run::default()).map(|_| ()).unwrap_err().to_string();
     assert!(merged.contains("merging two models is not possible"), "{merged}");
 }

@@ -295,7 +295,7 @@ fn cells_are_filled_with_conditional_means_and_their_errors() {
 }
 
 #[test]
-fn what_cannot_be_fitted_with_gaps_is_named() {
+fn invalid_rows_with_gaps_are_refused() {
     let (n, p) = (60, 6);
     let x = without(&made(n, p, 1, 2), 0.2, 6);
     let refused =

@@ -16,7 +16,7 @@ fn list(case: &Value, key: &str) -> Vec<f64> {
 }
 
 #[test]
-fn scikit_learns_likelihood_and_parameters() {
+fn likelihood_and_parameters_are_those_of_scikit_learn() {
     let text = include_str!("../golden/factor.csv");
     let x: Vec<f64> = text.lines().flat_map(|line| line.split(',')).map(|x| x.parse().unwrap()).collect();
     let golden: Value = serde_json::from_str(include_str!("../golden/factor.json")).unwrap();

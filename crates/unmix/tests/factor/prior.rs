@@ -1,4 +1,4 @@
-//! Priors of the loadings and of the factors: bounds by dense formulas, first-order conditions, what they find.
+//! Priors of the loadings and of the factors: bounds by dense formulas, first-order conditions, recovery of loadings.
 
 use super::{covariance, fit, inverse, likelihood, made};
 use crate::made::{apart, encode, numbers, settings, try_fit};
@@ -33,7 +33,7 @@ fn simple(n: usize, seed: u64) -> Vec<f64> {
     (0..n * 12).map(|at| entry(at / 12, at % 12)).collect()
 }
 
-fn never_falls(model: &Model) {
+fn never_decreases(model: &Model) {
     let objective = &model.report().objective;
     let falls = objective.windows(2).find(|w| w[1] < w[0] - 1e-9 * w[0].abs());
     assert!(falls.is_none(), "{falls:?}");
@@ -63,7 +63,7 @@ fn sparse_loadings_meet_the_conditions_of_the_penalised_likelihood() {
         let given = json!({"n_components": q, "prior": "laplace-loadings", "l1": l1, "tol": 1e-9, "max_iter": 100_000});
         let model = fit(given, &x, p);
         assert_eq!(model.report().outcome, Outcome::Converged);
-        never_falls(&model);
+        never_decreases(&model);
         let l = model.tensor("components").unwrap().to_matrix();
         let sample = naive::covariance(&x, p);
         let sd = |j: usize| (sample[j][j] * (n as f64 - 1.0) / n as f64).sqrt();
@@ -92,7 +92,7 @@ fn sparse_loadings_meet_the_conditions_of_the_penalised_likelihood() {
 }
 
 #[test]
-fn without_weight_the_prior_of_the_loadings_is_maximum_likelihood() {
+fn with_l1_of_0_the_prior_of_the_loadings_is_maximum_likelihood() {
     let x = made(300, 9, 2, 5);
     let plain = fit(json!({"n_components": 2, "tol": 1e-9}), &x, 9);
     let prior = json!({"n_components": 2, "prior": "laplace-loadings", "l1": 0.0, "tol": 1e-9});
@@ -116,7 +116,7 @@ fn the_prior_of_the_loadings_finds_simple_structure() {
     let x = simple(500, 4);
     let given =
         json!({"n_components": 3, "prior": "laplace-loadings", "l1": 0.2, "standardize": true, "tol": 1e-6});
-    // A loading that is not there is found with a standard error of about 0.08 in these units.
+    // The estimate of a loading of 0 has a standard error of about 0.08 in these units without the prior.
     let model = fit(given, &x, 12);
     let l = model.tensor("components").unwrap().to_matrix();
     let mut zeros = 0;
@@ -127,7 +127,7 @@ fn the_prior_of_the_loadings_finds_simple_structure() {
         zeros += sizes.iter().filter(|x| **x == 0.0).count();
     }
     assert!(zeros >= 20, "{zeros} of 24: {l:?}");
-    // More factors than there are: the others get next to no loadings.
+    // Factors beyond the true number get small loadings only.
     let given =
         json!({"n_components": 5, "prior": "laplace-loadings", "l1": 0.2, "tol": 1e-6, "max_iter": 20_000});
     let model = fit(given, &x, 12);
@@ -136,7 +136,7 @@ fn the_prior_of_the_loadings_finds_simple_structure() {
     assert_eq!(there, 3, "{l:?}");
 }
 
-/// The bound of a row by dense algebra, at the variances that the published updates rest at, and the code there.
+/// The bound of a row by dense algebra, at the fixed point of the published updates of its variances, and the code there.
 fn dense_bound(model: &Model, row: &[f64], laplace: bool) -> (f64, Vec<f64>) {
     let (w, p) = (model.tensor("mixing").unwrap().to_matrix(), model.n_features());
     let (psi, mean) = (numbers(model, "noise_variance"), numbers(model, "mean"));
@@ -179,7 +179,7 @@ fn the_bound_and_the_codes_are_those_of_the_published_updates_by_dense_algebra()
     let given = json!({"n_components": 2, "prior": "laplace", "tol": 1e-8, "max_iter": 20_000});
     let model = fit(given, &x, p);
     assert_eq!(model.report().outcome, Outcome::Converged);
-    never_falls(&model);
+    never_decreases(&model);
     let codes = encode(&model, &x);
     let mut total = 0.0;
     for (row, code) in x.chunks_exact(p).zip(codes.chunks_exact(2)) {
@@ -218,11 +218,11 @@ fn the_bound_and_the_codes_are_those_of_the_published_updates_by_dense_algebra()
 }
 
 #[test]
-fn priors_of_the_factors_find_the_rotation_that_the_likelihood_does_not() {
+fn priors_of_the_factors_determine_the_rotation_that_the_likelihood_leaves_open() {
     let (x, truth) = laplacian(1500, 8, 7);
     for prior in ["laplace", "jeffreys"] {
         let model = fit(json!({"n_components": 2, "prior": prior, "max_iter": 300}), &x, 8);
-        never_falls(&model);
+        never_decreases(&model);
         let l = model.tensor("components").unwrap().to_matrix();
         let cosine = |a: usize, b: usize| {
             let dot = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
@@ -242,7 +242,7 @@ fn priors_of_the_factors_find_the_rotation_that_the_likelihood_does_not() {
 }
 
 #[test]
-fn what_a_prior_cannot_do_is_refused_with_a_remedy() {
+fn settings_that_a_prior_excludes_are_refused_with_a_remedy() {
     let x = made(60, 6, 2, 8);
     let err = |given: Value, x: &[f64]| {
         try_fit("factor-analysis", &settings(given), x, 6).map(|_| ()).unwrap_err().to_string()
@@ -264,7 +264,7 @@ fn what_a_prior_cannot_do_is_refused_with_a_remedy() {
     // More factors than columns.
     let wide = fit(json!({"prior": "laplace", "n_components": 9, "max_iter": 30}), &x, 6);
     assert_eq!(wide.n_components(), 9);
-    never_falls(&wide);
+    never_decreases(&wide);
 }
 
 /// Codes and errors of the benchmark of rectified factor networks (Clevert et al. 2015, table S5: 4 and 39 % of codes below 0.01; their values of

@@ -62,7 +62,7 @@ fn every_rotation_keeps_the_covariance_and_the_likelihood() {
 }
 
 #[test]
-fn orthogonal_rotations_are_at_the_top_of_their_criteria() {
+fn orthogonal_rotations_maximise_their_criteria() {
     let x = made(300, P, 3, 32);
     for (rotation, gamma) in [("varimax", 1.0), ("quartimax", 0.0), ("equamax", 1.5)] {
         let model = fit(json!({"n_components": 3, "rotation": rotation, "standardize": true}), &x, P);

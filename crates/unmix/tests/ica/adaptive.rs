@@ -81,7 +81,7 @@ fn sources_of_all_kinds_are_nearer_to_the_truth_than_by_any_fixed_contrast() {
 }
 
 #[test]
-fn it_converges_in_both_precisions_and_says_what_it_did() {
+fn adaptive_contrasts_converge_in_both_precisions() {
     let a = mixing(5, 5, 3);
     let x = mix(&super::made::mixed_kinds(4000, 5, 3), &a);
     for ortho in [true, false] {
@@ -100,7 +100,7 @@ fn it_converges_in_both_precisions_and_says_what_it_did() {
 }
 
 #[test]
-fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
+fn where_no_score_function_can_be_fitted_the_fixed_contrast_is_used() {
     // The score function of Gaussian sources is linear, which separates nothing; with 40 rows a fitted contrast would overfit.
     let s = Stream::new(1, 0);
     let gaussian = Matrix::from_fn(2000, 3, |i, j| s.normal((3 * i + j) as u64));
@@ -124,7 +124,7 @@ fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
 }
 
 #[test]
-fn other_algorithms_refuse_it() {
+fn other_algorithms_refuse_adaptive_contrasts() {
     let x = made(&[Distribution::Laplace; 2], 100, 1);
     for algorithm in ["fastica", "infomax", "easi", "sigma-pca"] {
         let given = settings(json!({"fun": "adaptive", "algorithm": algorithm}));

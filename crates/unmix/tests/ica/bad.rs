@@ -5,7 +5,7 @@ use crate::made::{falling, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::{Error, Matrix, Model};
 
-pub(super) fn every_way() -> Vec<(&'static str, Value)> {
+pub(super) fn every_algorithm() -> Vec<(&'static str, Value)> {
     vec![
         ("ica", json!({})),
         ("ica", json!({"algorithm": "fastica"})),
@@ -32,7 +32,7 @@ fn the_rank_is_found_and_as_many_sources_are_kept() {
     let (n, k, p) = (2000, 3, 8);
     let a = mixing(p, k, 1);
     let x = mix(&laplace(n, k, 1), &a);
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = fit(key, given.clone(), &x, p);
         assert_eq!(model.n_components(), k, "{key} {given}");
         assert!(warned(&model, "3 of 8 sources"), "{key} {given}: {:?}", model.report().warnings);
@@ -61,18 +61,18 @@ fn single_precision_warns_of_directions_that_only_double_precision_resolves() {
 }
 
 #[test]
-fn a_duplicated_channel_costs_one_source_and_a_constant_one_reaches_none() {
+fn a_duplicated_channel_removes_one_source_and_a_constant_one_has_no_loadings() {
     let (n, p) = (1500, 5);
     let mut x = mix(&mixed_kinds(n, p, 2), &mixing(p, p, 2));
     x.chunks_exact_mut(p).for_each(|row| row[4] = row[1]);
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = fit(key, given.clone(), &x, p);
         assert_eq!(model.n_components(), 4, "{key} {given}");
         let m = model.tensor("mixing").unwrap().to_matrix();
         assert!((0..4).all(|i| (m[(1, i)] - m[(4, i)]).abs() < 1e-9), "{key} {given}");
     }
     x.chunks_exact_mut(p).for_each(|row| row[4] = 7.5);
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = fit(key, given.clone(), &x, p);
         let (m, e) =
             (model.tensor("mixing").unwrap().to_matrix(), model.tensor("components").unwrap().to_matrix());
@@ -85,7 +85,7 @@ fn a_duplicated_channel_costs_one_source_and_a_constant_one_reaches_none() {
 #[test]
 fn fewer_samples_than_channels_leave_one_source_fewer_than_samples() {
     let x = falling(12, 40, 3);
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = fit(key, given.clone(), &x, 40);
         assert_eq!(model.n_components(), 11, "{key} {given}");
         assert!(largest(&model, "components") < 1e3, "{key} {given}: {}", largest(&model, "components"));
@@ -108,7 +108,7 @@ fn gaussian_sources_give_a_warning() {
         (0..n).for_each(|i| all[(i, 1)] = white[(i, 1)]);
         all
     };
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = |sources: &Matrix<f64>| fit(key, given.clone(), &mix(sources, &mixing(k, k, 3)), k);
         assert!(
             warned(&model(&white), "5 of 5 sources cannot be distinguished"),
@@ -131,7 +131,7 @@ fn clipped_and_flat_recordings_are_fitted() {
     x.iter_mut().for_each(|v| *v = v.clamp(-0.8, 0.8));
     // One channel was off during the first half of the recording.
     x.chunks_exact_mut(p).take(n / 2).for_each(|row| row[2] = 0.0);
-    for (key, given) in every_way() {
+    for (key, given) in every_algorithm() {
         let model = fit(key, given.clone(), &x, p);
         assert!(largest(&model, "components") < 100.0 && model.n_components() == 4, "{key} {given}");
     }

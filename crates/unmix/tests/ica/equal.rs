@@ -18,7 +18,7 @@ fn near(a: Value, b: Value, x: &[f64], p: usize, tol: f64) {
 }
 
 #[test]
-fn the_drop_in_takes_the_same_steps() {
+fn the_method_fastica_takes_the_steps_of_that_algorithm_of_ica() {
     let x = mix(&mixed_kinds(3000, 5, 1), &mixing(5, 5, 1));
     for steps in [1, 4, 6] {
         let ours = json!({"algorithm": "fastica", "tol": 0.0, "max_iter": steps});
@@ -27,7 +27,7 @@ fn the_drop_in_takes_the_same_steps() {
 }
 
 #[test]
-fn extended_infomax_is_pickards_density_with_both_signs() {
+fn extended_infomax_is_picard_with_both_signs() {
     let x = mix(&mixed_kinds(3000, 5, 1), &mixing(5, 5, 1));
     let infomax = json!({"algorithm": "infomax", "extended": true});
     same_bits(("ica", infomax), ("ica", json!({"ortho": false, "extended": true})), &x, 5);
@@ -60,7 +60,7 @@ fn the_fixed_point_and_the_quasi_newton_steps_have_one_solution() {
 }
 
 #[test]
-fn skewness_finds_what_is_skewed() {
+fn skewness_separates_skewed_sources() {
     let s = unmix::num::random::Stream::new(4, 0);
     let sources = unmix::Matrix::from_fn(6000, 4, |i, j| -s.uniform((4 * i + j) as u64).ln() - 1.0);
     let a = mixing(4, 4, 4);
@@ -70,7 +70,7 @@ fn skewness_finds_what_is_skewed() {
 }
 
 #[test]
-fn with_heavy_tails_only_signs_have_nothing_to_do_and_the_densities_differ() {
+fn for_super_gaussian_sources_signs_do_not_matter_and_densities_do() {
     let (k, a) = (4, mixing(4, 4, 5));
     let x = mix(&laplace(6000, k, 5), &a);
     near(json!({"extended": false, "tol": 1e-10}), json!({"tol": 1e-10}), &x, k, 1e-8);
@@ -159,17 +159,17 @@ fn more_starts_are_never_worse() {
             );
             assert!(
                 alone[..=i].iter().any(|a| a.1 == several.1),
-                "{} starts end where none of them does",
+                "the result of {} starts is that of none of them",
                 i + 1
             );
             best = if one.0 > best.0 { one } else { best };
         }
     }
-    assert!(better > 0, "the first start is the best everywhere: this compares nothing");
+    assert!(better > 0, "no start is better than the first, so the test compares nothing");
 }
 
 #[test]
-fn of_several_searches_by_likelihood_the_likeliest_is_taken_for_any_signs() {
+fn of_several_searches_the_one_with_the_highest_likelihood_is_kept() {
     let (n, k) = (60, 4);
     let x = mix(&mixed_kinds(n, k, 1), &mixing(k, k, 1));
     let integral = |sign: f64| {
@@ -195,11 +195,11 @@ fn of_several_searches_by_likelihood_the_likeliest_is_taken_for_any_signs() {
     };
     let values: Vec<f64> = (1..=8).map(value).collect();
     assert!(values.windows(2).all(|v| v[1] <= v[0] + 1e-9), "{values:?}");
-    assert!(values[7] < values[0] - 1e-4, "all starts end in the same place: {values:?}");
+    assert!(values[7] < values[0] - 1e-4, "all starts converge to the same solution: {values:?}");
 }
 
 #[test]
-fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
+fn a_search_that_begins_on_a_subsample_converges_to_the_solution_of_all_rows() {
     let (k, a) = (4, mixing(4, 4, 11));
     let x = mix(&mixed_kinds(60_000, k, 11), &a);
     let (all, some) = (json!({"tol": 1e-9, "subsample": 0}), json!({"tol": 1e-9}));
@@ -216,7 +216,7 @@ fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
     assert_eq!(some.report().outcome, unmix::Outcome::Converged);
     let (few, many) = (some.report().sweeps, all.report().sweeps);
     assert!(few < many, "{few} passes and {many}");
-    // With `w_init` no start is chosen by a subset of the rows, so the iterations that are counted are all that there are.
+    // With `w_init` there is no search on a subset of the rows, so all iterations are counted.
     let turn = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
     let objective = |given: Value| fit("ica", given, &x, k).report().objective.len();
     assert_eq!(objective(json!({"max_iter": 3, "w_init": turn})), 3);
@@ -224,7 +224,7 @@ fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
 }
 
 #[test]
-fn both_orders_of_two_layers_are_one_solution_and_near_that_of_the_fixed_point() {
+fn both_orders_of_two_layers_have_one_solution_near_that_of_the_fixed_point() {
     // The mixing matrix is far from orthogonal, so a single orthonormal layer could not unmix it.
     let (k, a) = (4, mixing(4, 4, 12));
     let x = mix(&laplace(20_000, k, 12), &a);
@@ -275,7 +275,7 @@ fn natural_gradient(x: &Matrix<f64>, psi: impl Fn(f64) -> f64) -> Matrix<f64> {
 }
 
 #[test]
-fn without_rotations_it_is_maximum_likelihood_with_the_density_that_is_named() {
+fn without_orthogonality_ica_is_maximum_likelihood_with_the_named_density() {
     let (n, k) = (1200, 3);
     let a = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + 0.2 * mixing(k, k, 20)[(i, j)]);
     let x = mix(&laplace(n, k, 20), &a);
@@ -303,7 +303,7 @@ fn without_rotations_it_is_maximum_likelihood_with_the_density_that_is_named() {
 }
 
 #[test]
-fn easi_ends_where_rotations_do() {
+fn easi_converges_to_the_solution_of_rotations() {
     let (k, a) = (5, mixing(5, 5, 21));
     let x = mix(&mixed_kinds(6000, k, 21), &a);
     for whiten in [json!("unit-variance"), json!(false)] {

@@ -124,7 +124,7 @@ fn the_residual_is_the_first_order_condition_of_maximum_likelihood() {
 }
 
 #[test]
-fn one_by_one_only_the_triangular_part_vanishes() {
+fn with_deflation_only_the_triangular_part_vanishes() {
     let (k, a) = (5, mixing(5, 5, 4));
     let x = mix(&mixed_kinds(4000, k, 4), &a);
     let given = json!({
@@ -150,7 +150,7 @@ fn nearest_rotation(m: &Matrix<f64>) -> Matrix<f64> {
 }
 
 #[test]
-fn a_step_of_fastica_is_the_textbooks() {
+fn a_step_of_fastica_is_that_of_the_textbook() {
     let (n, k) = (900, 4);
     let x = mix(&laplace(n, k, 6), &mixing(k, k, 6));
     let start = factor::orthonormal_rows(&mixing(k, k, 7));

@@ -16,7 +16,7 @@ fn over_seeds(given: &Value, k: usize, n: usize) -> (f64, Vec<u64>) {
 }
 
 #[test]
-fn distances_are_those_of_the_literatures_implementations() {
+fn distances_are_those_of_an_independent_implementation() {
     // Reference values: medians over fifteen mixtures of the same four kinds of sources, by an independent implementation in another
     // language.
     for (given, want) in [
@@ -36,11 +36,11 @@ fn distances_are_those_of_the_literatures_implementations() {
         assert!((found / want - 1.0).abs() < 0.3, "{given}: {found} instead of {want}");
     }
     let (easi, _) = over_seeds(&json!({"algorithm": "easi"}), 4, 20_000);
-    assert!(easi < 0.03, "row by row: {easi}");
+    assert!(easi < 0.03, "easi: {easi}");
 }
 
 #[test]
-fn twenty_sources_are_found_as_well_and_as_soon() {
+fn twenty_sources_are_found_as_accurately_and_in_as_few_iterations() {
     let (k, n) = (20, 20_000);
     for (given, want, typical) in [
         (json!({"algorithm": "fastica", "fun": "cube"}), 0.0099, 20),
@@ -112,7 +112,7 @@ fn the_objective_never_rises() {
 }
 
 #[test]
-fn where_signs_follow_the_sources_the_objective_rises_only_when_one_changes() {
+fn with_signs_that_are_right_from_the_start_the_objective_never_rises() {
     // All sources heavy-tailed, or all sub-Gaussian, and a start near the solution: the signs of the contrasts are right from the first
     // iteration on.
     let (n, k) = (4000, 5);
@@ -146,7 +146,7 @@ fn where_signs_follow_the_sources_the_objective_rises_only_when_one_changes() {
 }
 
 #[test]
-fn sources_have_unit_variance_and_come_by_what_they_add_to_the_rows() {
+fn sources_have_unit_variance_and_are_ordered_by_explained_variance() {
     let (n, k, p) = (3000, 4, 7);
     let a = mixing(p, k, 6);
     let x = mix(&mixed_kinds(n, k, 6), &a);
@@ -186,7 +186,7 @@ fn sources_have_unit_variance_and_come_by_what_they_add_to_the_rows() {
 }
 
 #[test]
-fn other_orders_are_kurtosis_and_as_found() {
+fn sources_can_be_ordered_by_kurtosis_or_left_as_found() {
     let (k, a) = (4, mixing(4, 4, 8));
     let x = mix(&mixed_kinds(5000, k, 8), &a);
     let model = fit("ica", json!({"order": "kurtosis"}), &x, k);

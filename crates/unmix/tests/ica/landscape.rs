@@ -79,7 +79,7 @@ fn uphill(x: &Matrix<f64>, seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn with_one_heavy_tail_at_least_all_maxima_are_single_heavy_sources() {
+fn with_any_super_gaussian_source_every_maximum_is_one_super_gaussian_source() {
     for values in [&[HEAVIER, FLAT, HEAVY, TWO_VALUES][..], &[FLAT, HEAVY, TWO_VALUES]] {
         let x = design(values);
         for seed in 0..200 {
@@ -96,7 +96,7 @@ fn with_one_heavy_tail_at_least_all_maxima_are_single_heavy_sources() {
 }
 
 #[test]
-fn among_flat_sources_alone_the_maxima_hold_all_of_them() {
+fn with_sub_gaussian_sources_alone_every_maximum_combines_all_of_them() {
     let (x, kurtoses) = (design(&[FLAT, TWO_VALUES, FLAT]), [-1.0, -2.0, -1.0f64]);
     let total: f64 = kurtoses.iter().map(|k| 1.0 / k).sum();
     for seed in 0..50 {

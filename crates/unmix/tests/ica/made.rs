@@ -5,8 +5,8 @@ use serde_json::Value;
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Rows, Run, num::factor};
 
-/// Four kinds of source that the literature mixes, all of unit variance: Laplace, uniform, Bernoulli-Gaussian (not 0 with probability
-/// 1/3), and Student's t with 6 degrees of freedom.
+/// Four kinds of source that are common in the literature, all of unit variance: Laplace, uniform, Bernoulli-Gaussian (not 0 with
+/// probability 0.3), and Student's t with 6 degrees of freedom.
 pub(super) fn mixed_kinds(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     let streams: Vec<Stream> = (0..k).map(|j| Stream::new(seed, 100 + j as u64)).collect();
     Matrix::from_fn(n, k, |i, j| {

@@ -9,4 +9,4 @@ mod landscape;
 mod made;
 mod stream;
 mod theory;
-mod told;
+mod warnings;

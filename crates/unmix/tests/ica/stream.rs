@@ -4,7 +4,7 @@ use super::made::{amari, gain, mix, mixed_kinds, mixing};
 use crate::made::settings;
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
-use unmix::{AnyRows, Matrix, Model, Outcome, Result, Rows, Run};
+use unmix::{AnyRows, Error, Matrix, Model, Outcome, Result, Rows, Run};
 
 fn learn(given: &Value, before: Option<&Model>, x: &[f64], p: usize) -> Result<Model> {
     let mut given = given.clone();
@@ -50,15 +50,15 @@ fn the_wrong_pairing_of_nonlinearity_and_sources_diverges_from_the_solution() {
         let flat = Matrix::from_fn(n, k, |i, j| (s.uniform((i * k + j) as u64) - 0.5) * 12f64.sqrt());
         let eye: Vec<Vec<f64>> =
             (0..k).map(|i| (0..k).map(|j| f64::from(u8::from(i == j))).collect()).collect();
-        let begin_there = |extended: bool| {
+        let from_the_solution = |extended: bool| {
             let given = json!({"extended": extended, "w_init": eye});
             learn(&given, None, flat.as_slice(), k).unwrap()
         };
         let far = |model: &Model| amari(&model.tensor("components").unwrap().to_matrix());
-        let (wrong, right) = (begin_there(false), begin_there(true));
+        let (wrong, right) = (from_the_solution(false), from_the_solution(true));
         assert!(far(&wrong) > 0.5 && far(&right) < 0.02, "seed {seed}: {} and {}", far(&wrong), far(&right));
-        let told = wrong.report().warnings.iter().any(|w| w.contains("flatter tails"));
-        assert!(told, "seed {seed}: {:?}", wrong.report().warnings);
+        let warned = wrong.report().warnings.iter().any(|w| w.contains("flatter tails"));
+        assert!(warned, "seed {seed}: {:?}", wrong.report().warnings);
         assert!(right.report().warnings.is_empty(), "{:?}", right.report().warnings);
         all.push(far(&wrong));
     }
@@ -67,7 +67,7 @@ fn the_wrong_pairing_of_nonlinearity_and_sources_diverges_from_the_solution() {
 }
 
 #[test]
-fn streams_say_what_they_cannot_do() {
+fn rows_and_methods_that_cannot_be_streamed_are_refused() {
     let (n, k) = (200, 3);
     let mut x = mix(&mixed_kinds(n, k, 2), &near_identity(k, 2));
     let model = learn(&json!({}), None, &x, k).unwrap();
@@ -76,10 +76,12 @@ fn streams_say_what_they_cannot_do() {
     x[5 * k + 1] = f64::NAN;
     let said = learn(&json!({}), Some(&model), &x, k).unwrap_err().to_string();
     assert!(said.contains("row 5, column 1"), "{said}");
-    assert!(learn(&json!({}), Some(&model), &x[..2 * (k - 1)], k - 1).is_err());
+    let narrow = learn(&json!({}), Some(&model), &x[..2 * (k - 1)], k - 1).unwrap_err();
+    assert!(matches!(narrow, Error::Width { need: 3, got: 2, .. }), "{narrow:?}");
     let weighted = Rows::from_slice(&x[..2 * k], k).unwrap().weighted(vec![1.0, 2.0]).unwrap();
     let easi = settings(json!({"algorithm": "easi"}));
-    assert!(unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).is_err());
+    let said = unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).unwrap_err();
+    assert!(said.to_string().contains("weights"), "{said}");
     for key in ["ica", "rica", "fastica"] {
         let rows = AnyRows::F64(Rows::from_slice(&x[..2 * k], k).unwrap());
         let said = unmix::partial_fit(key, &settings(json!({})), None, &rows, &Run::default())

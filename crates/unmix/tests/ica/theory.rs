@@ -94,7 +94,7 @@ fn errors_are_those_of_the_asymptotic_law() {
 }
 
 #[test]
-fn what_easi_learns_depends_on_the_sources_alone() {
+fn the_gain_matrix_of_easi_does_not_depend_on_the_mixing() {
     let (n, k) = (400, 3);
     let s = super::made::laplace(n, k, 1);
     let b = mixing(k, k, 2);
@@ -144,7 +144,7 @@ fn contraction(fun: &str, x: &[f64], k: usize) -> f64 {
 }
 
 #[test]
-fn the_fixed_point_contracts_by_about_the_root_of_the_number_of_rows() {
+fn the_fixed_point_contracts_by_about_1_over_the_root_of_the_number_of_rows() {
     // For three sources; with more of them the slowest pair determines the rate.
     for fun in ["cube", "logcosh"] {
         let typical = |n: usize, draws: u64| {

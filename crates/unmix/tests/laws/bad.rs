@@ -93,7 +93,7 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
 }
 
 #[test]
-fn a_requested_stop_interrupts() {
+fn a_requested_stop_interrupts_every_fit() {
     struct Stop;
     impl unmix::Watch for Stop {
         fn interrupted(&self) -> bool {
@@ -162,11 +162,11 @@ fn data_that_do_not_vary_are_refused() {
         let default = case.method.settings.iter().find(|s| s.name == name).map(|s| s.default_value());
         case.given.get(name).cloned().or(default)
     };
-    // What is given a dictionary and has no such setting is about 0.
-    let coded = |case: &Case| case.method.tensors().any(|s| s.default != "null");
+    // Methods that take a dictionary and have no setting `center` do not subtract a mean.
+    let given_a_dictionary = |case: &Case| case.method.tensors().any(|s| s.default != "null");
     let centred = |case: &Case| {
         let about_0 = ["center", "offsets"].iter().any(|name| given(case, name) == Some(json!(false)));
-        !about_0 && (!coded(case) || given(case, "center").is_some())
+        !about_0 && (!given_a_dictionary(case) || given(case, "center").is_some())
     };
     for case in every_case().into_iter().filter(centred) {
         for value in [0.0, 0.1, -1e300, 5e-324] {
@@ -230,8 +230,8 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
     let counts = |m: &&unmix::Method| m.settings.iter().any(|s| s.name == "n_components");
     for method in unmix::METHODS.iter().filter(counts) {
         let fit = |k: i64| try_fit(method.key, &settings(json!({"n_components": k})), &x, 5);
-        // RICA, RFN, stacks of it, dictionaries and autoencoders may have more components than columns; FastICA reduces the number to what is possible, as
-        // scikit-learn's does.
+        // RICA, RFN and stacks of it, dictionaries and autoencoders may have more components than columns; FastICA reduces the number to
+        // what is possible, as scikit-learn's does.
         if !["rica", "fastica", "rfn", "stacked-rfn", "dictionary", "sae", "dae", "rbm"].contains(&method.key)
         {
             let e = error_of(fit(6), method.key);
@@ -282,6 +282,6 @@ fn rows_of_the_wrong_width_are_refused() {
     let ragged = falling(4, 5, 1);
     assert!(
         matches!(Rows::from_slice(&ragged[..18], 5), Err(Error::Width { .. })),
-        "18 numbers are no rows of 5"
+        "18 numbers do not form rows of 5 columns"
     );
 }

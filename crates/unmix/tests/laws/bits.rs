@@ -71,7 +71,7 @@ fn every_path_gives_the_same_bits_in_single_precision() {
 }
 
 #[test]
-fn every_model_comes_back_from_its_file() {
+fn every_model_is_restored_from_its_file() {
     for case in every_case() {
         let model = case.fit(&case.data::<f64>());
         let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
@@ -84,7 +84,7 @@ fn every_model_comes_back_from_its_file() {
 }
 
 #[test]
-fn what_is_said_to_stream_and_no_more_takes_rows_that_come_once() {
+fn methods_take_remote_rows_and_missing_cells_as_declared() {
     for case in every_case() {
         if !case.method.takes.stream {
             // Methods that need several passes read streams into memory; rows held by remote workers are refused.

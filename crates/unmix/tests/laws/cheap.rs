@@ -21,7 +21,7 @@ fn a_saved_model_is_the_same_model() {
         let bytes = model.to_bytes().unwrap();
         let again = Model::from_bytes(&bytes, Path::new("memory")).unwrap();
         assert_eq!(bits(&model), bits(&again), "{case}");
-        assert_eq!(again.to_bytes().unwrap(), bytes, "{case}: written again, the file differs");
+        assert_eq!(again.to_bytes().unwrap(), bytes, "{case}: saved again, the file differs");
         let x = case.data::<f64>();
         assert_eq!(encode(&model, &x), encode(&again, &x), "{case}");
         if model.check_scores().is_ok() {
@@ -71,7 +71,7 @@ fn components_are_in_canonical_order_and_sign() {
                     let columns = mixing.to_matrix().transposed();
                     (0..columns.rows()).map(|i| columns.row(i).to_vec()).collect()
                 }
-                // Codes that are distances are decoded by nothing.
+                // Codes that are distances have no decoder.
                 None if !model.code().decodes() => {
                     numbers(&model, "bases").chunks_exact(case.p).map(<[f64]>::to_vec).collect()
                 }
@@ -151,7 +151,7 @@ fn of_factors(model: &unmix::Model, codes: &[f64], again: &[f64]) -> (Vec<f64>, 
 }
 
 #[test]
-fn encoding_what_was_decoded_changes_nothing_more() {
+fn encoding_decoded_codes_gives_the_codes() {
     for case in every_case() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
@@ -159,7 +159,7 @@ fn encoding_what_was_decoded_changes_nothing_more() {
             continue;
         }
         if model.code().codes().non_negative {
-            // A clamp is no projection onto what can be decoded.
+            // Encoders with non-negative codes are not projections.
             continue;
         }
         if model.code().codes().sparse || case.given.get("prior").is_some() {

@@ -9,7 +9,7 @@ const ROWS: usize = 80;
 const COLUMNS: usize = 4;
 
 #[test]
-fn a_setting_without_effect_changes_no_bit_and_is_warned_of() {
+fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
     for method in METHODS {
         for setting in method.settings.iter().filter(|s| !s.only.is_empty() && s.is_json()) {
             let mut compared = 0;
@@ -38,7 +38,7 @@ fn a_setting_without_effect_changes_no_bit_and_is_warned_of() {
 }
 
 #[test]
-fn a_setting_with_an_effect_is_not_warned_of() {
+fn a_setting_with_an_effect_gives_no_warning() {
     let cases = [
         ("ica", json!({"algorithm": "fastica", "orthogonalization": "deflation"})),
         ("ica", json!({"ortho": false})),
@@ -57,7 +57,7 @@ fn a_setting_with_an_effect_is_not_warned_of() {
 
 /// "auto" chooses an iterative solver, for which `tol` has an effect, for sparse rows only.
 #[test]
-fn a_setting_is_judged_beside_the_solver_that_auto_chose() {
+fn warnings_of_settings_without_effect_follow_the_solver_that_auto_chose() {
     let x = falling(ROWS, COLUMNS, 7);
     let given = json!({"tol": 0.5});
     let dense = try_fit("pca", given.as_object().unwrap(), &x, COLUMNS).unwrap();

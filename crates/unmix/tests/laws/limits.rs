@@ -110,7 +110,7 @@ fn a_column_of_denormal_numbers_whose_mean_is_0_is_not_called_constant() {
 }
 
 #[test]
-fn iterations_end_where_they_do_in_other_units() {
+fn iterations_do_not_depend_on_units() {
     let x = falling(300, 9, 5);
     for solver in ["power", "deflation", "krylov", "randomized"] {
         let given = json!({"n_components": 3, "svd_solver": solver});
@@ -130,7 +130,7 @@ fn iterations_end_where_they_do_in_other_units() {
 }
 
 #[test]
-fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
+fn a_large_mean_costs_variances_no_digits() {
     let (n, p) = (3000, 8);
     let s = Stream::new(2, 0);
     // Multiples of the last digit of 1e9 in double precision, so that adding 1e9 is exact.
@@ -156,33 +156,33 @@ fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
         assert_eq!(model.report().rank, Some(19), "{solver}: {:?}", numbers(&model, "singular_values"));
     }
     let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
-    let weighed = |x: &[f64]| {
+    let weighted_fit = |x: &[f64]| {
         let mut rows = Rows::from_slice(x, p).unwrap().weighted(weights.clone()).unwrap();
         numbers(&unmix::Pca::default().fit(&mut rows, &on_threads(2)).unwrap(), "singular_values")
     };
-    let (a, b) = (weighed(&small), weighed(&far));
+    let (a, b) = (weighted_fit(&small), weighted_fit(&far));
     assert!(a.iter().zip(&b).all(|(a, b)| (b / a - 1.0).abs() < 7e-13), "{a:?}\n{b:?}");
 }
 
 #[test]
-fn variances_that_sums_of_squares_hardly_see_are_named() {
+fn variances_of_few_digits_give_a_warning() {
     // Standard deviations from 1 to 10^-6.85: a variance of 2e-14 of the largest has two significant digits if computed from sums of
     // squares.
     let (n, p) = (2000, 8);
     let s = Stream::new(3, 0);
     let x: Vec<f64> =
         (0..n * p).map(|i| 10f64.powf(-6.85 * (i % p) as f64 / 6.0) * s.normal(i as u64)).collect();
-    let blurred = |given: Value| {
+    let warned = |given: Value| {
         let model = pca(given, &x, p);
         model.report().warnings.iter().any(|w| w.contains("fewer than about three digits"))
     };
-    assert!(blurred(json!({"svd_solver": "arpack", "n_components": 7})));
-    assert!(!blurred(json!({"svd_solver": "arpack", "n_components": 4})));
-    assert!(!blurred(json!({"svd_solver": "full"})));
+    assert!(warned(json!({"svd_solver": "arpack", "n_components": 7})));
+    assert!(!warned(json!({"svd_solver": "arpack", "n_components": 4})));
+    assert!(!warned(json!({"svd_solver": "full"})));
 }
 
 #[test]
-fn tables_that_no_memory_holds_are_refused_before_they_are_requested() {
+fn arrays_larger_than_memory_are_refused_before_allocation() {
     let p = 200_000;
     let s = Stream::new(1, 0);
     let x: Vec<f64> = (0..3 * p).map(|i| s.normal(i as u64)).collect();

@@ -55,7 +55,7 @@ fn every_component_is_an_eigenvector_of_the_covariance() {
 }
 
 #[test]
-fn scores_are_uncorrelated_and_have_the_variances_that_are_reported() {
+fn codes_are_uncorrelated_and_have_the_reported_variances() {
     for case in cases_by_variance() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
@@ -77,18 +77,18 @@ fn scores_are_uncorrelated_and_have_the_variances_that_are_reported() {
                 let size = if case.whitens() { values[0] / values[rank - 1] } else { values[0] };
                 assert!(
                     (c[i][j] - want).abs() < 1e-12 * size,
-                    "{case}: scores {i}, {j}: {} not {want}",
+                    "{case}: codes {i}, {j}: {} not {want}",
                     c[i][j]
                 );
             }
         }
         let totals = naive::mean(&codes, k);
-        assert!(totals.iter().all(|m| m.abs() < 1e-12), "{case}: mean score {totals:?}");
+        assert!(totals.iter().all(|m| m.abs() < 1e-12), "{case}: mean codes {totals:?}");
     }
 }
 
 #[test]
-fn variance_ratio_scale_and_singular_values_tell_one_story() {
+fn variance_ratio_scale_and_singular_values_are_consistent() {
     for case in cases_by_variance() {
         let x = case.data::<f64>();
         let model = case.fit(&x);

@@ -64,7 +64,7 @@ fn interrupted(case: &Case, every: u64, want: &Model) -> u64 {
             Err(e) => panic!("{case}: {e}"),
         }
     }
-    panic!("{case}: interrupted every {every} iterations it comes to no end");
+    panic!("{case}: interrupted every {every} iterations, it does not end");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn begun(folder: &Path) -> (Case, Vec<f64>, std::path::PathBuf) {
 }
 
 #[test]
-fn a_checkpoint_of_another_fit_is_refused_and_stays() {
+fn a_checkpoint_of_another_fit_is_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (case, x, path) = begun(folder.path());
     let before = std::fs::read(&path).unwrap();
@@ -144,7 +144,7 @@ fn a_checkpoint_of_another_fit_is_refused_and_stays() {
 }
 
 #[test]
-fn a_corrupt_checkpoint_is_refused_in_one_sentence() {
+fn a_corrupt_checkpoint_is_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (case, x, path) = begun(folder.path());
     let whole = std::fs::read(&path).unwrap();
@@ -152,7 +152,7 @@ fn a_corrupt_checkpoint_is_refused_in_one_sentence() {
         std::fs::write(&path, bytes).unwrap();
         let message = fit(&case, &x, &case.given, &path, &Run::default()).expect_err(word).to_string();
         assert!(message.contains(word) && !message.contains('\n'), "{message}");
-        assert!(std::fs::read(&path).unwrap() == bytes, "it stays as it is");
+        assert!(std::fs::read(&path).unwrap() == bytes, "the file was changed");
     };
     for len in [0, 3, 15] {
         refused(&whole[..len], "not a checkpoint");
@@ -174,7 +174,7 @@ fn a_corrupt_checkpoint_is_refused_in_one_sentence() {
 #[test]
 fn a_fit_that_does_not_resume_restarts_and_replaces_a_checkpoint_but_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
-    let (case, x, path) = begun(folder.path());
+    let (case, _, path) = begun(folder.path());
     let other = falling(700, 9, 8);
     let anew = |path: &Path| {
         let checkpoint = Checkpoint::new(path).every(0.0);
@@ -185,12 +185,11 @@ fn a_fit_that_does_not_resume_restarts_and_replaces_a_checkpoint_but_no_other_fi
         Ok::<Model, Error>(model)
     };
     assert_eq!(digest(&anew(&path).unwrap()), digest(&case.fit(&other)));
-    assert!(!path.exists(), "removed once the model is there");
+    assert!(!path.exists(), "the checkpoint is removed after the fit");
     let notes = folder.path().join("notes.txt");
     std::fs::write(&notes, "mine").unwrap();
     assert!(anew(&notes).unwrap_err().to_string().contains("not a checkpoint"));
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
     let nowhere = anew(&folder.path().join("no folder").join("a")).unwrap_err().to_string();
     assert!(nowhere.contains("cannot write"), "before the fit begins: {nowhere}");
-    let _ = x;
 }

@@ -41,7 +41,7 @@ fn listed(method: &unmix::Method) -> impl Iterator<Item = &'static Setting> {
 }
 
 #[test]
-fn defaults_are_possible_and_what_no_kind_allows_is_refused_by_name() {
+fn defaults_are_valid_and_values_of_no_kind_are_refused_by_name() {
     for method in METHODS {
         assert!((method.spec)(&settings(json!({}))).is_ok(), "{}", method.key);
         for setting in listed(method) {
@@ -54,7 +54,7 @@ fn defaults_are_possible_and_what_no_kind_allows_is_refused_by_name() {
     }
 }
 
-/// The range of `n_components` depends on the rows and is tested among bad input.
+/// The range of `n_components` depends on the rows and is tested in `laws/bad.rs`.
 #[test]
 fn numbers_outside_their_range_are_refused_with_the_range() {
     for method in METHODS {
@@ -72,7 +72,7 @@ fn numbers_outside_their_range_are_refused_with_the_range() {
 }
 
 #[test]
-fn typed_specifications_are_held_to_the_same_rows() {
+fn typed_specifications_are_validated_by_the_same_kinds() {
     let x = falling(40, 4, 1);
     let said = |fit: &dyn Fn(&mut Rows<'_, f64>) -> unmix::Result<unmix::Model>| {
         fit(&mut Rows::from_slice(&x, 4).unwrap()).err().map(|e| e.to_string()).unwrap_or_default()
@@ -138,7 +138,7 @@ fn typed_specifications_are_held_to_the_same_rows() {
 }
 
 #[test]
-fn what_is_refused_is_said_in_terms_of_all_that_is_possible() {
+fn messages_name_all_that_is_possible() {
     for (key, given, said) in [
         ("pca", json!({"tol": "small"}), "tol must be a number, got 'small'"),
         (

@@ -6,7 +6,7 @@ mod pca;
 mod rica;
 
 pub(crate) use evidence::{minka, minka_log_evidence};
-pub(crate) use pca::{Twin, log_likelihoods};
+pub(crate) use pca::{NaivePca, log_likelihoods};
 pub(crate) use rica::rica;
 
 /// Compensated summation (Neumaier).

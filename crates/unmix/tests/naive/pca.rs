@@ -3,7 +3,7 @@
 use super::{cholesky, covariance, dot, jacobi, mean, sum};
 
 /// PCA with all its components.
-pub(crate) struct Twin {
+pub(crate) struct NaivePca {
     pub(crate) mean: Vec<f64>,
     /// All `p` eigenvalues, descending.
     pub(crate) values: Vec<f64>,
@@ -11,11 +11,11 @@ pub(crate) struct Twin {
     pub(crate) axes: Vec<Vec<f64>>,
 }
 
-impl Twin {
+impl NaivePca {
     /// Fits `n` rows of `p` columns.
     pub(crate) fn fit(x: &[f64], p: usize) -> Self {
         let (values, axes) = jacobi(covariance(x, p));
-        Twin { mean: mean(x, p), values, axes }
+        NaivePca { mean: mean(x, p), values, axes }
     }
 
     /// Noise variance: the mean of the `p - k` last eigenvalues; 0 if `k` is at least `min(n, p)`.

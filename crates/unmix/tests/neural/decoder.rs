@@ -32,7 +32,7 @@ fn strength(spec: &Spec, z: &[f64], s: f64) -> f64 {
 }
 
 #[test]
-fn the_decoder_helps_or_harms_by_its_law() {
+fn the_effect_of_the_decoder_on_separation_follows_its_formula() {
     let laplace = values(|u| -(u - 0.5f64).signum() * (1.0 - 2.0 * (u - 0.5).abs()).ln(), 300);
     let uniform = values(|u| u - 0.5, 300);
     let main = Spec { sigma: Sigma::Batch, ..NONLINEAR[MAIN].spec.unwrap() };

@@ -1,7 +1,7 @@
 //! The half-gradient of every rule, against central differences of its loss with the stop-gradient copies held fixed, and against a
 //! naive implementation that loops over the rows.
 
-use super::twin;
+use super::naive;
 use crate::made::apart;
 use unmix::neural::{Field, LINEAR, LINEAR_MORE, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, State, TableEntry};
 use unmix::num::random::Stream;
@@ -58,17 +58,17 @@ fn largest(g: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_field_is_the_one_that_goes_row_by_row() {
+fn the_field_is_that_of_the_naive_implementation() {
     let (x, w) = design();
     for (row, spec) in every_rule() {
         let (g, after, field) = gradient(&spec, &x, w.as_slice());
-        let twin = twin::gradient(&spec, &x, &w, &after);
-        assert!(apart(&g, &twin.g) < 1e-12 * largest(&g).max(1.0), "{}: {:?} {:?}", row.key, g, twin.g);
+        let want = naive::gradient(&spec, &x, &w, &after);
+        assert!(apart(&g, &want.g) < 1e-12 * largest(&g).max(1.0), "{}: {:?} {:?}", row.key, g, want.g);
         if spec.sigma == Sigma::Trained {
-            assert!(apart(&field.further.sigma, &twin.sigma) < 1e-13, "{}: sigma", row.key);
+            assert!(apart(&field.further.sigma, &want.sigma) < 1e-13, "{}: sigma", row.key);
         }
         if spec.train_a {
-            assert!((field.further.a - twin.a).abs() < 1e-13, "{}: a", row.key);
+            assert!((field.further.a - want.a).abs() < 1e-13, "{}: a", row.key);
         }
         // Single precision agrees within its rounding errors.
         let narrow = |v: &[f64]| v.iter().map(|x| *x as f32).collect::<Vec<f32>>();
@@ -84,7 +84,7 @@ fn every_rule_with_a_loss_is_its_half_gradient() {
     let mut with_a_loss = 0;
     for (row, spec) in every_rule() {
         let (g, after, field) = gradient(&spec, &x, w.as_slice());
-        let Some(loss) = twin::loss(&spec, &x, &w, &after) else { continue };
+        let Some(loss) = naive::loss(&spec, &x, &w, &after) else { continue };
         with_a_loss += 1;
         let step = 1e-5;
         let mut numeric = Vec::new();

@@ -156,7 +156,7 @@ fn residual(spec: &Spec, step: f64, steps: usize, seed: u64) -> f64 {
 }
 
 #[test]
-fn steps_have_the_limits_that_are_written_down() {
+fn steps_are_stable_up_to_the_documented_length() {
     for row in LINEAR.iter().chain(&LINEAR_MORE) {
         let Some(spec) = &row.spec else { continue };
         let allowed = row.step_length(spec, K);
@@ -173,12 +173,12 @@ fn steps_have_the_limits_that_are_written_down() {
             assert!(left < 0.02, "{}: {left:e} is left with steps of {allowed}", row.key);
         }
         let worst = (0..3).map(|seed| residual(spec, beyond, 3000, seed)).fold(0.0, f64::max);
-        assert!(worst > 0.02, "{}: steps of {beyond} do no harm: {worst:e}", row.key);
+        assert!(worst > 0.02, "{}: steps of {beyond} converge: {worst:e}", row.key);
     }
 }
 
 #[test]
-fn further_forms_with_unit_columns_find_the_axes_and_the_rising_one_turns_their_order() {
+fn further_forms_with_unit_columns_find_the_axes_and_the_rising_one_reverses_their_order() {
     for row in &LINEAR_MORE {
         let spec = row.spec.unwrap();
         let how = flow::FlowOptions { k: K, from_axes: false, from: None, max_iter: 400_000, tol: 1e-9 };
@@ -198,7 +198,7 @@ fn further_forms_with_unit_columns_find_the_axes_and_the_rising_one_turns_their_
 }
 
 #[test]
-fn weights_are_as_the_rule_left_them_and_components_are_canonical() {
+fn weights_are_those_of_the_rule_and_components_are_canonical() {
     let (x, _) = exact(&DISTINCT, 3);
     let model = fit(&x, json!({"n_components": 3, "variant": "wsla", "tol": 1e-10}));
     let (w, components) = (columns(&model), model.tensor("components").unwrap().to_matrix());
@@ -223,7 +223,7 @@ fn weights_are_as_the_rule_left_them_and_components_are_canonical() {
             assert!((cw[(j, i)] * l - ws).abs() < 1e-8, "column {j}, row {i}");
         }
     }
-    assert!(signs.contains(&-1.0), "a rule knows nothing of our signs: {signs:?}");
+    assert!(signs.contains(&-1.0), "all columns have the signs of the components: {signs:?}");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn scaled_rows_have_the_same_axes() {
 }
 
 #[test]
-fn a_number_that_no_rule_has_and_a_key_that_is_misspelt_are_refused() {
+fn numbers_and_names_of_no_rule_are_refused() {
     let (x, _) = exact(&DISTINCT, 6);
     for (given, word) in [
         (json!({"variant": 15}), "choose one of"),

@@ -16,7 +16,7 @@ fn falls(along: &[f64]) -> bool {
 }
 
 #[test]
-fn rows_that_order_their_columns_do_so_from_random_starts() {
+fn rules_that_order_their_columns_do_so_from_random_starts() {
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 2);
     let rows = Rows::from_slice(&x, P).unwrap();
     let ended = |spec: &Spec, seed: u64| {

@@ -49,7 +49,7 @@ fn a_published_variant_recovers_sources_of_equal_variance_and_its_literal_form_d
 }
 
 #[test]
-fn what_a_published_variant_cannot_do_is_refused() {
+fn settings_that_a_published_variant_excludes_are_refused() {
     let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
     for (given, word) in [
         (json!({"variant": "ema-tan"}), "did you mean 'ema-tanh'?"),

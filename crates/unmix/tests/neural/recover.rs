@@ -99,7 +99,7 @@ fn lengths(w: &Matrix<f64>) -> Vec<f64> {
 }
 
 #[test]
-fn every_variant_recovers_what_it_claims_and_nothing_else() {
+fn every_variant_recovers_the_documented_sources_and_no_others() {
     let (laplace, uniform) = (mixed(Kind::Laplace, 20_000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
         let spec = row.spec.unwrap();
@@ -113,21 +113,21 @@ fn every_variant_recovers_what_it_claims_and_nothing_else() {
             (least_cosine(&found.w, &data.1), lengths(&found.w))
         };
         let ((a, norms), (b, _)) = (on(&laplace), on(&uniform));
-        let said = format!("{}: {a:.4} on Laplace, {b:.4} on uniform sources", row.key);
+        let message = format!("{}: {a:.4} on Laplace, {b:.4} on uniform sources", row.key);
         // These two depend on the units of the data and have a test of their own.
         if ["decoder-no-sigma", "encoder-sigma"].contains(&row.key) {
             continue;
         }
         match row.recovers {
             // The triangular term also rotates the axes.
-            _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{said}"),
+            _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{message}"),
             // The scale of the nonlinearity in these rules is that of all rows, not that of each code.
             _ if ["logcosh", "no-diagonal", "logcosh-subspace"].contains(&row.key) => {
-                assert!(a > 0.98 && b < 0.9, "{said}")
+                assert!(a > 0.98 && b < 0.9, "{message}")
             }
-            r if r.starts_with("super") => assert!(a > 0.9985 && b < 0.9, "{said}"),
-            r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.998, "{said}"),
-            _ => assert!(a < 0.9, "{said}"),
+            r if r.starts_with("super") => assert!(a > 0.9985 && b < 0.9, "{message}"),
+            r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.998, "{message}"),
+            _ => assert!(a < 0.9, "{message}"),
         }
         let unit = norms.iter().all(|l| (l - 1.0).abs() < 0.01);
         assert_eq!(unit, row.unit, "{}: lengths {norms:?}", row.key);
@@ -181,7 +181,7 @@ fn the_median_of_several_draws_is_as_near_as_published() {
 }
 
 #[test]
-fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
+fn adam_without_the_tangent_correction_misses_the_axes_and_weight_norm_needs_none() {
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
     let main = NONLINEAR[8].spec.unwrap();
     let weight_norm = Spec { constraint: Constraint::WeightNorm, ..main };
@@ -254,7 +254,7 @@ fn same_axes(found: &Matrix<f64>, reference: &Matrix<f64>) -> f64 {
 }
 
 #[test]
-fn rows_that_are_scale_free_have_the_same_axes_at_every_scale() {
+fn rules_that_are_scale_free_have_the_same_axes_at_every_scale() {
     let x = mixed(Kind::Laplace, 2000, 1.0, 4).0;
     let short = Training { max_epochs: 4, ..LONG };
     let scaled = |by: f64| x.iter().map(|v| v * by).collect::<Vec<f64>>();
@@ -267,7 +267,11 @@ fn rows_that_are_scale_free_have_the_same_axes_at_every_scale() {
             .fold(1.0, f64::min);
         match row.scale_free {
             true => assert!(1.0 - worst < 1e-6, "{}: {worst}", row.key),
-            false => assert!(worst < 0.99, "{}: {worst}, though it goes by the units of the data", row.key),
+            false => assert!(
+                worst < 0.99,
+                "{}: {worst}, though the rule depends on the units of the data",
+                row.key
+            ),
         }
     }
 }
@@ -302,7 +306,7 @@ fn literal_forms_depend_on_the_units_of_the_data() {
 }
 
 #[test]
-fn the_decoder_does_harm_by_the_law_of_its_scale() {
+fn the_decoder_prevents_separation_as_its_scale_predicts() {
     // Separation coefficients of a pair of equal variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for
     // Laplace and a = 4. They are positive for weights up to 0.46, and in the forms with a scale for standard deviations above 2.2
     // only.

@@ -69,7 +69,7 @@ fn another_seed_is_another_order_of_the_rows() {
 }
 
 #[test]
-fn a_rate_that_is_far_too_large_is_refused_and_not_returned() {
+fn a_learning_rate_that_diverges_is_refused() {
     let x = falling(400, 8, 3);
     let given = json!({"n_components": 2, "solver": "sgd", "learning_rate": 1e30});
     let rule = NeuralPca::from_settings(&settings(given)).unwrap();

@@ -56,7 +56,7 @@ fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() 
 }
 
 #[test]
-fn learnt_deviations_converge_where_the_formula_has_it() {
+fn learnt_deviations_converge_to_the_root_of_the_formula() {
     let x = plain(4000, &[2.0, 0.5], 8);
     let push = |t: f64| (t - t.tanh()) * (t.tanh() - t * (1.0 - t.tanh().powi(2)));
     // The root of E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z / r: r = 2.50 for Laplace and l2 = 1e-2, 4.37 for 1e-3.
@@ -78,7 +78,7 @@ fn learnt_deviations_converge_where_the_formula_has_it() {
 }
 
 #[test]
-fn sparsity_holds_an_axis_up_to_its_bound_in_either_unit() {
+fn axes_are_stable_up_to_a_bound_on_the_sparsity_in_either_unit() {
     // A column is stable at a source of standard deviation s while beta < 2 s / E|z|.
     let x = plain(8000, &[2.0, 1.0], 9);
     let (length, size) = {
@@ -96,7 +96,7 @@ fn sparsity_holds_an_axis_up_to_its_bound_in_either_unit() {
 }
 
 #[test]
-fn weights_by_the_variance_do_not_know_units_and_published_ones_do() {
+fn weights_relative_to_the_variance_do_not_depend_on_units_and_absolute_ones_do() {
     let (x, axes) = mixed(Kind::Laplace, 6000, 1.0, 1);
     let small: Vec<f64> = x.iter().map(|v| v * 0.01).collect();
     let least = |x: &[f64], given: Value| {

@@ -36,7 +36,7 @@ fn axes_are_those_of_pca_and_variances_have_divisor_n() {
 }
 
 #[test]
-fn no_feasible_change_is_likelier() {
+fn no_feasible_change_has_a_higher_likelihood() {
     let (n, p, k) = (200, 8, 3);
     let x = datasets::ppca(n, p, &[9.0, 5.0, 2.0], 0.5, 4).unwrap().x.into_vec();
     let model = fitted(json!({"n_components": k}), &x, p);
@@ -139,13 +139,13 @@ fn sums_and_sparse_rows_give_the_model_of_the_rows() {
     }
     let merged = summed.merge(&summed, &unmix::Run::default()).unwrap();
     assert_eq!(merged.report().n_samples, 600.0);
-    let said = unmix::model::fit_by_sums(
+    let refused = unmix::model::fit_by_sums(
         "ppca",
         &settings(json!({"algorithm": "em"})),
         &rows,
         &unmix::Run::default(),
     );
-    assert!(said.unwrap_err().to_string().contains("iterations need the rows"));
+    assert!(refused.unwrap_err().to_string().contains("iterations need the rows"));
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn blocks_are_found_as_often_as_the_criterion_finds_them() {
             let x = datasets::ppca(1000, 10, &variances, 1.0, seed).unwrap().x;
             let found = fitted(json!({"groups": "bic"}), x.as_slice(), 10);
             hits += u32::from(numbers(&found, "blocks") == want);
-            let told = fitted(json!({"n_components": variances.len()}), x.as_slice(), 10);
-            assert_eq!(numbers(&told, "blocks").iter().sum::<f64>(), variances.len() as f64);
+            let given = fitted(json!({"n_components": variances.len()}), x.as_slice(), 10);
+            assert_eq!(numbers(&given, "blocks").iter().sum::<f64>(), variances.len() as f64);
         }
         assert!(hits >= 18, "{variances:?}: {hits} of 20");
     }

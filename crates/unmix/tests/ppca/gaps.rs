@@ -20,7 +20,7 @@ fn design(n: usize, noise: f64, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
 }
 
 #[test]
-fn the_maximum_is_reached_in_few_iterations_and_never_left() {
+fn the_maximum_is_reached_in_few_iterations_and_the_likelihood_never_decreases() {
     for (share, bound) in [(0.1, 40), (0.3, 40), (0.5, 40)] {
         let (_, x) = design(400, 0.1, share, 100);
         let best = fitted(json!({"n_components": 3, "tol": 0.0, "max_iter": 400}), &x, 12);
@@ -37,7 +37,7 @@ fn the_maximum_is_reached_in_few_iterations_and_never_left() {
 }
 
 #[test]
-fn no_feasible_change_is_likelier_with_gaps() {
+fn no_feasible_change_has_a_higher_likelihood_with_gaps() {
     let (_, x) = design(120, 0.5, 0.3, 3);
     let model = fitted(json!({"n_components": 3, "tol": 1e-13}), &x, 12);
     let best = Plain::of(&model);
@@ -128,7 +128,7 @@ fn rows_are_encoded_by_the_cells_that_they_have() {
 }
 
 #[test]
-fn rows_without_cells_count_for_nothing_and_whole_rows_take_the_closed_form() {
+fn rows_without_cells_have_no_influence_and_complete_rows_use_the_closed_form() {
     let (whole, x) = design(80, 0.5, 0.2, 7);
     let model = fitted(json!({"n_components": 2}), &x, 12);
     let mut longer = x.clone();
@@ -144,7 +144,7 @@ fn rows_without_cells_count_for_nothing_and_whole_rows_take_the_closed_form() {
 }
 
 #[test]
-fn what_gaps_do_not_allow_is_one_sentence() {
+fn settings_and_rows_that_gaps_exclude_are_refused() {
     let (_, x) = design(40, 0.5, 0.2, 8);
     let refused =
         |given: serde_json::Value, x: &[f64], p: usize| try_fit("ppca", &settings(given), x, p).unwrap_err();

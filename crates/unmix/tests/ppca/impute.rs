@@ -59,7 +59,7 @@ fn cells_are_filled_with_their_conditional_means_and_errors() {
 }
 
 #[test]
-fn intervals_cover_as_often_as_they_say() {
+fn intervals_have_their_nominal_coverage() {
     for n in [50, 100, 400] {
         for share in [0.1, 0.3, 0.5] {
             // Enough cells to distinguish a coverage of .94 from .96.
@@ -115,7 +115,7 @@ fn draws_have_the_mean_of_the_fill_and_the_spread_of_its_error() {
 }
 
 #[test]
-fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
+fn results_have_the_same_bits_on_any_threads_and_rows_outside_the_fit_are_reported() {
     let (_, x) = design(80, 0.3, 6);
     let model = try_fit("ppca", &settings(json!({"n_components": 2})), &x, 12).unwrap();
     let wanted = ImputeOptions { std: true, draws: 2, bootstrap: 4 };

@@ -58,7 +58,7 @@ fn units_without_a_positive_code_are_dead_or_at_one_row() {
 }
 
 #[test]
-fn noise_at_its_floor_and_more_units_than_rows_are_told() {
+fn noise_at_its_floor_and_more_units_than_rows_give_warnings() {
     let x = falling(12, 6, 3);
     let model = fit(&x, 6, json!({"n_components": 20, "max_iter": 400, "psi_min": 0.3}));
     assert!(warned(&model, "there are at least as many units as rows"), "{:?}", model.report().warnings);
@@ -82,7 +82,7 @@ fn one_unit_and_many_units_are_fits() {
 }
 
 #[test]
-fn what_excludes_itself_is_refused_with_what_would_work() {
+fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let x = falling(40, 5, 1);
     let said = |given: Value| try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
     for (given, words) in [

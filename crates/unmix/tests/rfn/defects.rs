@@ -140,7 +140,7 @@ fn noise_is_that_of_centred_rows_wherever_their_means_are() {
 
 /// Fits at the end of what a factorisation can do: an error that names the iteration, or finite numbers.
 #[test]
-fn a_factorisation_that_fails_is_an_error_with_its_iteration_and_never_garbage() {
+fn a_factorisation_that_fails_is_an_error_with_its_iteration_or_the_fit_is_finite() {
     let (n, p) = (30, 6);
     let mut x = falling(n, p, 2);
     // Three columns are equal, up to their units, and one is nearly a sum of others.
@@ -175,7 +175,7 @@ fn a_factorisation_that_fails_is_an_error_with_its_iteration_and_never_garbage()
 }
 
 #[test]
-fn activations_that_the_method_does_not_have_are_refused() {
+fn unknown_settings_are_refused() {
     let x = falling(20, 4, 1);
     let said = |given: Value| try_fit("rfn", &settings(given), &x, 4).map(|_| ()).unwrap_err().to_string();
     for name in ["activation", "h_threshold", "momentum", "apply_scaling"] {

@@ -1,4 +1,4 @@
-//! The modes whose objective never falls: monotone, solved to their certificate, and encoded as they were fitted.
+//! The modes whose objective never decreases: monotone, solved to their certificate, and encoded as they were fitted.
 
 use super::{fact, fit, fit_seeded};
 use crate::made::{cast, encode, numbers, on_threads, settings};
@@ -16,7 +16,7 @@ fn rows(name: &str, n: usize, p: usize) -> Vec<f64> {
     super::centred(x).into_vec()
 }
 
-fn never_falls(model: &Model, share: f64) {
+fn never_decreases(model: &Model, share: f64) {
     let objective = &model.report().objective;
     for (i, pair) in objective.windows(2).enumerate() {
         assert!(pair[1] >= pair[0] - share * pair[0].abs(), "iteration {i}: {pair:?}");
@@ -24,7 +24,7 @@ fn never_falls(model: &Model, share: f64) {
 }
 
 #[test]
-fn the_objective_never_falls() {
+fn the_objective_never_decreases() {
     let x = rows("D1", 60, 40);
     for (given, iterations) in [
         (json!({"e_step": "coordinate"}), 60),
@@ -41,7 +41,7 @@ fn the_objective_never_falls() {
         given.insert("max_iter".into(), json!(iterations));
         let model = fit(&x, 40, Value::Object(given.clone()));
         assert_eq!(model.report().objective.len(), iterations, "{given:?}");
-        never_falls(&model, 1e-10);
+        never_decreases(&model, 1e-10);
         assert!(
             fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-8,
             "{given:?}: {:?}",
@@ -51,7 +51,7 @@ fn the_objective_never_falls() {
 }
 
 #[test]
-fn the_objective_never_falls_in_many_iterations() {
+fn the_objective_never_decreases_in_many_iterations() {
     let x = rows("D1", 100, 100);
     for (mode, rate, iterations) in
         [("coordinate", 0.1, 1000), ("coordinate", 1.0, 200), ("cascade", 0.1, 200), ("cascade", 1.0, 200)]
@@ -59,33 +59,34 @@ fn the_objective_never_falls_in_many_iterations() {
         let given =
             json!({"n_components": 20, "e_step": mode, "learning_rate": rate, "max_iter": iterations});
         let model = fit(&x, 100, given);
-        never_falls(&model, 1e-10);
+        never_decreases(&model, 1e-10);
     }
 }
 
 #[test]
-fn the_objective_does_not_fall_in_single_precision_either() {
+fn the_objective_does_not_decrease_in_single_precision_either() {
     let x: Vec<f32> = cast(&rows("D3", 60, 40));
     for mode in ["coordinate", "cascade"] {
         let given = settings(json!({"e_step": mode, "n_components": 12, "max_iter": 50}));
         let mut rows = AnyRows::F32(Rows::from_slice(&x, 40).unwrap());
         let model = unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap();
-        never_falls(&model, 1e-5);
+        never_decreases(&model, 1e-5);
         assert!(fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-4);
     }
 }
 
 #[test]
-fn plain_mode_counts_its_falls() {
+fn plain_mode_counts_its_decreases() {
     let model = fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "max_iter": 150}));
-    let falls = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let decreased = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let largest = model.report().objective.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
-    assert_eq!(fact(&model, "decreases")["count"], json!(falls));
+    assert!(decreased > 0, "{:?}", model.report().objective);
+    assert_eq!(fact(&model, "decreases")["count"], json!(decreased));
     assert_eq!(fact(&model, "decreases")["largest"].as_f64().unwrap(), largest);
 }
 
 #[test]
-fn rows_are_encoded_as_the_fit_left_them_and_more_precisely_with_a_finer_certificate() {
+fn codes_are_those_at_the_end_of_the_fit_and_more_precise_with_a_smaller_tolerance() {
     let x = rows("D1", 60, 40);
     for given in [
         json!({"n_components": 12, "e_step": "coordinate", "max_iter": 40}),
@@ -136,7 +137,7 @@ fn rows_are_encoded_as_the_fit_left_them_and_more_precisely_with_a_finer_certifi
 }
 
 #[test]
-fn coordinate_and_cascade_find_better_codes_than_a_clamp() {
+fn coordinate_and_cascade_reach_a_higher_objective_than_plain() {
     let x = rows("D1", 100, 100);
     let given =
         |mode: &str| json!({"n_components": 20, "e_step": mode, "learning_rate": 0.1, "max_iter": 150});
@@ -162,7 +163,7 @@ fn problem(seed: u64, n: usize, l: usize, how: Normalisation) -> (Held<f64>, Hel
 }
 
 #[test]
-fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
+fn each_candidate_alone_lowers_the_divergence_or_keeps_the_codes() {
     let mut taken = std::collections::BTreeMap::new();
     for seed in 0..40u64 {
         for how in [Normalisation::Rms, Normalisation::None] {
@@ -192,7 +193,7 @@ fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
                 *taken.entry((candidate, how == Normalisation::Rms)).or_insert(0) +=
                     u32::from(found == candidate);
                 if candidate == Candidate::Majoriser {
-                    // It cannot be worse, and codes that were drawn are not stationary.
+                    // The majoriser cannot raise the divergence, and random codes are not stationary.
                     assert_eq!(found, Candidate::Majoriser);
                 }
                 if candidate == Candidate::Reduced && how == Normalisation::None {
@@ -233,7 +234,7 @@ fn rows_of_weight_zero_take_no_unit_and_have_no_effect() {
 }
 
 #[test]
-fn threads_and_seeds() {
+fn threads_change_no_bit_and_seeds_do() {
     let x = rows("D2", 100, 100);
     let x: Vec<f64> =
         x.iter().cycle().take(7 * x.len()).enumerate().map(|(i, v)| v + (i % 13) as f64).collect();

@@ -1,4 +1,4 @@
-//! What fits find in made data.
+//! Recovery of planted structure in synthetic data.
 
 use super::{fact, fit};
 use crate::made::encode;

@@ -101,7 +101,7 @@ fn both_forms_of_the_posterior_are_one() {
 }
 
 #[test]
-fn the_pass_sums_what_the_codes_say() {
+fn sums_of_a_pass_are_those_of_the_codes() {
     let made = made(60, 12, 7, OTHER, false);
     let ones = vec![1.0; 7];
     let h = codes(&made, &ones);
@@ -161,7 +161,7 @@ fn the_objective_is_the_likelihood_less_the_divergence() {
             let mu = codes(&made, &stats.scale);
             let rows = objective_by_rows(&made, prior, &mu);
             assert!((ours - rows).abs() < 1e-9 * rows.abs(), "{m} {l} {full}: {ours} {rows}");
-            // E is the mean square of what codes leave, and of their variance.
+            // E is the mean square of the residuals, plus the posterior variance of the fitted values.
             let left = factor::multiply_transposed(&mu, &made.parameters.w);
             let wsw = factor::multiply_transposed(
                 &factor::multiply(&made.parameters.w, &made.posterior.sigma),
@@ -241,6 +241,22 @@ fn inner_row(a: &Matrix<f64>, b: &Matrix<f64>, k: usize) -> f64 {
     a.row(k).iter().zip(b.row(k)).map(|(a, b)| a * b).sum()
 }
 
+/// A step with wide bounds on the noise.
+fn step(made: &Made, rate: f64, how: MStep) -> Step {
+    let m = made.c.rows();
+    Step {
+        rate,
+        how,
+        sd: (0..m).map(|k| made.c[(k, k)].sqrt()).collect(),
+        bounds: vec![(0.01, 100.0); m],
+        relative: true,
+        spectrum: (0.0, f64::INFINITY),
+        l1: 0.0,
+        l2: 0.0,
+        w_max: None,
+    }
+}
+
 #[test]
 fn no_step_raises_the_error() {
     let (m, l) = (9, 5);
@@ -252,18 +268,7 @@ fn no_step_raises_the_error() {
     let before = error_at(&made, &stats, &s, &made.parameters.w, &made.parameters.noise.diagonal());
     for how in [MStep::Newton, MStep::InversePsi, MStep::Gradient] {
         for rate in [0.01, 0.1, 0.5, 1.0] {
-            let step = Step {
-                rate,
-                how,
-                sd: (0..m).map(|k| made.c[(k, k)].sqrt()).collect(),
-                bounds: vec![(0.01, 100.0); m],
-                relative: true,
-                spectrum: (0.0, f64::INFINITY),
-                l1: 0.0,
-                l2: 0.0,
-                w_max: None,
-            };
-            let moved = step.take(&made.parameters, &stats, &s, &expected).unwrap();
+            let moved = step(&made, rate, how).take(&made.parameters, &stats, &s, &expected).unwrap();
             let after = error_at(&made, &stats, &s, &moved.parameters.w, &moved.parameters.noise.diagonal());
             assert!(after <= before, "{how:?} {rate}: {before} {after}");
             if how == MStep::Newton && rate == 1.0 {
@@ -275,24 +280,46 @@ fn no_step_raises_the_error() {
     }
 }
 
+/// With `x = e / psi`, the step of the inverse noise, `psi / (1 + rate (1 - x))`, cannot raise `log psi + e / psi` if
+/// `rate x² <= x + 1`; otherwise the noise itself makes the step.
 #[test]
-fn the_inverse_noise_step_never_raises_the_error_of_a_column() {
-    // f(p) = p e - log p; x = e p.
-    let f = |p: f64, e: f64| p * e - p.ln();
-    for rate in [0.05f64, 0.1, 0.5, 0.9, 1.0] {
-        for i in 1..400 {
-            let x = 0.02 * f64::from(i);
-            if rate * x * x > x + 1.0 {
-                continue;
+fn the_inverse_noise_step_is_its_formula_and_never_raises_the_error_of_a_column() {
+    let (m, l) = (9, 5);
+    let mut taken = [0, 0];
+    for noise in [0.3, 1.0, 20.0] {
+        let mut made = made(50, m, l, PLAIN, false);
+        made.parameters.noise = Noise::Diagonal((0..m).map(|k| noise * (1.0 + 0.3 * k as f64)).collect());
+        let stats = Statistics::new(&made.sums, Normalisation::Rms);
+        let s = stats.second_moments(&made.posterior);
+        let c = Moments::Diagonal((0..m).map(|k| made.c[(k, k)]).collect());
+        let expected = Expected::new(&made.parameters.w, &stats, &s, &c);
+        let (psi, e) = (made.parameters.noise.diagonal(), expected.diagonal());
+        for rate in [0.05, 0.1, 0.5, 0.9, 1.0] {
+            let moved = step(&made, rate, MStep::InversePsi)
+                .take(&made.parameters, &stats, &s, &expected)
+                .unwrap()
+                .parameters
+                .noise
+                .diagonal();
+            for k in 0..m {
+                let x = e[k] / psi[k];
+                let inverse = rate * x * x <= x + 1.0;
+                taken[usize::from(inverse)] += 1;
+                let want = match inverse {
+                    true => psi[k] / (1.0 + rate * (1.0 - x)),
+                    false => psi[k] + rate * (e[k] - psi[k]),
+                };
+                assert!((moved[k] / want - 1.0).abs() < 1e-12, "{noise} {rate} {k}: {} {want}", moved[k]);
+                let error = |psi: f64| psi.ln() + e[k] / psi;
+                assert!(error(moved[k]) <= error(psi[k]) + 1e-12, "{noise} {rate} {k}: {x}");
             }
-            let next = 1.0 + rate * (1.0 - x);
-            assert!(next > 0.0 && f(next, x) <= f(1.0, x) + 1e-12, "{rate} {x}");
         }
     }
+    assert!(taken.iter().all(|n| *n > 0), "{taken:?}");
 }
 
 #[test]
-fn at_rest_the_noise_is_what_the_units_leave() {
+fn at_convergence_the_noise_is_the_variance_that_units_leave() {
     let x = centred(normal(80, 6, 4));
     let given = json!({
         "n_components": 3, "e_step": "coordinate", "max_iter": 4000, "tol": 1e-7, "psi_min": 1e-9, "learning_rate": 1.0,
@@ -310,7 +337,7 @@ fn at_rest_the_noise_is_what_the_units_leave() {
 }
 
 #[test]
-fn sums_of_shards_are_sums_of_all_and_survive_bytes() {
+fn sums_of_shards_are_sums_of_all_and_are_serialized() {
     use unmix::stats::{Partial, from_bytes, to_bytes};
     let made = made(60, 5, 4, OTHER, false);
     let gather = GatherCodes::<f64>::new(vec![0.1; 5], &made.posterior.b, made.posterior.bias.clone());

@@ -1,4 +1,4 @@
-//! Rectified factor networks: identities, a naive twin, solutions of the modes that never fall, and the published tables.
+//! Rectified factor networks: identities, a naive implementation, solutions of the modes that never fall, and the published tables.
 
 mod bad;
 mod candidates;
@@ -6,10 +6,10 @@ mod defects;
 mod exact;
 mod found;
 mod identities;
+mod naive;
 mod projection;
 mod published;
 mod scale;
-mod twin;
 
 use crate::made::settings;
 use serde_json::Value;

@@ -63,6 +63,6 @@ fn no_feasible_point_is_nearer() {
 fn ties_go_to_the_first_row() {
     let q = projected(&[-0.3, -0.1, -0.1, -0.2], Normalisation::Rms);
     assert_eq!(q, [0.0, 2.0, 0.0, 0.0]);
-    // Without loadings a unit says nothing of any row.
+    // The codes of a unit without loadings are 0.
     assert_eq!(projected(&[0.0; 4], Normalisation::Rms), [0.0; 4]);
 }

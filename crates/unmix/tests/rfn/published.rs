@@ -30,7 +30,7 @@ const PUBLIC: [(&str, f64); 3] = [("D1", 58.18), ("D3", 458.16), ("D7", 53.63)];
 /// Instances of each data set.
 const INSTANCES: u64 = 4;
 
-/// Share of codes that are 0 in percent, norm of what is left of the rows, norm of what is left of their covariance.
+/// Percentage of codes that are 0, norm of the residuals of the rows, norm of the residual of their covariance.
 fn measured(model: &Model, x: &Matrix<f64>) -> [f64; 3] {
     let (n, p) = (x.rows(), x.cols());
     let single: Vec<f32> = cast(x.as_slice());
@@ -102,13 +102,13 @@ fn only_at_length(test: &str) -> bool {
 }
 
 #[test]
-fn the_first_cell_of_the_published_tables_is_found_again() {
+fn the_first_cell_of_the_published_tables_is_reproduced() {
     let (name, rfn, _) = PUBLISHED_50[0];
     accepted(cell(name, 1, &json!({"n_components": 50})), rfn, "D1 50 rms");
 }
 
 #[test]
-fn units_of_the_published_tables_are_found_again() {
+fn the_published_tables_are_reproduced() {
     if only_at_length("published tables, 50 units") {
         table(50, &PUBLISHED_50, &["rms", "std", "none"]);
     }

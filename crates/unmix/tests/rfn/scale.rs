@@ -85,7 +85,7 @@ fn a_weight_of_two_is_the_row_twice_in_every_mode() {
 }
 
 #[test]
-fn sparse_rows_are_dense_rows_with_the_center_taken_off() {
+fn sparse_rows_are_dense_rows_less_the_center() {
     let (n, p) = (90, 12);
     let draws = unmix::num::random::Stream::new(4, 0);
     let x: Vec<f64> = (0..n * p)
@@ -200,10 +200,15 @@ fn a_fit_continues_from_a_model() {
 #[test]
 fn of_several_starts_the_best_is_kept() {
     let x = biclusters("D1", 1, 2).unwrap().x.into_vec();
-    let value = |starts: u64| {
-        let model = fit(&x, 100, json!({"n_components": 10, "max_iter": 60, "n_init": starts}));
-        fact(&model, "final_objective").as_f64().unwrap()
-    };
-    let (one, three) = (value(1), value(3));
-    assert!(three >= one, "{one} {three}");
+    let mut better = 0;
+    for seed in 0..4 {
+        let value = |starts: u64| {
+            let given = json!({"n_components": 10, "max_iter": 60, "n_init": starts});
+            fact(&fit_seeded(&x, 100, given, seed), "final_objective").as_f64().unwrap()
+        };
+        let (one, three) = (value(1), value(3));
+        assert!(three >= one, "{one} {three}");
+        better += u32::from(three > one);
+    }
+    assert!(better > 0, "no start is better than the first, so the test compares nothing");
 }

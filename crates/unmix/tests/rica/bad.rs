@@ -62,7 +62,7 @@ fn too_few_rows_and_rows_that_do_not_vary_are_refused() {
 }
 
 #[test]
-fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
+fn missing_rank_gives_a_warning_and_bounded_parameters() {
     // Seven columns: two of them equal, one the sum of two others, one constant.
     let mut x = falling(300, 7, 2);
     for row in x.chunks_exact_mut(7) {
@@ -105,7 +105,7 @@ fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
 }
 
 #[test]
-fn duplicates_and_fewer_rows_than_columns_are_no_trouble_for_columns_as_they_are() {
+fn duplicate_columns_and_wide_rows_are_fitted_with_and_without_whitening() {
     fn check<T: Known>(x: &[T], p: usize, given: serde_json::Value) {
         let model =
             try_fit("rica", &settings(given.clone()), x, p).unwrap_or_else(|e| panic!("{given}: {e}"));

@@ -5,7 +5,7 @@ use crate::made::{bits, numbers, on_threads};
 use unmix::data::{Features, open_npy, write_npy};
 use unmix::method::rica::Beta;
 use unmix::num::factor;
-use unmix::{Outcome, Rica, Rows};
+use unmix::{Matrix, Outcome, Rica, Rows};
 
 fn batched(size: usize, epochs: u64) -> Rica {
     Rica { batch_size: Some(size), max_epochs: epochs, ..Rica::default() }
@@ -17,7 +17,7 @@ fn end(model: &unmix::Model) -> f64 {
 }
 
 #[test]
-fn one_batch_of_all_rows_is_the_search_itself() {
+fn one_batch_of_all_rows_is_the_search_on_all_rows() {
     let (x, _) = laplace(3000, 6, 1);
     let few = fit(&Rica { max_iter: 5, ..Rica::default() }, &x, 6);
     for size in [3000, 10_000] {
@@ -30,7 +30,7 @@ fn one_batch_of_all_rows_is_the_search_itself() {
 }
 
 #[test]
-fn batches_end_where_all_rows_do() {
+fn batches_reach_the_objective_of_all_rows() {
     let (d, n) = (6, 20_000);
     let (x, mixing) = laplace(n, d, 4);
     for beta in [Beta::Weight(1.0), Beta::default()] {
@@ -57,8 +57,16 @@ fn more_features_than_directions_keep_their_length_in_batches() {
     let all = fit(&Rica { n_components: Some(12), max_iter: 300, ..Rica::default() }, &x, 5);
     let some = fit(&Rica { n_components: Some(12), ..batched(500, 10) }, &x, 5);
     assert!(end(&some) < 1.02 * end(&all), "{} beside {}", end(&some), end(&all));
-    let (axes, scale) = (matrix(&all, "components"), matrix(&some, "components"));
-    assert_eq!((axes.rows(), scale.rows()), (12, 12));
+    // Features have length 1 in whitened coordinates: b C b' = 1, where C is the covariance with divisor n.
+    let covariance = crate::naive::covariance(&x, 5);
+    let c = Matrix::from_fn(5, 5, |i, j| covariance[i][j] * 5999.0 / 6000.0);
+    for model in [&all, &some] {
+        let b = matrix(model, "components");
+        let bc = factor::multiply(&b, &c);
+        let squares = (0..12).map(|i| b.row(i).iter().zip(bc.row(i)).map(|(x, y)| x * y).sum::<f64>());
+        let squares: Vec<f64> = squares.collect();
+        assert!(squares.iter().all(|l| (l - 1.0).abs() < 1e-9), "{squares:?}");
+    }
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn rows_of_weight_0_change_nothing_and_others_count() {
 }
 
 #[test]
-fn no_rows_and_no_epochs_are_refused() {
+fn batches_of_no_rows_and_no_epochs_are_refused() {
     let (x, _) = laplace(100, 3, 1);
     for (spec, name) in [
         (batched(0, 3), "batch_size must be at least 1, got 0"),

@@ -22,7 +22,7 @@ fn identity_less(w: &Matrix<f64>) -> Matrix<f64> {
 }
 
 #[test]
-fn two_products_give_the_textbook_s_five() {
+fn the_objective_and_its_gradient_are_those_of_the_naive_implementation() {
     for (n, p, k) in [(700, 5, 5), (300, 6, 11), (90, 9, 2), (20, 30, 7), (12, 15, 40)] {
         let x = falling(n, p, 3);
         for penalty in BOTH {
@@ -117,7 +117,7 @@ fn single_precision_is_near_double() {
 }
 
 #[test]
-fn lemma_3_1_reconstruction_sees_second_moments_only() {
+fn lemma_3_1_reconstruction_depends_on_second_moments_only() {
     let (n, p, k) = (300, 7, 10);
     let x = falling(n, p, 6);
     let w = normal(k, p, 6);
@@ -204,7 +204,7 @@ fn features_of_unit_norm_are_on_the_sphere() {
 }
 
 #[test]
-fn no_features_at_all_is_a_minimum_exactly_where_sparsity_outweighs() {
+fn zero_features_are_a_minimum_exactly_above_the_critical_weight() {
     // The critical weight lambda = 1 / beta, tested on both sides of g''(0) / 4, for rows that are not white.
     let (n, p, k) = (3000, 4, 6);
     let (x, _) = super::laplace(n, p, 11);
@@ -225,7 +225,7 @@ fn no_features_at_all_is_a_minimum_exactly_where_sparsity_outweighs() {
 }
 
 #[test]
-fn the_function_is_least_for_reconstruction_alone_where_features_are_orthonormal() {
+fn orthonormal_features_minimise_the_reconstruction_error() {
     let q = factor::orthonormal_rows(&normal(6, 6, 1));
     assert!(from_identity(&factor::multiply_transposed(&q, &q)) < 1e-14);
     let (value, gradient) = cost(&plain(0.0, Penalty::LogCosh, false), &falling(100, 6, 1), &q);

@@ -65,7 +65,7 @@ fn columns_in_any_order_of_memory_give_the_same_bits() {
 }
 
 #[test]
-fn a_fit_that_begins_where_another_ended_is_there() {
+fn a_fit_from_the_solution_of_another_takes_no_iteration() {
     let (x, _) = laplace(2000, 5, 4);
     for spec in [
         Rica { tol: Some(1e-8), ..Rica::default() },
@@ -87,7 +87,7 @@ fn a_fit_that_begins_where_another_ended_is_there() {
 }
 
 #[test]
-fn what_decodes_is_the_pseudo_inverse_and_rows_come_back() {
+fn the_decoder_is_the_pseudo_inverse_and_reconstructs_the_rows() {
     let (n, p) = (400, 6);
     let x = falling(n, p, 2);
     for spec in [
@@ -104,11 +104,11 @@ fn what_decodes_is_the_pseudo_inverse_and_rows_come_back() {
         let (b, m) = (matrix(&model, "components"), matrix(&model, "mixing"));
         let (bm, mb) = (factor::multiply(&b, &m), factor::multiply(&m, &b));
         let symmetric = |a: &unmix::Matrix<f64>| apart(a.as_slice(), a.transposed().as_slice());
-        assert!(symmetric(&bm) < 1e-11 && symmetric(&mb) < 1e-11, "{spec:?}: not Penrose's");
+        assert!(symmetric(&bm) < 1e-11 && symmetric(&mb) < 1e-11, "{spec:?}: not the pseudo-inverse");
         assert!(apart(factor::multiply(&bm, &b).as_slice(), b.as_slice()) < 1e-10, "{spec:?}");
         if b.rows() >= p {
             assert!(from_identity(&mb) < 1e-11, "{spec:?}");
-            assert!(apart(&decode(&model, &encode(&model, &x)), &x) < 1e-10, "{spec:?}: rows come back");
+            assert!(apart(&decode(&model, &encode(&model, &x)), &x) < 1e-10, "{spec:?}: reconstruction");
         }
         // The variance that a feature contributes to the rows.
         let (codes, k) = (encode(&model, &x), b.rows());
@@ -134,7 +134,7 @@ fn the_parts_of_a_complete_white_model_make_up_its_components() {
 }
 
 #[test]
-fn limits_end_a_fit_and_the_report_says_which() {
+fn limits_end_a_fit_with_their_outcome() {
     let (x, _) = laplace(2000, 6, 1);
     let few = fit(&Rica { max_iter: 3, tol: Some(0.0), ..Rica::default() }, &x, 6);
     assert_eq!((few.report().outcome, few.report().n_iter), (Outcome::MaxIter, 3));
@@ -153,7 +153,7 @@ fn limits_end_a_fit_and_the_report_says_which() {
 }
 
 #[test]
-fn single_precision_converges_and_ends_where_double_does() {
+fn single_precision_converges_to_the_solution_of_double() {
     let (x, _) = laplace(4000, 6, 2);
     let narrow: Vec<f32> = cast(&x);
     let single = Rica::default().fit(&mut Rows::from_slice(&narrow, 6).unwrap(), &on_threads(2)).unwrap();
@@ -165,7 +165,7 @@ fn single_precision_converges_and_ends_where_double_does() {
 }
 
 #[test]
-fn the_weight_chosen_by_itself_is_the_documented_one() {
+fn the_automatic_weight_is_the_documented_one() {
     let (n, p) = (800, 5);
     let x = falling(n, p, 4);
     let beta =
@@ -194,7 +194,7 @@ fn the_weight_chosen_by_itself_is_the_documented_one() {
 }
 
 #[test]
-fn columns_as_they_are_give_the_same_features_in_any_unit() {
+fn unwhitened_columns_give_the_same_features_in_any_unit() {
     let (x, _) = laplace(3000, 5, 3);
     for (contrast, k) in [(Penalty::LogCosh, 5), (Penalty::SmoothL1, 3), (Penalty::LogCosh, 8)] {
         let tol = if k > 5 { None } else { Some(1e-8) };
@@ -254,8 +254,8 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
         few.report().warnings
     );
     assert_eq!((few.report().rank, matrix(&few, "rotation").cols()), (Some(59), 5));
-    let unasked = fit(&Rica::default(), &x, p);
-    assert_eq!(unasked.n_components(), 6, "a tenth of the rows");
+    let by_default = fit(&Rica::default(), &x, p);
+    assert_eq!(by_default.n_components(), 6, "a tenth of the rows");
     // More components are possible on request; a warning says that they may be spikes at single rows.
     let many = fit(&Rica { n_components: Some(40), ..Rica::default() }, &x, p);
     assert!(many.n_components() == 40 && share(&many, &x) > 0.5);

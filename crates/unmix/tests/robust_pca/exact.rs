@@ -55,12 +55,12 @@ fn wide_and_tall_rows_are_recovered_and_columns_of_one_offset_are_a_rank() {
 /// `L`, `S` are a solution if there is a `Y` with `Y = U V' + W`, `U'W = 0`, `W V = 0`, `||W|| <= 1`, `|Y| <= alpha`, and `Y = alpha
 /// sign S` on the support of `S`. A naive iteration with full decompositions gives both parts and `Y`.
 #[test]
-fn the_parts_are_those_of_the_textbook_and_meet_the_first_order_conditions() {
+fn the_parts_are_those_of_a_naive_iteration_and_meet_the_first_order_conditions() {
     let made = Made::new((40, 60, 3), 1.0, (0.05, 8.0), 0.0, 5);
     let (n, p, x) = (40usize, 60usize, made.x());
     let model = fit(&RobustPca { tol: 1e-10, max_iter: 3000, ..without_noise() }, &x, p);
     let low = low_rank(&model, &x);
-    let (naive, dual) = textbook(&Matrix::from_vec(n, p, x.clone()), 4000);
+    let (naive, dual) = naive_iteration(&Matrix::from_vec(n, p, x.clone()), 4000);
     assert!(apart(&low, naive.as_slice()) < 1e-6, "{:e}", apart(&low, naive.as_slice()));
     let alpha = 1.0 / (p as f64).sqrt();
     let low = Matrix::from_vec(n, p, low);
@@ -85,7 +85,7 @@ fn the_parts_are_those_of_the_textbook_and_meet_the_first_order_conditions() {
 
 /// Augmented Lagrangian with a fixed penalty, alternating shrinkage of singular values and of entries: the low-rank part and the
 /// multipliers.
-fn textbook(x: &Matrix<f64>, iterations: usize) -> (Matrix<f64>, Matrix<f64>) {
+fn naive_iteration(x: &Matrix<f64>, iterations: usize) -> (Matrix<f64>, Matrix<f64>) {
     let (n, p) = (x.rows(), x.cols());
     let alpha = 1.0 / (n.max(p) as f64).sqrt();
     let mu = (n * p) as f64 / (4.0 * x.as_slice().iter().map(|x| x.abs()).sum::<f64>());
@@ -150,7 +150,7 @@ fn rows_of_mostly_equal_cells_are_fitted_without_noise_until_they_converge() {
 }
 
 #[test]
-fn iterations_that_do_not_suffice_are_told() {
+fn iterations_that_do_not_suffice_are_reported() {
     let made = Made::square(100, 0.1, 0.1, 0);
     let model = fit(&RobustPca { max_iter: 5, ..without_noise() }, &made.x(), 100);
     let report = model.report();

@@ -29,7 +29,7 @@ fn rows_are_recovered_from_the_cells_that_they_have() {
 }
 
 #[test]
-fn the_weight_is_that_of_the_cells_that_there_are() {
+fn the_weight_is_that_of_the_observed_cells() {
     let made = Made::square(100, 0.05, 0.05, 0);
     let x = with_gaps(&made, 0.4);
     let model = fit(&without_noise(), &x, 100);

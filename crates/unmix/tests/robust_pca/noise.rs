@@ -68,7 +68,7 @@ fn other_shapes_ranks_and_errors_have_their_rank_too() {
 }
 
 #[test]
-fn a_known_noise_is_taken_and_noise_alone_has_rank_0() {
+fn a_known_noise_is_used_and_noise_alone_has_rank_0() {
     let made = Made::new((100, 100, 5), 100.0, (0.05, 0.3), 0.005, 1);
     let model = fit(&RobustPca { noise: Noise::Std(0.005), ..RobustPca::default() }, &made.x(), 100);
     assert_eq!(rank(&model), 5);

@@ -59,7 +59,7 @@ fn a_median_is_subtracted_on_request() {
 }
 
 #[test]
-fn rows_in_another_order_and_columns_exchanged_move_the_answer() {
+fn reordered_rows_and_columns_reorder_the_parts() {
     let made = Made::new((60, 50, 3), 1.0, (0.05, 10.0), 0.0, 6);
     let (x, p) = (made.x(), 50);
     let model = fit(&without_noise(), &x, p);

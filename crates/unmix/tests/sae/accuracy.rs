@@ -1,6 +1,7 @@
-//! What is found of atoms that rows were made of (17.11).
+//! Recovery of the atoms of synthetic rows (17.11).
 
 use super::*;
+use crate::skipped::skipped;
 use unmix::method::sae::{Activation, L0};
 
 fn spec(activation: Activation, l0: usize, max_epochs: u64) -> SparseAutoencoder {
@@ -13,20 +14,20 @@ fn spec(activation: Activation, l0: usize, max_epochs: u64) -> SparseAutoencoder
     }
 }
 
-/// One seed of the default, few steps: what the nightly test asks for at length.
+/// One seed of the default activation with few steps; the next test, which runs with `UNMIX_TESTS=all`, has more.
 #[test]
 fn atoms_of_the_toy_are_found_by_the_largest_of_a_row() {
     let (x, atoms) = toy(6000, 1);
     let model = fit(&spec(Activation::Topk, 4, 20), &x, 32, 0);
     let (cosine, fvu, l0) = (matched(&model, &atoms), fact(&model, "fvu"), fact(&model, "l0"));
-    // Of the four largest of a row those that are not positive are left out.
+    // Pre-activations among the four largest of a row are left out if they are not positive.
     assert!(cosine > 0.95 && fvu < 0.12 && l0 > 3.5 && l0 <= 4.0, "{cosine} {fvu} {l0}");
 }
 
 #[test]
 fn atoms_of_the_toy_are_found_by_every_activation() {
     if std::env::var("UNMIX_TESTS").as_deref() != Ok("all") {
-        return eprintln!("skipped: set UNMIX_TESTS=all");
+        return skipped("atoms_of_the_toy_are_found_by_every_activation", "UNMIX_TESTS is not 'all'");
     }
     let (x, atoms) = toy(20_000, 1);
     for (activation, l0, least) in [
@@ -43,11 +44,11 @@ fn atoms_of_the_toy_are_found_by_every_activation() {
     }
 }
 
-/// With the settings of 17.11: rows as they are, `alpha` 0.5 (its weight 1), a learning rate of 0.002.
+/// With the settings of 17.11: rows that are not normalised, `alpha` 0.5 (a weight of 1 there), a learning rate of 0.002.
 #[test]
 fn atoms_of_the_toy_are_found_by_gates() {
     if std::env::var("UNMIX_TESTS").as_deref() != Ok("all") {
-        return eprintln!("skipped: set UNMIX_TESTS=all");
+        return skipped("atoms_of_the_toy_are_found_by_gates", "UNMIX_TESTS is not 'all'");
     }
     let (x, atoms) = toy(20_000, 1);
     let spec = SparseAutoencoder {
@@ -63,7 +64,7 @@ fn atoms_of_the_toy_are_found_by_gates() {
 }
 
 #[test]
-fn the_number_of_active_units_is_steered() {
+fn the_number_of_active_units_is_controlled() {
     let (x, _) = toy(3000, 2);
     for (activation, l0) in [(Activation::Relu, 8), (Activation::Jumprelu, 3), (Activation::Gated, 8)] {
         let model = fit(&SparseAutoencoder { n_components: Some(64), ..spec(activation, l0, 30) }, &x, 32, 0);

@@ -1,4 +1,4 @@
-//! What is refused, and what is warned of.
+//! Input that is refused, and warnings.
 
 use super::*;
 use serde_json::json;
@@ -15,10 +15,7 @@ fn settings_that_exclude_each_other_are_refused() {
     let plain = SparseAutoencoder::default;
     for activation in [Activation::Topk, Activation::BatchTopk] {
         let said = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
-        assert!(
-            said.starts_with("alpha activation=") || said.contains("fixes the number of active units"),
-            "{said}"
-        );
+        assert!(said.contains("alpha") && said.contains("fixes the number of active units"), "{said}");
     }
     let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
     let said = refused(&spec, &x, 32);
@@ -33,7 +30,7 @@ fn settings_that_exclude_each_other_are_refused() {
 }
 
 #[test]
-fn a_loss_that_leaves_all_bounds_names_the_epoch_and_what_to_lower() {
+fn a_loss_that_diverges_is_refused_with_the_epoch_and_a_remedy() {
     let (x, _) = toy(300, 1);
     let spec = SparseAutoencoder { learning_rate: Rate::Number(1e5), ..Default::default() };
     let said = refused(&spec, &x, 32);
@@ -44,7 +41,7 @@ fn a_loss_that_leaves_all_bounds_names_the_epoch_and_what_to_lower() {
 }
 
 #[test]
-fn a_penalty_that_no_unit_survives_is_warned_of() {
+fn a_penalty_under_which_every_unit_is_dead_gives_a_warning() {
     let (x, _) = toy(300, 1);
     let spec = SparseAutoencoder {
         activation: Activation::Relu,

@@ -30,8 +30,8 @@ fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// What matching pursuit with `k` atoms leaves of a row, squared.
-fn left_by_omp(x: &[f64], atoms: &Matrix<f64>, k: usize) -> f64 {
+/// Squared norm of the residual of a row after matching pursuit with `k` atoms.
+fn residual_of_omp(x: &[f64], atoms: &Matrix<f64>, k: usize) -> f64 {
     let (mut chosen, mut left) = (Vec::<usize>::new(), x.to_vec());
     for _ in 0..k {
         let fit = |j: usize| cosine(atoms.row(j), &left).abs();
@@ -68,7 +68,7 @@ fn the_evaluation_is_that_of_plain_loops() {
             left += less.iter().zip(&sum).map(|(x, f)| (x - f).powi(2)).sum::<f64>();
             fitted += cosine(&sum, &sum);
             product += cosine(&sum, &less);
-            omp += left_by_omp(&less, &atoms, code.iter().filter(|z| **z > 0.0).count());
+            omp += residual_of_omp(&less, &atoms, code.iter().filter(|z| **z > 0.0).count());
         }
         let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{activation:?}: {a} {b}");
         near(found.fvu, left / about);
@@ -80,8 +80,8 @@ fn the_evaluation_is_that_of_plain_loops() {
         assert_eq!(found.density, (0..48).map(fired).collect::<Vec<_>>());
         near(found.l0, found.density.iter().sum());
         assert_eq!(found.dead, found.density.iter().filter(|d| **d == 0.0).count() as f64 / 48.0);
-        let twin = |i: usize| (0..48).any(|j| j != i && cosine(atoms.row(i), atoms.row(j)) >= 0.9);
-        assert_eq!(found.near_duplicates, (0..48).filter(|i| twin(*i)).count() as f64 / 48.0);
+        let similar = |i: usize| (0..48).any(|j| j != i && cosine(atoms.row(i), atoms.row(j)) >= 0.9);
+        assert_eq!(found.near_duplicates, (0..48).filter(|i| similar(*i)).count() as f64 / 48.0);
         // Components of these rows themselves.
         let k = found.n_components_pca;
         assert_eq!(k, found.l0.round() as usize);
@@ -134,9 +134,7 @@ fn rows_that_cannot_be_evaluated_are_refused() {
     broken[40] = f64::NAN;
     assert!(said(&broken, 32).contains("row 1"), "{}", said(&broken, 32));
     let none = top_rows(&model, &mut Rows::from_slice(&x, 32).unwrap(), 0, &on_threads(1)).unwrap_err();
-    assert!(
-        none.to_string().contains("n must be at least 1") || none.to_string().contains("must be at least 1")
-    );
+    assert!(none.to_string().contains("must be at least 1"), "{none}");
     let pca = unmix::Pca::default().fit(&mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap();
     let other = evaluate(&pca, &mut Rows::from_slice(&x, 32).unwrap(), &Run::default()).unwrap_err();
     assert!(other.to_string().contains("not a sparse autoencoder"), "{other}");

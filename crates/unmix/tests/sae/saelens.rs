@@ -27,7 +27,7 @@ fn bytes(folder: &Path, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn models_come_back_to_the_bit() {
+fn exported_models_are_imported_to_the_bit() {
     for activation in ALL {
         let (model, x) = trained(activation);
         let folder = TempDir::new().unwrap();
@@ -52,7 +52,7 @@ fn models_come_back_to_the_bit() {
         assert_eq!(cfg["k"], if activation == Activation::Topk { json!(5) } else { Value::Null });
         let named = ["standard", "topk", "jumprelu", "jumprelu", "gated"];
         assert_eq!(cfg["architecture"], named[ALL.iter().position(|a| *a == activation).unwrap()]);
-        // A file of a model holds it, too.
+        // A saved model can be exported, too.
         let file = folder.path().join("m.safetensors");
         back.save(&file).unwrap();
         export(&Model::load(&file).unwrap(), &second, Export { force: true, ..Default::default() }).unwrap();
@@ -61,7 +61,7 @@ fn models_come_back_to_the_bit() {
 }
 
 #[test]
-fn narrow_numbers_come_back_to_the_bit() {
+fn models_in_lower_precision_are_exported_again_to_the_bit() {
     let (model, _) = trained(Activation::Gated);
     let folder = TempDir::new().unwrap();
     for dtype in [Precision::Float16, Precision::Bfloat16, Precision::Float32] {
@@ -117,7 +117,7 @@ fn made(architecture: &str) -> BTreeMap<&'static str, (Vec<usize>, Vec<f64>)> {
         _ => out.extend([("b_enc", (vec![m], draw(4, m)))]),
     }
     if architecture == "jumprelu" {
-        // Thresholds below 0 are possible: a negative number is no code all the same.
+        // Thresholds may be below 0; codes are not negative all the same.
         out.insert("threshold", (vec![m], draw(7, m)));
     }
     out
@@ -215,7 +215,7 @@ fn older_configurations_are_read() {
 }
 
 #[test]
-fn what_a_model_cannot_be_is_refused_by_name() {
+fn unsupported_configurations_and_tensors_are_refused() {
     let folder = TempDir::new().unwrap();
     let (place, tensors) = (folder.path().join("sae"), made("standard"));
     let said = |tensors: &BTreeMap<&'static str, (Vec<usize>, Vec<f64>)>, cfg: Value| {

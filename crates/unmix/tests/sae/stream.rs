@@ -27,7 +27,7 @@ fn a_stream_has_one_result_for_any_cut_and_any_number_of_threads() {
         let third = added(&spec, Some(&second), &x[1310 * 32..], 5);
         assert_eq!(third.tensors(), whole.tensors(), "{activation:?}");
         assert_eq!(third.report().facts, whole.report().facts, "{activation:?}");
-        // A file holds all of it.
+        // The file of a model has the state of its stream.
         let loaded = Model::from_bytes(&second.to_bytes().unwrap(), "m".as_ref()).unwrap();
         assert_eq!(added(&spec, Some(&loaded), &x[1310 * 32..], 2).tensors(), whole.tensors());
     }
@@ -49,7 +49,7 @@ fn a_stream_may_begin_with_constant_rows() {
 
 /// With a learning rate that hardly moves anything.
 #[test]
-fn a_stream_continues_from_what_a_fit_found() {
+fn a_stream_continues_from_a_fit() {
     let (x, _) = toy(1500, 1);
     let spec = SparseAutoencoder { n_components: Some(40), max_epochs: 3, ..SparseAutoencoder::default() };
     let fitted = fit(&spec, &x, 32, 0);

@@ -1,13 +1,13 @@
 //! Every path of every method, fitted on three workers, has the bytes of a fit in one process, or is refused with one message.
 
-use super::dealt::{Dealt, bytes_but_run};
+use super::distributed::{Distributed, bytes_but_run};
 use crate::laws::cases::every_case;
 use crate::made::{falling, settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use unmix::{AnyRows, Rows, Run, shards};
 
-/// Fits that remote rows do not support: method, settings, and the request that the error names. docs/shards.md has the same list.
+/// Fits that remote rows do not support: method, settings, and the operation that the error names. docs/shards.md has the same list.
 fn refused() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         // One step for each row, in their order: each depends on the previous row.
@@ -54,7 +54,7 @@ fn is_refused(key: &str, given: &Value) -> bool {
 fn every_path_of_every_method_gets_the_bytes_of_one_process() {
     // Rows of one shape are distributed once: two shards to the last worker and one to the second; or, if they are fewer than columns,
     // all rows to the third worker, from which the fit collects them.
-    let mut dealt: BTreeMap<(usize, usize), (Vec<f64>, Dealt)> = BTreeMap::new();
+    let mut distributed: BTreeMap<(usize, usize), (Vec<f64>, Distributed)> = BTreeMap::new();
     let mut fitted = 0;
     for case in every_case().into_iter().filter(|case| case.method.takes.stream) {
         let p = case.p;
@@ -71,14 +71,14 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
         if is_refused(case.method.key, &given) && n >= p {
             continue;
         }
-        let (x, dealt) = dealt.entry((n, p)).or_insert_with(|| {
+        let (x, distributed) = distributed.entry((n, p)).or_insert_with(|| {
             let x = falling(n, p, 7);
-            let dealt = Dealt::new(&x, p, cuts);
-            (x, dealt)
+            let distributed = Distributed::new(&x, p, cuts);
+            (x, distributed)
         });
         let mut rows = AnyRows::F64(Rows::from_slice(x, p).unwrap());
         let here = unmix::fit(case.method.key, &settings(given.clone()), &mut rows, &Run::default()).unwrap();
-        let there = dealt.fit::<f64>(case.method.key, &given).unwrap_or_else(|e| panic!("{case}: {e}"));
+        let there = distributed.fit::<f64>(case.method.key, &given).unwrap_or_else(|e| panic!("{case}: {e}"));
         let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
         assert_eq!(want.0, found.0, "{case}");
         assert!(want.1 == found.1, "{case}: numbers differ");
@@ -88,18 +88,18 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
 }
 
 #[test]
-fn what_takes_the_rows_themselves_says_so_as_the_page_does() {
+fn fits_that_need_the_rows_are_refused_and_listed_on_the_page() {
     let page = include_str!("../../../../docs/shards.md");
     let x = falling(3000, 4, 7);
-    let dealt = Dealt::new(&x, 4, &[0, 0]);
-    for (key, given, asked) in refused() {
-        let told = dealt.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
+    let distributed = Distributed::new(&x, 4, &[0, 0]);
+    for (key, given, requested) in refused() {
+        let told = distributed.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
         let want = "the rows are held by remote workers, which return only sums over them; choose a method that needs only sums \
             over the rows, or load the rows on this machine";
-        assert!(told.starts_with(asked) && told.ends_with(want), "{key} {given}: {told}");
-        assert!(page.contains(asked), "the page about shards does not name '{asked}'");
+        assert!(told.starts_with(requested) && told.ends_with(want), "{key} {given}: {told}");
+        assert!(page.contains(requested), "the page about shards does not name '{requested}'");
     }
-    let model = dealt.fit::<f64>("pca", &json!({})).unwrap();
+    let model = distributed.fit::<f64>("pca", &json!({})).unwrap();
     let nobody = |_: &[u8]| Ok(Vec::new());
     let rows = AnyRows::F64(Rows::remote(3000, 4, &nobody));
     let told = unmix::stability::stability(&model, &rows, Default::default(), &Run::default())

@@ -1,8 +1,7 @@
 //! Sparse rows distributed over workers: the model has the bytes of a fit in one process.
 
-use super::dealt::bytes_but_run;
-use crate::made::fit_any;
-use crate::made::settings;
+use super::distributed::bytes_but_run;
+use crate::made::{fit_any, settings};
 use serde_json::{Value, json};
 use unmix::data::{Features, Sparse};
 use unmix::num::random::Stream;
@@ -129,25 +128,26 @@ fn many_columns_are_iterated_over_and_few_rows_collected_on_the_driver() {
 }
 
 #[test]
-fn rows_that_are_not_what_was_said_are_refused() {
+fn rows_that_differ_from_the_declared_ones_are_refused() {
     let made = Entries::made(200, 5, 3);
     for method in METHODS.iter().filter(|method| !method.takes.sparse) {
-        let told = made.there(method.key, &json!({}), &[200]).map(|_| ()).unwrap_err().to_string();
-        assert!(told.contains("sparse rows"), "{told}");
+        let message = made.there(method.key, &json!({}), &[200]).map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("sparse rows"), "{message}");
     }
-    let told = made.there("pca", &json!({"svd_solver": "full"}), &[200]).map(|_| ()).unwrap_err().to_string();
-    assert!(told.contains("svd_solver='full' of sparse rows"), "{told}");
-    let told = made.there("pca", &json!({}), &[100, 200]).map(|_| ()).unwrap_err().to_string();
-    assert!(told.contains("cut sparse rows of 5 columns at multiples of 131072"), "{told}");
+    let message =
+        made.there("pca", &json!({"svd_solver": "full"}), &[200]).map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("svd_solver='full' of sparse rows"), "{message}");
+    let message = made.there("pca", &json!({}), &[100, 200]).map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("cut sparse rows of 5 columns at multiples of 131072"), "{message}");
     let x = vec![1.0; 200 * 5];
     let dense = |job: &[u8]| {
         let rows = AnyRows::F64(Rows::from_slice(&x, 5).unwrap());
         Ok(vec![shards::gather(job, &rows, 0, &Run::default())?])
     };
     let mut rows = AnyRows::F64(Rows::remote_sparse(200, 5, &dense));
-    let told = unmix::fit("pca", &settings(json!({})), &mut rows, &Run::default())
+    let message = unmix::fit("pca", &settings(json!({})), &mut rows, &Run::default())
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    assert!(told.contains("they are dense, but the fit is of sparse rows; give sparse rows"), "{told}");
+    assert!(message.contains("they are dense, but the fit is of sparse rows; give sparse rows"), "{message}");
 }

@@ -12,7 +12,7 @@ fn fit(given: Value, x: &Matrix<f64>) -> Model {
 }
 
 #[test]
-fn sources_are_found_again_in_halves_and_rotations_of_a_gaussian_are_not() {
+fn halves_agree_on_sources_and_not_on_rotations_of_a_gaussian() {
     let sources = tied("mixed", 4000, [Laplace, Uniform, Laplace, Uniform, Uniform], 21).x;
     let found = fit(json!({"n_components": 5}), &sources);
     let halves = found.report().halves.clone().unwrap();
@@ -42,15 +42,15 @@ fn halves_are_fitted_by_default_where_cheap_and_never_where_disabled() {
     // A half with fewer rows than components: the agreement is not reported, and there is no error.
     let few = Matrix::from_vec(6, 10, x.as_slice()[..60].to_vec());
     assert_eq!(fit(json!({}), &few).report().halves, None);
-    let doubts =
+    let warned =
         |model: &Model| model.report().warnings.iter().any(|w| w.contains("halves=true has no effect"));
-    assert!(!doubts(&fit(json!({}), &few)) && doubts(&fit(json!({"halves": true}), &few)));
+    assert!(!warned(&fit(json!({}), &few)) && warned(&fit(json!({"halves": true}), &few)));
     let weights = vec![1.0; 400];
     let spec = SigmaPca { n_components: Some(3), ..Default::default() };
     let mut weighted = Rows::from_slice(x.as_slice(), 10).unwrap().weighted(&weights[..]).unwrap();
     assert_eq!(spec.fit(&mut weighted, &Run::default()).unwrap().report().halves, None);
-    let told = SigmaPca { halves: Some(true), ..spec }.fit(&mut weighted, &Run::default()).unwrap();
-    assert!(told.report().halves.is_none() && doubts(&told), "{:?}", told.report().warnings);
+    let requested = SigmaPca { halves: Some(true), ..spec }.fit(&mut weighted, &Run::default()).unwrap();
+    assert!(requested.report().halves.is_none() && warned(&requested), "{:?}", requested.report().warnings);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn halves_have_the_same_bits_for_any_number_of_threads_and_are_kept_in_the_file(
 }
 
 #[test]
-fn samples_of_a_recording_go_into_halves_in_stretches() {
+fn halves_of_a_recording_consist_of_blocks_of_samples() {
     // Neighbouring samples of a recording are nearly equal, so halves of every second sample would agree on any rotation.
     let made = signals(SignalDesign::AllEqual, None);
     let halves = fit(json!({}), &made.x).report().halves.clone().unwrap();

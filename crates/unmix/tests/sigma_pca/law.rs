@@ -25,7 +25,7 @@ fn phi(z: f64, a: f64) -> f64 {
 }
 
 /// Rate at which axes rotated by `angle` are rotated further: `s_2^alpha f_12 - s_1^alpha f_21`, `f_ij = E[y_i s_j phi(z_j)]`.
-fn drive(sources: [&[f64]; 2], s: [f64; 2], a: [f64; 2], alpha: f64, angle: f64) -> f64 {
+fn rotation_rate(sources: [&[f64]; 2], s: [f64; 2], a: [f64; 2], alpha: f64, angle: f64) -> f64 {
     let (sin, cos) = angle.sin_cos();
     let along = |x: f64, y: f64| (x * x * cos * cos + y * y * sin * sin).sqrt();
     let sigma = [along(s[0], s[1]), along(s[1], s[0])];
@@ -70,7 +70,7 @@ fn the_law_of_pairs_is_the_slope_of_the_field() {
             let (law, _) = separation(&s, &look, alpha, 0, 1);
             let unit = s[0].max(s[1]).powf(alpha + 2.0);
             let h = 1e-4;
-            let back = drive(sources, s, a, alpha, -h) - drive(sources, s, a, alpha, h);
+            let back = rotation_rate(sources, s, a, alpha, -h) - rotation_rate(sources, s, a, alpha, h);
             let slope = back / (2.0 * h) / unit;
             // A positive coefficient means that the field rotates the pair back to its axes.
             assert!(

@@ -30,7 +30,7 @@ fn mixed(n: usize) -> (Vec<f64>, Matrix<f64>) {
 }
 
 /// `H_j = -s_j^3 E[x phi(z_j)]` by loops, with the standard deviations `s_j` of the codes.
-fn pulls(x: &[f64], w: &Matrix<f64>, a: &[f64], mean: &[f64], raw: bool) -> Vec<Vec<f64>> {
+fn gradients(x: &[f64], w: &Matrix<f64>, a: &[f64], mean: &[f64], raw: bool) -> Vec<Vec<f64>> {
     let (p, k) = (w.cols(), w.rows());
     let n = (x.len() / p) as f64;
     let code = |row: &[f64], j: usize| (0..p).map(|i| (row[i] - mean[i]) * w[(j, i)]).sum::<f64>();
@@ -52,7 +52,7 @@ fn pulls(x: &[f64], w: &Matrix<f64>, a: &[f64], mean: &[f64], raw: bool) -> Vec<
 }
 
 #[test]
-fn the_first_order_condition_holds_by_the_textbook() {
+fn the_first_order_condition_holds_by_naive_loops() {
     let (x, truth) = mixed(3000);
     for center in [true, false] {
         let model = fit(json!({"n_components": 5, "center": center}), &x, 10);
@@ -61,7 +61,7 @@ fn the_first_order_condition_holds_by_the_textbook() {
         assert!(report.residual.unwrap() <= 1e-8 && report.tol == Some(1e-8));
         assert!(report.orthonormality.unwrap() < 1e-13);
         let w = axes(&model);
-        let h = pulls(&x, &w, &numbers(&model, "a"), &naive::mean(&x, 10), !center);
+        let h = gradients(&x, &w, &numbers(&model, "a"), &naive::mean(&x, 10), !center);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let length = h.iter().map(|h| dot(h, h)).sum::<f64>().sqrt();
         for j in 0..5 {
@@ -136,8 +136,8 @@ fn coordinates_that_are_not_kept_change_nothing_but_rounding() {
     let rows = Rows::from_slice(&x, 10).unwrap();
     let run = Run::default();
     let solved = [None, Some(0)].map(|kept| {
-        let ask = PrincipalOptions { method: "sigma-pca", k: 2, center: true, standardize: true, kept };
-        let rows = Principal::new(&rows, &ask, &run).unwrap();
+        let options = PrincipalOptions { method: "sigma-pca", k: 2, center: true, standardize: true, kept };
+        let rows = Principal::new(&rows, &options, &run).unwrap();
         let solved = GpmOptions::auto(2, 1e-8, 300).solve(&rows, rows.first(2), &run, |_, _| ()).unwrap();
         (rows.directions(&solved.w), solved.n_iter, rows.sweeps())
     });
@@ -210,7 +210,7 @@ fn more_components_than_the_rank_and_fixed_widths_for_each() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_with_what_would_work() {
+fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let (x, _) = mixed(100);
     for (given, said) in [
         (json!({"a": -1.0}), "a must be finite and positive, got -1.0"),
@@ -227,7 +227,7 @@ fn what_does_not_go_together_is_refused_with_what_would_work() {
 }
 
 #[test]
-fn a_tolerance_below_rounding_is_converged_and_said_with_the_residual() {
+fn a_tolerance_below_rounding_converges_with_a_warning() {
     let x = mixed(1000).0;
     let ends = [
         fit(json!({"n_components": 5, "tol": 0.0, "halves": false}), &x, 10),

@@ -28,7 +28,7 @@ fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (Fi
 
 /// The largest relative tangential part of the gradient, `||G_j - w_j (w_j . G_j)|| / ||G_j||`, over all columns, by loops over the
 /// rows.
-fn unrest(x: &Matrix<f64>, w: &Matrix<f64>, a: &[f64]) -> f64 {
+fn largest_tangential_part(x: &Matrix<f64>, w: &Matrix<f64>, a: &[f64]) -> f64 {
     let (n, p, k) = (x.rows(), x.cols(), w.rows());
     let mean: Vec<f64> = (0..p).map(|c| (0..n).map(|i| x[(i, c)]).sum::<f64>() / n as f64).collect();
     let code = |i: usize, j: usize| (0..p).map(|c| (x[(i, c)] - mean[c]) * w[(j, c)]).sum::<f64>();
@@ -72,8 +72,8 @@ fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
             apart <= if problem.x.rows() >= 20_000 { 1e-2 } else { 0.1 },
             "{name}: {apart} from orthonormal"
         );
-        let unrest = unrest(&problem.x, &w, &solved.a);
-        assert!(unrest < 1e-5, "{name}: {unrest:e} by the textbook");
+        let tangential = largest_tangential_part(&problem.x, &w, &solved.a);
+        assert!(tangential < 1e-5, "{name}: the tangential part of the gradient is {tangential:e}");
     });
 }
 
@@ -90,7 +90,7 @@ fn every_problem_is_solved_in_few_sweeps_to_a_stationary_point() {
 }
 
 #[test]
-fn random_starts_end_at_one_point() {
+fn random_starts_converge_to_one_solution() {
     let mut problems: Vec<(Problem, f64)> = published().into_iter().zip([0.8, 0.8, 0.8, 1.0, 3.0]).collect();
     problems.push((tied("laplace", 4000, [Laplace; 5], 1), 4.0));
     problems.push((tied("uniform", 4000, [Uniform; 5], 1), 0.8));

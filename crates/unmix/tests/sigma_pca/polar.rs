@@ -62,7 +62,7 @@ fn published_problems_are_solved_in_few_sweeps() {
 }
 
 #[test]
-fn tied_sources_of_every_kind_are_distinguished() {
+fn tied_sources_of_every_kind_are_separated() {
     let mixed = [Laplace, Uniform, Laplace, Uniform, Laplace];
     let skewed = [Exponential, Uniform, Uniform, Laplace, Exponential];
     for (name, laws) in
@@ -87,7 +87,7 @@ fn tied_sources_of_every_kind_are_distinguished() {
 }
 
 #[test]
-fn twenty_random_starts_end_at_one_point() {
+fn twenty_random_starts_converge_to_one_solution() {
     let mut problems = published();
     problems.push(tied("laplace", 4000, [Laplace; 5], 11));
     problems.push(tied("uniform", 4000, [Uniform; 5], 11));
@@ -146,7 +146,7 @@ fn gaussian_rows_keep_their_principal_axes() {
 }
 
 #[test]
-fn one_gaussian_among_others_is_named_and_does_not_hold_them_up() {
+fn gaussian_components_are_reported_and_do_not_prevent_convergence() {
     let laws: [Distribution; 5] = [Laplace, Gaussian, Uniform, Gaussian, Laplace];
     let problem = tied("with Gaussians", 8000, laws, 3);
     let model =

@@ -51,9 +51,9 @@ pub(crate) fn in_coordinates<T: Real, R>(
     work: impl FnOnce(&Principal<'_, T>) -> R,
 ) -> R {
     let rows = Rows::from_slice(x, p).unwrap();
-    let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
+    let options = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
     let run = Run { threads: 2, ..Run::default() };
-    work(&Principal::new(&rows, &ask, &run).unwrap())
+    work(&Principal::new(&rows, &options, &run).unwrap())
 }
 
 /// The smallest cosine between matched rows.

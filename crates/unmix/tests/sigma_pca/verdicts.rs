@@ -18,13 +18,13 @@ fn fit(sample: &Sample, given: Value) -> Model {
 /// The number of resolved components, and the number of these that match no true axis.
 fn resolved(sample: &Sample, model: &Model) -> (usize, usize) {
     let cosines = sample.cosines(&model.tensor("components").unwrap().to_matrix());
-    let said: Vec<usize> =
-        numbers(model, "resolved").iter().enumerate().filter(|(_, r)| **r != 0.0).map(|(j, _)| j).collect();
-    (said.len(), said.iter().filter(|&&j| cosines[j] < wrong_below()).count())
+    let all = numbers(model, "resolved");
+    let resolved: Vec<usize> = (0..all.len()).filter(|j| all[*j] != 0.0).collect();
+    (resolved.len(), resolved.iter().filter(|&&j| cosines[j] < wrong_below()).count())
 }
 
 #[test]
-fn what_is_resolved_is_right_in_99_models_of_100_on_every_design() {
+fn resolved_components_are_right_in_99_models_of_100_on_every_design() {
     let (mut models, mut wrong) = (0, Vec::new());
     for (name, design) in DESIGNS {
         for (n, p, seeds) in [(300, 4, 4), (1000, 5, 3), (1500, 12, 1)] {
@@ -42,7 +42,7 @@ fn what_is_resolved_is_right_in_99_models_of_100_on_every_design() {
 }
 
 #[test]
-fn rows_without_axes_have_none_that_are_resolved() {
+fn rows_without_axes_have_no_resolved_component() {
     let gaussian = Design::Tied(&[Distribution::Gaussian]);
     for (design, n, p, given) in [
         (Design::Elliptical, 8000, 5, json!({})),
@@ -74,9 +74,9 @@ fn tied_sources_are_resolved_where_rows_are_enough() {
         let sample = make(design, n, p, 3);
         for given in [json!({}), json!({"halves": false})] {
             let model = fit(&sample, given.clone());
-            let (said, wrong) = resolved(&sample, &model);
+            let (right, wrong) = resolved(&sample, &model);
             let report = model.report();
-            assert!(said >= least && wrong == 0, "{design:?} {given}: {said}, {:?}", report.warnings);
+            assert!(right >= least && wrong == 0, "{design:?} {given}: {right}, {:?}", report.warnings);
         }
     }
 }

@@ -77,7 +77,7 @@ fn no_fixed_width_finds_more() {
 }
 
 #[test]
-fn what_one_half_of_the_rows_finds_and_the_other_shows_is_kept() {
+fn sources_found_in_one_half_and_significant_in_the_other_are_kept() {
     // The test statistic `t` of each source is about 6, not more than the maximum found by a search among as many Gaussian columns.
     let data = tied(3000, 60, &[Laplace], 3);
     let model = fit("sigma-pca", json!({"halves": false}), &data.x);
@@ -87,7 +87,7 @@ fn what_one_half_of_the_rows_finds_and_the_other_shows_is_kept() {
 }
 
 #[test]
-fn the_published_fixed_point_has_them_too() {
+fn the_published_fixed_point_finds_them_too() {
     let data = tied(8000, 20, &[Uniform], 1);
     assert_eq!(found(&fit("sigma-pca", json!({"constraint": "native"}), &data.x), &data.mixing), 20);
 }

@@ -55,7 +55,7 @@ fn sparse_subspace_clustering_meets_its_targets() {
 }
 
 #[test]
-fn k_subspaces_from_its_clusters_meet_theirs() {
+fn k_subspaces_from_its_clusters_meets_its_targets() {
     for design in [NOISELESS, NOISY, FIVE, OVERLAPPING, UNEQUAL] {
         let found = accuracy(Algorithm::SscKSubspaces, design, true);
         assert!(found >= 0.99, "{design:?}: {found}");
@@ -63,7 +63,7 @@ fn k_subspaces_from_its_clusters_meet_theirs() {
 }
 
 #[test]
-fn the_others_find_subspaces_that_are_apart() {
+fn the_other_algorithms_find_well_separated_subspaces() {
     for algorithm in [Algorithm::KSubspaces, Algorithm::Shape] {
         for design in [NOISELESS, NOISY] {
             let found = accuracy(algorithm, design, true);

@@ -1,4 +1,4 @@
-//! What follows from the definitions.
+//! Properties that follow from the definitions.
 
 use super::{bases, fit, labels, union};
 use crate::made::{apart, cast, encode, numbers, on_threads, pca};
@@ -94,20 +94,20 @@ fn distances_never_rise_and_orthonormal_rows_come_largest_cluster_first() {
 }
 
 #[test]
-fn codes_are_not_decoded_and_that_is_said() {
+fn codes_have_no_decoder_and_decoding_is_refused() {
     let made = union(6, &[2, 2], 30, 0.1, 0);
     let model = fit(&spec(2, 2), &made.x);
     assert!(!model.code().decodes() && model.code().mixing().is_none());
     let rows = Rows::from_slice(made.x.as_slice(), 6).unwrap();
     let codes = Rows::from_slice(&[1.0, 2.0], 2).unwrap();
     let (run, mut sink) = (on_threads(1), unmix::data::VecSink(Vec::new()));
-    let told = |e: Error| {
+    let message = |e: Error| {
         assert!(matches!(e, Error::Unsupported { .. }), "{e:?}");
         assert!(e.to_string().contains("do not determine rows"), "{e}");
     };
-    told(model.decode(&codes, &run, &mut sink).unwrap_err());
-    told(model.reconstruct(&rows, &run, &mut sink).unwrap_err());
-    told(model.quality(&rows, Default::default(), &run, &mut sink).unwrap_err());
+    message(model.decode(&codes, &run, &mut sink).unwrap_err());
+    message(model.reconstruct(&rows, &run, &mut sink).unwrap_err());
+    message(model.quality(&rows, Default::default(), &run, &mut sink).unwrap_err());
     let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
     assert!(!back.code().decodes());
 }
@@ -138,12 +138,12 @@ fn a_fit_starts_from_the_subspaces_of_a_model() {
         assert_eq!(labels(&again), labels(&first), "{algorithm:?}");
         assert!(apart(&numbers(&again, "bases"), &numbers(&first, "bases")) < 1e-4, "{algorithm:?}");
         assert!(again.report().n_iter <= first.report().n_iter, "{algorithm:?}");
-        let told = |e: unmix::Result<Model>| e.unwrap_err().to_string();
+        let message = |e: unmix::Result<Model>| e.unwrap_err().to_string();
         let narrow = Matrix::from_fn(30, 5, |i, j| made.x[(i, j)]);
-        assert!(told(from(&first, &narrow)).contains("it has 12 columns, and the rows have 5"));
+        assert!(message(from(&first, &narrow)).contains("it has 12 columns, and the rows have 5"));
         let one = fit(&SubspaceClustering { n_clusters: Some(1), ..spec.clone() }, &made.x);
-        assert!(told(from(&one, &made.x)).contains("it has 1 subspaces, and this fit has 2"));
+        assert!(message(from(&one, &made.x)).contains("it has 1 subspaces, and this fit has 2"));
         let plain = pca(json!({}), made.x.as_slice(), 12);
-        assert!(told(from(&plain, &made.x)).contains("the pca model has no subspaces"));
+        assert!(message(from(&plain, &made.x)).contains("the pca model has no subspaces"));
     }
 }

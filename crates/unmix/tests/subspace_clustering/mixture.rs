@@ -1,4 +1,4 @@
-//! The mixture of probabilistic PCA: the likelihood, its maximum, and what follows from them.
+//! The mixture of probabilistic PCA: the likelihood, its maximum, and the assignment of rows.
 
 use super::{bases, fit, labels, union};
 use crate::made::{apart, numbers, on_threads, scores, settings, try_fit};
@@ -65,27 +65,28 @@ fn likelihood_and_probabilities_are_those_of_the_definition() {
         assert_eq!(means.as_slice().iter().all(|m| *m == 0.0), !center);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let covariances = covariances(&model);
-        let (found, said) = (probabilities(&model, made.x.as_slice()), scores(&model, made.x.as_slice()));
+        let (found, log_likelihoods) =
+            (probabilities(&model, made.x.as_slice()), scores(&model, made.x.as_slice()));
         let assigned = assigned(&model, made.x.as_slice());
         for i in 0..made.x.rows() {
             let joint: Vec<f64> = (0..2)
                 .map(|c| weights[c].ln() + log_normal(made.x.row(i), means.row(c), &covariances[c]))
                 .collect();
             let likelihood: f64 = joint.iter().map(|l| l.exp()).sum();
-            assert!((said[i] - likelihood.ln()).abs() < 1e-9, "row {i}");
+            assert!((log_likelihoods[i] - likelihood.ln()).abs() < 1e-9, "row {i}");
             for c in 0..2 {
                 assert!((found[2 * i + c] - joint[c].exp() / likelihood).abs() < 1e-9, "row {i}");
             }
             assert_eq!(assigned[i], usize::from(joint[1] > joint[0]), "row {i}");
         }
         assert_eq!(assigned, labels(&model), "rows of the fit");
-        let mean = said.iter().sum::<f64>() / said.len() as f64;
+        let mean = log_likelihoods.iter().sum::<f64>() / log_likelihoods.len() as f64;
         assert!((mean - model.report().objective.last().unwrap()).abs() < 1e-12);
     }
 }
 
 #[test]
-fn the_likelihood_never_falls_and_no_part_can_be_moved_to_a_larger_one() {
+fn the_likelihood_never_decreases_and_the_first_order_conditions_hold() {
     let made = union(8, &[2, 2, 2], 80, 0.4, 3);
     let model = fit(&SubspaceClustering { tol: 1e-13, max_iter: 5000, center: true, ..spec(3, 2) }, &made.x);
     let objective = &model.report().objective;
@@ -148,8 +149,8 @@ fn rows_without_noise_and_models_without_probabilities() {
     assert_eq!(clustering_accuracy(&made.labels, &labels(&model)), 1.0);
     let other = fit(&SubspaceClustering { algorithm: Algorithm::Ssc, ..spec(2, 3) }, &made.x);
     let (rows, mut sink) = (Rows::from_slice(made.x.as_slice(), 12).unwrap(), VecSink(Vec::new()));
-    let told = other.probabilities(&rows, &on_threads(1), &mut sink).unwrap_err().to_string();
-    assert!(told.contains("algorithm='ppca-mixture'"), "{told}");
+    let message = other.probabilities(&rows, &on_threads(1), &mut sink).unwrap_err().to_string();
+    assert!(message.contains("algorithm='ppca-mixture'"), "{message}");
     assert!(other.check_scores().is_err() && model.check_scores().is_ok());
     assert_eq!(assigned(&other, made.x.as_slice()), labels(&other));
 }

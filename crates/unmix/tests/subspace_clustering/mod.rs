@@ -1,4 +1,4 @@
-//! Subspace clustering: accuracy on the published designs, and what follows from the definitions.
+//! Subspace clustering: accuracy on the published designs, and properties that follow from the definitions.
 
 mod accuracy;
 mod bad;

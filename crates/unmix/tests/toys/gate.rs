@@ -9,8 +9,10 @@ use unmix::{Matrix, Real};
 
 pub(crate) static METHOD: Method = row();
 
-const SETTINGS: &[Setting] =
-    &[super::N_COMPONENTS, number("threshold", "0.5", "What a standardised code has to exceed.")];
+const SETTINGS: &[Setting] = &[
+    super::N_COMPONENTS,
+    number("threshold", "0.5", "Threshold that is subtracted from standardised codes."),
+];
 
 pub(crate) const fn row() -> Method {
     toy(

@@ -11,7 +11,7 @@ const SETTINGS: &[Setting] = &[
     super::N_COMPONENTS,
     number("alpha", "0.5", "Weight of the penalty."),
     number("tol", "1e-9", "Relative duality gap of every row."),
-    number("max_iter", "200", "Maximum number of rounds."),
+    number("max_iter", "200", "Maximum number of iterations over the coordinates."),
 ];
 
 pub(crate) static METHOD: Method = toy(

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_pictures_make_every_set() {
+    fn every_set_is_made_of_generated_images() {
         let sources = Sources::read(None, 6, &Run::default()).unwrap();
         for name in NAMES {
             let set = sources.set(name).unwrap();

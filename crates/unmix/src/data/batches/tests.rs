@@ -96,7 +96,7 @@ impl RandomAccess<f64> for &Reads {
 }
 
 #[test]
-fn batches_share_the_rows_out_and_say_which_they_are() {
+fn batches_partition_the_rows_and_carry_their_numbers() {
     let x = numbers(101);
     let rows = Rows::from_slice(&x, 3).unwrap();
     for (size, per_epoch) in [(10, 11), (1, 101), (101, 1), (1000, 1), (7, 15)] {
@@ -120,7 +120,7 @@ fn batches_share_the_rows_out_and_say_which_they_are() {
 }
 
 #[test]
-fn rows_of_a_batch_come_in_the_order_of_the_data_unless_they_are_to_be_mixed() {
+fn rows_of_a_batch_are_in_the_order_of_the_data_unless_mixed() {
     let x = numbers(101);
     let rows = Rows::from_slice(&x, 3).unwrap();
     let plain = batches_of(&Batches::new(&rows, 10, 7).unwrap(), Position::default(), 2, 1, usize::MAX);
@@ -135,7 +135,7 @@ fn rows_of_a_batch_come_in_the_order_of_the_data_unless_they_are_to_be_mixed() {
 }
 
 #[test]
-fn places_within_an_epoch_are_counted() {
+fn positions_within_an_epoch_are_counted() {
     let x = numbers(50);
     let rows = Rows::from_slice(&x, 3).unwrap();
     let batches = Batches::new(&rows, 20, 1).unwrap();
@@ -152,7 +152,7 @@ fn places_within_an_epoch_are_counted() {
 }
 
 #[test]
-fn memory_and_reading_and_threads_give_the_same_batches() {
+fn batches_are_the_same_from_memory_and_by_reading_on_any_number_of_threads() {
     for n in [20, 23, 200, 203] {
         let x = numbers(n);
         let lent = Rows::from_slice(&x, 3).unwrap();
@@ -197,7 +197,7 @@ fn a_shard_is_read_by_one_call_once_an_epoch() {
 }
 
 #[test]
-fn the_next_window_is_read_in_parts_while_this_one_is_handed_out() {
+fn the_next_window_is_read_in_parts_during_the_current_one() {
     let reads = Reads::new(numbers(208), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let batches = Batches::new(&rows, 2, 2).unwrap().small(2);
@@ -213,7 +213,7 @@ fn the_next_window_is_read_in_parts_while_this_one_is_handed_out() {
 }
 
 #[test]
-fn continuing_from_a_position_is_what_comes_after_it() {
+fn batches_from_a_position_are_the_remaining_ones() {
     let (x, n) = (numbers(203), 203);
     let (lent, reads) = (Rows::from_slice(&x, 3).unwrap(), Reads::new(x.clone(), usize::MAX));
     let read = Rows::new(&reads, Features::default(), "rows.bin");
@@ -289,25 +289,25 @@ fn a_large_mean_costs_no_digits_in_single_precision() {
 }
 
 #[test]
-fn what_cannot_be_shared_out_is_refused() {
+fn bad_batches_are_refused() {
     let x = numbers(30);
     let rows = Rows::from_slice(&x, 3).unwrap();
-    let said = |found: Result<Batches<'_, f64>>| found.err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(said(Batches::new(&rows, 0, 0)).contains("batch_size must be at least 1, got 0"));
+    let message = |found: Result<Batches<'_, f64>>| found.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(message(Batches::new(&rows, 0, 0)).contains("batch_size must be at least 1, got 0"));
     let none = Rows::from_slice(&x[..0], 3).unwrap();
     assert!(matches!(Batches::new(&none, 10, 0), Err(Error::TooFewRows { .. })));
     let narrow = Rows::<f64>::from_slice(&x[..0], 0).unwrap();
     assert!(Batches::new(&narrow, 10, 0).is_err());
     let away = |_: &[u8]| Ok(Vec::new());
     let remote = Rows::<f64>::remote(100, 3, &away);
-    assert!(said(Batches::new(&remote, 10, 0)).contains("remote workers"));
+    assert!(message(Batches::new(&remote, 10, 0)).contains("remote workers"));
     let batches = Batches::new(&rows, 10, 0).unwrap();
     let beyond = batches.each(Position { epoch: 0, batch: 3 }, 5, 1, |_| Ok(true)).unwrap_err().to_string();
     assert!(beyond.contains("has 3 batches"), "{beyond}");
 }
 
 #[test]
-fn gathering_ends_when_something_fails() {
+fn batches_end_with_the_first_error() {
     let x = numbers(203);
     let lent = Rows::from_slice(&x, 3).unwrap();
     for threads in [1, 2] {

@@ -105,7 +105,7 @@ fn weighted(x: &mut [f64], p: usize) -> Vec<f64> {
 }
 
 #[test]
-fn any_order_repeats_and_zeros_give_the_rows_that_were_meant_by_row_and_by_column() {
+fn unordered_repeated_and_zero_entries_give_the_same_rows() {
     // 3 x 4: (0, 2) in two parts, out of order; a stored zero; an empty row; a column of which nothing is stored.
     let want = [1.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0];
     let by_row =
@@ -136,7 +136,7 @@ fn values_in_order_are_lent_not_copied() {
 }
 
 #[test]
-fn what_is_not_sparse_rows_is_refused_with_what_is_wrong() {
+fn inconsistent_arrays_are_refused_with_a_reason() {
     let refused = |starts: &[i64], columns: &[i64], n_values: usize, p: usize| {
         let values = vec![1.0; n_values];
         let rows = Sparse::from_csr(starts, columns, &values, p).map(|_| ()).unwrap_err().to_string();
@@ -144,7 +144,7 @@ fn what_is_not_sparse_rows_is_refused_with_what_is_wrong() {
         assert_eq!(rows.replace("row", "column"), by_column.replace("row", "column"));
         rows
     };
-    for (starts, columns, n, p, says) in [
+    for (starts, columns, n, p, expected) in [
         (&[][..], &[][..], 0, 3, "the array of row starts is empty"),
         (&[1, 2], &[0, 0], 2, 3, "entry 0 of the array of row starts is 1, but must be 0"),
         (&[0, 2, 1], &[0, 1], 2, 3, "entry 2 of the array of row starts is 1, but must be from 2 to 2"),
@@ -157,13 +157,13 @@ fn what_is_not_sparse_rows_is_refused_with_what_is_wrong() {
         (&[0], &[], 0, 1 << 33, "more than 4294967295 rows or columns"),
         (&[0, i64::MAX], &[0], 1, 3, "starts is 9223372036854775807"),
     ] {
-        let said = refused(starts, columns, n, p);
-        assert!(said.contains(says), "{said}");
+        let message = refused(starts, columns, n, p);
+        assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn shapes_with_nothing_in_them_are_sums_of_nothing() {
+fn empty_shapes_have_sums_of_zero() {
     let run = Run::default();
     for (n, p) in [(0, 3), (4, 0), (0, 0), (5, 2)] {
         let s = Sparse::<f64>::from_csr(&vec![0; n + 1], &[0i32; 0], &[], p).unwrap();
@@ -290,7 +290,7 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
 }
 
 #[test]
-fn a_far_column_loses_no_digits_to_rows_that_are_sparse_beside_it() {
+fn a_column_with_a_large_mean_costs_no_digits() {
     // Column 0 is 1e6 away in every row, with variance 1; the others have a few entries.
     let (n, p) = (2000, 7);
     let x = made(n, p, 0.05, 1e6);

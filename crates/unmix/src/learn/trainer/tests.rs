@@ -97,7 +97,7 @@ fn run() -> Run<'static> {
 }
 
 #[test]
-fn a_line_is_found_and_the_loss_falls() {
+fn least_squares_are_solved_and_the_loss_decreases() {
     let x = numbers(500);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 32, 3).unwrap();
@@ -144,16 +144,16 @@ fn training_that_was_stopped_anywhere_ends_with_the_same_bits() {
 }
 
 #[test]
-fn time_is_looked_at_after_every_step_and_what_is_reached_is_kept() {
+fn the_time_limit_is_checked_after_every_step_and_the_state_kept() {
     let x = numbers(100);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 20, 3).unwrap();
     let trainer = Trainer { max_epochs: 2, ..trainer(Optimiser::Adam) };
-    let hurried = Run { max_seconds: Some(0.0), ..run() };
+    let timed = Run { max_seconds: Some(0.0), ..run() };
     let (mut want, mut state) = (begin(), begin());
     trainer.train(&batches, &mut Line::new(), &mut want, &run()).unwrap();
     for steps in 1..=10 {
-        let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &hurried).unwrap();
+        let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &timed).unwrap();
         // The last step is not truncated by anything.
         let expected = if steps < 10 { Outcome::Time } else { Outcome::Completed };
         assert_eq!((outcome, state.steps), (expected, steps));
@@ -161,9 +161,9 @@ fn time_is_looked_at_after_every_step_and_what_is_reached_is_kept() {
     assert_eq!(text(&state), text(&want));
     // More steps than can be counted.
     let endless = Trainer { max_epochs: u64::MAX, ..trainer };
-    assert_eq!(endless.train(&batches, &mut Line::new(), &mut begin(), &hurried).unwrap(), Outcome::Time);
+    assert_eq!(endless.train(&batches, &mut Line::new(), &mut begin(), &timed).unwrap(), Outcome::Time);
     // Nothing is left to be done.
-    let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &hurried).unwrap();
+    let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &timed).unwrap();
     assert_eq!((outcome, text(&state)), (Outcome::Completed, text(&want)));
 }
 
@@ -203,8 +203,8 @@ fn a_state_of_other_rows_is_refused() {
     let mut state = begin();
     state.position.batch = 5;
     let batches = Batches::new(&rows, 50, 3).unwrap();
-    let said = trainer(Optimiser::Sgd).train(&batches, &mut Line::new(), &mut state, &run()).unwrap_err();
-    assert!(said.to_string().contains("has 2 batches"), "{said}");
+    let refused = trainer(Optimiser::Sgd).train(&batches, &mut Line::new(), &mut state, &run()).unwrap_err();
+    assert!(refused.to_string().contains("has 2 batches"), "{refused}");
 }
 
 /// Asks to stop after some events.
@@ -217,7 +217,7 @@ impl crate::Watch for StopAfter {
 }
 
 #[test]
-fn interruption_is_heard() {
+fn training_can_be_interrupted() {
     let x = numbers(100);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 10, 3).unwrap();

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_comes_back_from_its_tensors() {
+    fn a_stream_is_restored_from_its_tensors() {
         let mut learnt = OnlineState::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
         learnt.worst = Worst(vec![WorstRow { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
         (learnt.t, learnt.since, learnt.replaced) = (9, 4, 2);

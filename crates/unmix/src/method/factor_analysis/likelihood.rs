@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn through_the_rows_it_is_the_same_function() {
+    fn the_function_is_the_same_computed_from_the_rows() {
         let (moments, z, x) = problem();
         let (a, b) = (moments.at(x.clone(), 2).unwrap(), Moments::Columns(z).at(x, 2).unwrap());
         assert!((a.value - b.value).abs() < 1e-10 && a.k == b.k);

@@ -207,7 +207,7 @@ mod tests {
 
     /// The published update `v = E[z^2]^(1/2)` (laplace) or `E[z^2]` (jeffreys), iterated for long, has the same fixed point.
     #[test]
-    fn the_updates_of_expectation_maximisation_rest_where_rounds_do() {
+    fn expectation_maximisation_has_the_fixed_point_of_the_rounds() {
         let (bound, b) = problem(FactorPrior::Laplace);
         let mut v = vec![1.0; 6];
         for _ in 0..20_000 {

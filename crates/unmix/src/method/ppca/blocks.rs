@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn of_few_samples_the_last_rise_does_not_win() {
+    fn few_samples_do_not_select_the_last_increase() {
         let noise = (0..37).map(|i| 9.0 - 0.15 * i as f64);
         let values: Vec<f64> = [40.0, 39.0, 30.0].into_iter().chain(noise).collect();
         let found = bic_blocks_of_any(&values, values.iter().sum(), 200, 39, 41.0);

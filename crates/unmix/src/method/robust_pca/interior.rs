@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_of_the_polytope_leads_to_the_vertex() {
+    fn the_interior_point_method_has_the_value_of_the_vertex() {
         for (r, m, noise) in [(1, 200, 0.2), (5, 250, 0.1), (20, 300, 0.3), (12, 3000, 0.05)] {
             let v = axes(r, m, 8);
             for seed in 0..4 {

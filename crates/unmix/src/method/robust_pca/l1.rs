@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_many_ties_end() {
+    fn rows_with_many_ties_are_solved() {
         let v = axes(4, 40, 1);
         for seed in 0..20 {
             let draws = Stream::new(seed, 2);

@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_from_numbers() {
+    fn bytes_are_restored_from_numbers() {
         for len in [0, 1, 5, 6, 7, 61] {
             let bytes: Vec<u8> = (0..len).map(|i| (i * 37 + 200) as u8).collect();
             assert_eq!(unpacked(&packed(&bytes)), Some(bytes));

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clusters_that_are_apart_are_found_and_every_label_is_used() {
+    fn separated_clusters_are_found_and_every_label_is_used() {
         let draws = Stream::new(1, 0);
         let x = Matrix::from_fn(90, 2, |i, j| {
             10.0 * f64::from(u8::from(i % 3 == j)) + 0.1 * draws.normal((2 * i + j) as u64)

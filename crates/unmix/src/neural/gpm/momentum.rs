@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_turns_back_restarts() {
+    fn a_step_in_the_opposite_direction_restarts() {
         let mut momentum = Momentum::default();
         let mut w = turned(0.3);
         for angle in [0.2, 0.15, 0.1] {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_contraction_is_accelerated_and_restarts_happen_on_the_way() {
+    fn slow_contraction_is_accelerated_with_restarts() {
         let (plain, _) = walk(None, 0.98, 1e-8);
         let (fast, restarts) = walk(Some(Momentum::default()), 0.98, 1e-8);
         // ln(0.3 / 1e-8) / -ln(0.98) = 852 plain steps.

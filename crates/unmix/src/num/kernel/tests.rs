@@ -15,7 +15,7 @@ fn a_constant_column_has_its_constant_as_mean_to_the_bit() {
 }
 
 #[test]
-fn symmetric_products_are_sums_over_rows_on_both_sides_of_every_panel() {
+fn symmetric_products_are_sums_over_rows_for_widths_about_the_panel() {
     for p in [1, 5, 64, 65, 300, 511, 512, 515, 700] {
         let (n, s) = (19, Stream::new(4, p as u64));
         let rows: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();

@@ -73,7 +73,7 @@ fn on(path: &Path, every: f64, watch: &Count, max_seconds: Option<f64>) -> Resul
 }
 
 #[test]
-fn loops_inside_of_loops_continue_where_they_were() {
+fn nested_loops_are_resumed() {
     let whole = Count::default();
     let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
     let all = whole.seen.load(Relaxed);
@@ -92,7 +92,7 @@ fn loops_inside_of_loops_continue_where_they_were() {
 }
 
 #[test]
-fn what_was_not_written_is_done_again() {
+fn iterations_that_were_not_written_are_repeated() {
     let (whole, folder) = (Count::default(), tempfile::tempdir().unwrap());
     let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
     let path = folder.path().join("a");
@@ -106,7 +106,7 @@ fn what_was_not_written_is_done_again() {
 }
 
 #[test]
-fn what_comes_after_a_loop_that_time_ended_is_not_kept() {
+fn loops_after_the_time_limit_are_not_kept() {
     let (quiet, folder) = (Count::default(), tempfile::tempdir().unwrap());
     let want = solve(&Run::default()).unwrap();
     let path = folder.path().join("a");
@@ -129,7 +129,7 @@ fn a_loop_of_another_name_is_refused() {
 }
 
 #[test]
-fn a_disk_that_is_gone_does_not_end_the_fit() {
+fn a_failed_write_does_not_end_the_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("inside").join("a");
     std::fs::create_dir(folder.path().join("inside")).unwrap();
@@ -142,7 +142,7 @@ fn a_disk_that_is_gone_does_not_end_the_fit() {
 }
 
 #[test]
-fn whatever_decides_the_bits_of_a_fit_is_compared() {
+fn everything_that_determines_the_bits_of_a_fit_is_compared() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     Checkpoint::new(&path).bind(identity()).unwrap();

@@ -5,14 +5,14 @@ use super::*;
 /// A function of a few numbers, with the gradient beside it; counts its evaluations.
 struct Plain<F> {
     f: F,
-    asked: u64,
+    n_evaluations: u64,
     /// Factors given once, after so many iterations.
     rescale: Option<(u64, Vec<f64>)>,
 }
 
 impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for Plain<F> {
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        self.asked += 1;
+        self.n_evaluations += 1;
         Ok((self.f)(x, gradient))
     }
     fn rescaled(&mut self, n_iter: u64, _: &[f64]) -> Option<Vec<f64>> {
@@ -21,7 +21,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for Plain<F> {
 }
 
 fn plain<F: FnMut(&[f64], &mut [f64]) -> f64>(f: F) -> Plain<F> {
-    Plain { f, asked: 0, rescale: None }
+    Plain { f, n_evaluations: 0, rescale: None }
 }
 
 fn rosenbrock(x: &[f64], g: &mut [f64]) -> f64 {
@@ -39,7 +39,7 @@ fn rosenbrock(x: &[f64], g: &mut [f64]) -> f64 {
 const SEARCH: Lbfgs = Lbfgs { memory: 20, max_iter: 1000, tol: 1e-9 };
 
 #[test]
-fn the_valley_of_rosenbrock_is_walked_to_its_end_and_never_up() {
+fn the_function_of_rosenbrock_is_minimised_without_an_increase() {
     let mut f = plain(rosenbrock);
     let found =
         SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0], "test", &Run::default()).unwrap();
@@ -50,11 +50,16 @@ fn the_valley_of_rosenbrock_is_walked_to_its_end_and_never_up() {
     assert!(g.iter().all(|g| g.abs() <= 1e-9) && found.n_iter < 100, "{found:?}");
     assert!(found.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", found.objective);
     assert_eq!(found.objective.len() as u64, found.n_iter + 1);
-    assert!(f.asked < 2 * found.n_iter, "{} evaluations in {} iterations", f.asked, found.n_iter);
+    assert!(
+        f.n_evaluations < 2 * found.n_iter,
+        "{} evaluations in {} iterations",
+        f.n_evaluations,
+        found.n_iter
+    );
 }
 
 #[test]
-fn a_quadratic_of_condition_ten_thousand_has_its_minimum_found() {
+fn a_quadratic_of_condition_ten_thousand_is_minimised() {
     let n = 40;
     let curvature = |i: usize| 10f64.powf(4.0 * i as f64 / (n - 1) as f64);
     let mut f = plain(|x: &[f64], g: &mut [f64]| {
@@ -119,7 +124,7 @@ fn a_gradient_falls_to_its_tolerance_below_the_rounding_errors_of_large_values()
 }
 
 #[test]
-fn limits_are_kept_and_what_is_too_far_away_is_not_entered() {
+fn limits_are_kept_and_undefined_values_are_avoided() {
     let f = || {
         plain(|x: &[f64], g: &mut [f64]| {
             // Defined for x > 0; its minimum is at 1e-3.
@@ -137,7 +142,7 @@ fn limits_are_kept_and_what_is_too_far_away_is_not_entered() {
 }
 
 #[test]
-fn a_change_of_scale_on_the_way_does_not_disturb_it() {
+fn a_change_of_scale_between_iterations_is_allowed() {
     // A function of the angle alone: every multiple of x is as good.
     let angle = |x: &[f64], g: &mut [f64]| {
         let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -92,15 +92,15 @@ fn order_and_signs_of_estimates_change_nothing() {
     assert!(first.quality.iter().zip(&second.quality).all(|(a, b)| near(a.unwrap(), b.unwrap())));
     assert!(first.similarity.iter().zip(&second.similarity).all(|(a, b)| near(*a, *b)));
     // The model's components in another order: so are the answers.
-    let turned: Vec<Matrix<f64>> =
+    let rotated: Vec<Matrix<f64>> =
         plain.iter().map(|m| Matrix::from_fn(4, 8, |j, c| -m[((j + 1) % 4, c)])).collect();
-    let third = found(&turned);
+    let third = found(&rotated);
     assert!((0..4).all(|j| near(third.quality[j].unwrap(), first.quality[(j + 1) % 4].unwrap())));
     assert!((0..4).all(|j| third.size[j] == first.size[(j + 1) % 4]));
 }
 
 #[test]
-fn a_source_with_two_optima_is_two_clusters_where_there_is_room_and_else_a_poor_one() {
+fn a_source_with_two_optima_is_two_clusters_or_one_of_low_quality() {
     // Of three components the first is one axis in half of the fits and another, at 60 degrees, in the others.
     let fits: Vec<Matrix<f64>> = (0..10u64)
         .map(|seed| {
@@ -133,7 +133,7 @@ fn a_source_with_two_optima_is_two_clusters_where_there_is_room_and_else_a_poor_
 }
 
 #[test]
-fn what_a_fit_has_not_found_is_no_estimate_and_what_is_nothing_has_no_cluster() {
+fn components_of_zeros_are_no_estimates_and_have_no_cluster() {
     let mut fits: Vec<Matrix<f64>> = (0..5).map(|seed| noisy_axes(4, 0.01, seed)).collect();
     // One fit has no partner for component 2, and component 3 is nothing in any.
     fits[3].row_mut(2).fill(0.0);

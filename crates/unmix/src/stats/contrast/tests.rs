@@ -50,7 +50,7 @@ fn sums_are_those_of_the_formulas_whatever_the_length() {
 }
 
 #[test]
-fn sources_of_a_panel_are_summed_as_each_by_itself() {
+fn sources_of_a_panel_have_the_sums_of_each_alone() {
     let s = Stream::new(6, 0);
     for (n, k, width) in [(1, 3, 4), (95, 2, 2), (97, 8, 8), (3000, 13, 16), (2001, 4, 4)] {
         let mut y = vec![0.0; n * width];
@@ -110,7 +110,7 @@ fn slopes_are_differences_of_the_functions() {
 }
 
 #[test]
-fn statements_about_gaussians_hold() {
+fn expectations_under_a_gaussian_follow_from_integrals() {
     for c in ALL {
         let mean = c.mean_of(|y| naive(c, y).2);
         assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");

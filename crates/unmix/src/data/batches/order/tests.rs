@@ -30,7 +30,7 @@ fn correlation(a: impl Fn(usize) -> f64, b: impl Fn(usize) -> f64, n: usize) -> 
 }
 
 #[test]
-fn every_row_comes_once_an_epoch_whatever_the_shape() {
+fn every_row_is_used_once_in_every_epoch() {
     for (n, shard, most) in
         [(1, 1, 1), (7, 8, 1), (100, 8, 3), (101, 8, 3), (1000, 16, 7), (64, 1, 5), (97, 4, 1)]
     {
@@ -64,7 +64,7 @@ fn windows_are_of_one_size_or_one_shard_fewer() {
 }
 
 #[test]
-fn shards_come_in_every_order_equally_often() {
+fn every_order_of_the_shards_is_equally_likely() {
     // One shard a window, one row a shard: the order of the rows is that of the shards.
     let (rounds, mut seen) = (24_000u64, std::collections::BTreeMap::new());
     for seed in 0..rounds {
@@ -75,7 +75,7 @@ fn shards_come_in_every_order_equally_often() {
 }
 
 #[test]
-fn shards_of_a_window_lie_anywhere_in_the_data() {
+fn shards_of_a_window_are_spread_over_the_data() {
     let order = Order::cut(1 << 20, 16, 128, 3);
     let (mut window, mut places) = (Window::default(), Vec::new());
     for w in 0..order.windows() {
@@ -93,7 +93,7 @@ fn shards_of_a_window_lie_anywhere_in_the_data() {
 }
 
 #[test]
-fn rows_are_well_mixed_inside_a_window() {
+fn rows_are_shuffled_inside_a_window() {
     let order = Order::cut(40_000, 32, 128, 9);
     for number in 0..2 {
         let mut window = Window::default();
@@ -112,7 +112,7 @@ fn rows_are_well_mixed_inside_a_window() {
 }
 
 #[test]
-fn batches_of_sorted_rows_are_nearly_as_mixed_as_those_drawn_at_random() {
+fn batches_of_sorted_rows_are_nearly_as_balanced_as_random_ones() {
     // Ten classes one after the other, ten thousand rows of 784 numbers each: shards of 32 rows, windows of 128 shards.
     let (n, classes) = (100_000u64, 10);
     let order = Order::new(n, 784, 4);

@@ -188,7 +188,7 @@ fn naive(of: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn the_start_is_ista() {
+fn the_initial_network_is_ista() {
     for cell in CELLS.into_iter().filter(|cell| *cell != Cell::Alista) {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, n_layers: 9, ..given(cell) };

@@ -48,7 +48,7 @@ fn naive(of: &LinearGaussian, errors: &[f64], places: &[u32], values: &[f64]) ->
 }
 
 #[test]
-fn lists_and_blocks_of_rows_give_the_posterior_written_out() {
+fn lists_and_blocks_of_rows_give_the_posterior_of_the_formulas() {
     let (p, k) = (7, 3);
     let (of, errors) = model(p, k);
     let ready = Conditional::with_errors(of.clone(), errors.clone(), 1);
@@ -103,7 +103,7 @@ fn lists_and_blocks_of_rows_give_the_posterior_written_out() {
 }
 
 #[test]
-fn without_noise_directions_that_cells_say_nothing_of_keep_the_prior() {
+fn without_noise_undetermined_directions_keep_the_prior() {
     let k = 4;
     let s = Stream::new(9, 0);
     let loadings = Matrix::from_fn(6, k, |j, a| s.normal((j * k + a) as u64));
@@ -128,7 +128,7 @@ fn without_noise_directions_that_cells_say_nothing_of_keep_the_prior() {
 }
 
 #[test]
-fn factors_that_are_turned_and_chosen_are_those_of_the_turned_posterior() {
+fn transformed_and_selected_factors_are_those_of_the_transformed_posterior() {
     let (k, s) = (3, Stream::new(12, 0));
     let width = LinePosteriors::width(k);
     let table: Vec<f64> = (0..2 * width).map(|i| s.normal(i as u64)).collect();

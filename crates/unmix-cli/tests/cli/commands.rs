@@ -1,6 +1,6 @@
-//! The main commands one after the other, as they are typed.
+//! The main commands one after the other.
 
-use crate::bench::{Bench, read_npy};
+use crate::folder::{Folder, read_npy};
 use serde_json::Value;
 use unmix::data::write_npy;
 
@@ -13,25 +13,26 @@ fn csv(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
 
 fn close(a: &[f64], b: &[f64], tol: f64) {
     assert_eq!(a.len(), b.len());
-    let worst = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-    assert!(worst < tol, "differ by {worst}");
+    let far =
+        a.iter().zip(b).find(|(x, y)| (*x - *y).abs().partial_cmp(&tol) != Some(std::cmp::Ordering::Less));
+    assert!(far.is_none(), "{far:?} differ by {tol} or more");
 }
 
 #[test]
-fn a_demo_finds_what_it_made_and_its_files_can_be_used() {
-    let b = Bench::new();
-    let told = b.ok("demo");
-    let found: Vec<f64> = told
+fn the_demo_recovers_its_patterns_and_its_files_can_be_used() {
+    let b = Folder::new();
+    let ran = b.ok("demo");
+    let found: Vec<f64> = ran
         .out
         .lines()
         .filter(|l| l.contains("pattern ") && l.contains('%'))
         .map(|l| l.split_whitespace().nth(3).unwrap().parse().unwrap())
         .collect();
-    assert_eq!(found.len(), 6, "{}", told.out);
-    assert!(found.iter().all(|c| *c > 0.95), "{}", told.out);
-    assert!(told.out.contains("unmix-demo/report.html") && told.out.matches("\n  unmix ").count() == 3);
-    assert!(!told.out.contains('\u{1b}'), "colours belong to terminals");
-    assert_eq!(told.err, "");
+    assert_eq!(found.len(), 6, "{}", ran.out);
+    assert!(found.iter().all(|c| *c > 0.95), "{}", ran.out);
+    assert!(ran.out.contains("unmix-demo/report.html") && ran.out.matches("\n  unmix ").count() == 3);
+    assert!(!ran.out.contains('\u{1b}'), "no colours without a terminal");
+    assert_eq!(ran.err, "");
     let page = String::from_utf8(b.read("unmix-demo/report.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>"));
     // The same fit by `unmix fit` gives the same codes.
@@ -49,7 +50,7 @@ fn a_demo_finds_what_it_made_and_its_files_can_be_used() {
 
 #[test]
 fn from_a_csv_file_to_codes_and_back() {
-    let b = Bench::new();
+    let b = Folder::new();
     let data = b.both("d", 60, 4);
     let fitted = b.ok("fit pca d.csv -k 4");
     assert!(fitted.out.contains("unmix encode d.pca.safetensors d.csv -o d.codes.csv"), "{}", fitted.out);
@@ -77,7 +78,7 @@ fn from_a_csv_file_to_codes_and_back() {
 
 #[test]
 fn scores_are_one_number_a_row_and_their_mean_is_the_summary() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 50, 3);
     b.ok("fit pca d.npy -k 1");
     let (names, scores) = csv(&b.ok("score d.pca.safetensors d.npy").out);
@@ -92,31 +93,37 @@ fn scores_are_one_number_a_row_and_their_mean_is_the_summary() {
 
 #[test]
 fn every_method_scores_rows() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 60, 4);
     b.both("atoms", 3, 4);
     for method in unmix::METHODS {
         let given = match method.key {
-            "sparse-coder" => "--dictionary atoms.npy",
+            "sparse-coder" | "lista" => "--dictionary atoms.npy",
             "subspace-clustering" => "--set n_clusters=2 --set n_components=1",
             "rfn" | "stacked-rfn" => "--set n_components=2 --set max_iter=5",
             "robust-pca" => "--set alpha=1.0 --set noise=0.0",
             _ => "-k 2",
         };
-        b.run(&format!("fit {} d.npy {given} -o m.safetensors --quiet --force", method.key));
+        b.ok(&format!("fit {} d.npy {given} -o m.safetensors --quiet --force", method.key));
         let scored = b.ok("score m.safetensors d.npy");
         let (names, scores) = csv(&scored.out);
         assert_eq!(scores.len(), 60, "{}", method.key);
         assert!(scores.concat().iter().all(|x| x.is_finite()), "{}", method.key);
-        let likely = names == ["log_likelihood"];
+        let has_likelihood = names == ["log_likelihood"];
         assert_eq!(
-            likely,
+            has_likelihood,
             unmix::Model::load(&b.path("m.safetensors")).unwrap().check_scores().is_ok(),
             "{}",
             method.key
         );
-        assert_eq!(!likely, scored.err.contains("has no likelihood"), "{}: {}", method.key, scored.err);
-        if !likely {
+        assert_eq!(
+            !has_likelihood,
+            scored.err.contains("has no likelihood"),
+            "{}: {}",
+            method.key,
+            scored.err
+        );
+        if !has_likelihood {
             let expected =
                 if method.key == "subspace-clustering" { "squared_distance" } else { "squared_error" };
             assert!(
@@ -138,8 +145,8 @@ fn every_method_scores_rows() {
 }
 
 #[test]
-fn quality_is_t2_and_q_and_on_request_their_parts() {
-    let b = Bench::new();
+fn quality_is_t2_and_q_and_their_parts_on_request() {
+    let b = Folder::new();
     b.both("d", 50, 3);
     b.ok("fit pca d.csv -k 2 -o m.safetensors");
     let (names, few) = csv(&b.ok("score m.safetensors d.csv --quality").out);
@@ -167,9 +174,9 @@ fn quality_is_t2_and_q_and_on_request_their_parts() {
 }
 
 #[test]
-fn pictures_stay_pictures() {
-    let b = Bench::new();
-    write_npy(&b.path("d.npy"), &Bench::table(40, 12), &[3, 4]).unwrap();
+fn reconstructions_keep_the_shape_of_images() {
+    let b = Folder::new();
+    write_npy(&b.path("d.npy"), &Folder::table(40, 12), &[3, 4]).unwrap();
     b.ok("fit pca d.npy -k 0.8 -o m.safetensors");
     b.ok("reconstruct m.safetensors d.npy -o r.npy");
     assert_eq!(read_npy(&b.path("r.npy")).1, [40, 3, 4]);
@@ -182,7 +189,7 @@ fn pictures_stay_pictures() {
 
 #[test]
 fn columns_are_matched_by_name() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("fit.csv", "a,b\n1,5\n2,3\n4,9\n7,1\n");
     b.ok("fit pca fit.csv -o m.safetensors");
     let plain = b.ok("encode m.safetensors fit.csv");
@@ -209,7 +216,7 @@ fn columns_are_matched_by_name() {
     for column in ["0", "1"] {
         b.ok(&format!("report m.safetensors other.csv --color {column} -o by-number.html"));
     }
-    write_npy(&b.path("plain.npy"), &Bench::table(30, 3), &[3]).unwrap();
+    write_npy(&b.path("plain.npy"), &Folder::table(30, 3), &[3]).unwrap();
     b.ok("fit pca plain.npy -o plain.safetensors");
     b.ok("report plain.safetensors plain.npy --color 1 -o plain.html");
     let beyond = b.run("report plain.safetensors plain.npy --color 3 -o beyond.html");
@@ -220,13 +227,13 @@ fn columns_are_matched_by_name() {
     assert!(missing.err.contains("the model needs column 'b'"), "{}", missing.err);
     // Columns of an array have no names and are matched by position.
     write_npy(&b.path("d.npy"), &[1.0, 5.0, 2.0, 3.0], &[2]).unwrap();
-    let (_, by_place) = csv(&b.ok("encode m.safetensors d.npy").out);
-    assert_eq!(by_place, csv(&plain.out).1[..2]);
+    let (_, by_position) = csv(&b.ok("encode m.safetensors d.npy").out);
+    assert_eq!(by_position, csv(&plain.out).1[..2]);
 }
 
 #[test]
-fn json_is_what_the_library_says() {
-    let b = Bench::new();
+fn json_agrees_with_the_library() {
+    let b = Folder::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.csv -k 2 --set whiten=true --seed 7 --threads 1");
     let json = |command: &str| serde_json::from_str::<Value>(&b.ok(command).out).unwrap();
@@ -255,7 +262,7 @@ fn json_is_what_the_library_says() {
 
 #[test]
 fn show_counts_missing_cells_and_constant_columns() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("d.csv", "a,b,c,kind\n1,5,2,x\n2,,2,x\n3,7,2,\n4,NA,2,y\n");
     let data: Value = serde_json::from_str(&b.ok("show d.csv --json").out).unwrap();
     assert_eq!((&data["missing"], &data["constant"], &data["text"]), (&3.into(), &1.into(), &3.into()));
@@ -328,7 +335,7 @@ fn rows_that_are_the_columns_of_the_model_get_a_hint_to_transpose() {
 
 #[test]
 fn completions_and_manual_pages_are_printed() {
-    let b = Bench::new();
+    let b = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(b.ok(&format!("completions {shell}")).out.contains("reconstruct"), "{shell}");
     }
@@ -336,7 +343,10 @@ fn completions_and_manual_pages_are_printed() {
     assert!(b.ok("man fit").out.contains("max\\-seconds"));
     assert!(b.ok("--version").out.starts_with("unmix "));
     let help = b.ok("--help").out;
-    assert!(help.find("unmix demo").unwrap() < help.find("Commands:").unwrap(), "the main path comes first");
+    assert!(
+        help.find("unmix demo").unwrap() < help.find("Commands:").unwrap(),
+        "the demo precedes the list of commands"
+    );
     for verb in [
         "demo",
         "fit",
@@ -369,7 +379,7 @@ fn digits_have_constant_pixels_and_a_page() {
         return;
     };
     let folder = std::path::Path::new(&folder).join("mnist").display().to_string();
-    let b = Bench::new();
+    let b = Folder::new();
     let fitted = b.ok(&format!("fit pca {folder}/train-images-idx3-ubyte.gz -k 50 -o m.safetensors"));
     assert!(fitted.err.contains("67 of 784 columns do not vary"), "{}", fitted.err);
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
@@ -387,7 +397,7 @@ fn digits_have_constant_pixels_and_a_page() {
 
 #[test]
 fn sparse_files_are_shown_and_fitted_as_they_are() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("m.npz", include_bytes!("../../../unmix-io/tests/readers/fixtures/csr.npz"));
     let shown = b.ok("show m.npz").out;
     assert!(shown.contains("sparse") && shown.contains('%'), "{shown}");

@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use unmix::data::write_npy;
 
 /// A temporary folder that is the working directory of the program.
-pub(crate) struct Bench {
+pub(crate) struct Folder {
     dir: tempfile::TempDir,
 }
 
@@ -32,7 +32,7 @@ fn ran(output: Output) -> Ran {
     }
 }
 
-impl Bench {
+impl Folder {
     pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
     }
@@ -141,6 +141,20 @@ impl Bench {
         self.write(&format!("{name}.csv"), text + "\n");
         data
     }
+}
+
+/// The rows of a CSV text with a header.
+pub(crate) fn numbers(text: &str) -> Vec<Vec<f64>> {
+    let line = |line: &str| line.split(',').map(|x| x.parse().unwrap()).collect();
+    text.lines().skip(1).map(line).collect()
+}
+
+/// A model file without its entry `run`, whose times and number of threads differ between runs.
+pub(crate) fn without_run(bytes: &[u8]) -> (serde_json::Value, Vec<u8>) {
+    let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();
+    assert!(header["__metadata__"].as_object_mut().unwrap().remove("run").is_some());
+    (header, bytes[8 + n..].to_vec())
 }
 
 /// The numbers and the shape of a `.npy` file of doubles.

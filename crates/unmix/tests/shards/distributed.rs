@@ -48,7 +48,7 @@ struct Worker {
 impl Worker {
     fn new(first_row: usize, path: &Path) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "shards::dealt::worker", "--nocapture"])
+            .args(["--exact", "shards::distributed::worker", "--nocapture"])
             .env(HELD, format!("{first_row} {}", path.display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -58,7 +58,7 @@ impl Worker {
         Self { process, to, from }
     }
 
-    fn ask(&mut self, job: &[u8]) {
+    fn send(&mut self, job: &[u8]) {
         writeln!(self.to, "{}", to_hex(job)).unwrap();
         self.to.flush().unwrap();
     }
@@ -83,14 +83,14 @@ impl Drop for Worker {
 }
 
 /// Rows distributed unevenly over files and workers.
-pub(super) struct Dealt {
+pub(super) struct Distributed {
     n: usize,
     pub(super) p: usize,
     workers: Mutex<Vec<Worker>>,
     _folder: tempfile::TempDir,
 }
 
-impl Dealt {
+impl Distributed {
     /// Splits `x` at these multiples of the length of a shard.
     pub(super) fn new<T: Known>(x: &[T], p: usize, cuts: &[usize]) -> Self {
         Self::weighted(x, p, cuts, None)
@@ -116,7 +116,7 @@ impl Dealt {
 
     fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
         let mut workers = self.workers.lock().unwrap();
-        workers.iter_mut().for_each(|worker| worker.ask(job));
+        workers.iter_mut().for_each(|worker| worker.send(job));
         // Answers may come in any order.
         Ok(workers.iter_mut().rev().map(Worker::answer).collect())
     }
@@ -137,14 +137,14 @@ pub(super) fn bytes_but_run(model: &Model) -> (String, Vec<u8>) {
     (header.to_string(), bytes[8 + n..].to_vec())
 }
 
-pub(super) fn the_same<T: Known>(dealt: &Dealt, x: &[T], key: &str, given: Value) {
-    the_same_of(dealt, Rows::from_slice(x, dealt.p).unwrap(), key, given);
+pub(super) fn the_same<T: Known>(distributed: &Distributed, x: &[T], key: &str, given: Value) {
+    the_same_of(distributed, Rows::from_slice(x, distributed.p).unwrap(), key, given);
 }
 
-pub(super) fn the_same_of<T: Known>(dealt: &Dealt, rows: Rows<'_, T>, key: &str, given: Value) {
+pub(super) fn the_same_of<T: Known>(distributed: &Distributed, rows: Rows<'_, T>, key: &str, given: Value) {
     let here = unmix::fit(key, &settings(given.clone()), &mut T::any(rows), &Run::default());
     let (here, there) =
-        (here.unwrap(), dealt.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
+        (here.unwrap(), distributed.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
     let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
     assert_eq!(want.0, found.0, "{key} {given}");
     assert!(want.1 == found.1, "{key} {given}: numbers differ");

@@ -1,4 +1,4 @@
-//! The iteration once more, written down as the theory has it, with every code in a table.
+//! A naive implementation of the iteration, as in the theory, with all codes in memory.
 
 use super::{fit, normal};
 use crate::made::{apart, encode, numbers};
@@ -6,7 +6,7 @@ use serde_json::json;
 use unmix::num::random::Stream;
 use unmix::num::{Matrix, factor};
 
-struct Twin {
+struct Naive {
     w: Matrix<f64>,
     psi: Vec<f64>,
     objective: Vec<f64>,
@@ -34,7 +34,7 @@ fn codes(x: &Matrix<f64>, w: &Matrix<f64>, psi: &[f64], rms: bool) -> (Matrix<f6
 }
 
 /// From loadings of 0.01 standard deviations and noise of a tenth of the variances.
-fn twin(x: &Matrix<f64>, l: usize, iterations: usize, rms: bool) -> Twin {
+fn naive(x: &Matrix<f64>, l: usize, iterations: usize, rms: bool) -> Naive {
     let (n, m) = (x.rows(), x.cols());
     let c: Vec<f64> = (0..m).map(|k| (0..n).map(|i| x[(i, k)].powi(2)).sum::<f64>() / n as f64).collect();
     let draws = Stream::new(0, 0);
@@ -62,11 +62,11 @@ fn twin(x: &Matrix<f64>, l: usize, iterations: usize, rms: bool) -> Twin {
             psi[k] = (psi[k] + 0.1 * (e[k] - psi[k])).min(c[k]).max(0.01 * c[k]);
         }
     }
-    Twin { w, psi, objective }
+    Naive { w, psi, objective }
 }
 
 #[test]
-fn plain_mode_is_its_twin() {
+fn plain_mode_is_the_naive_implementation() {
     for (n, m, l, given) in [
         (50, 8, 5, json!({"n_components": 5, "max_iter": 40})),
         (30, 6, 11, json!({"n_components": 11, "max_iter": 40})),
@@ -75,7 +75,7 @@ fn plain_mode_is_its_twin() {
         let rms = given.get("normalize").is_none();
         let x = super::centred(normal(n, m, 6));
         let model = fit(x.as_slice(), m, given);
-        let own = twin(&x, l, 40, rms);
+        let own = naive(&x, l, 40, rms);
         assert!(apart(&model.report().objective, &own.objective) < 1e-8, "{:?}", model.report().objective);
         let psi = numbers(&model, "noise_variance");
         assert!(apart(&psi, &own.psi) < 1e-9, "{psi:?} {:?}", own.psi);

@@ -10,7 +10,7 @@ fn uniform(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     Matrix::from_fn(n, k, |i, j| (s.uniform((i * k + j) as u64) - 0.5) * 12f64.sqrt())
 }
 
-fn said<'m>(model: &'m Model, words: &str) -> Option<&'m str> {
+fn warning<'m>(model: &'m Model, words: &str) -> Option<&'m str> {
     model.report().warnings.iter().find(|w| w.contains(words)).map(String::as_str)
 }
 
@@ -26,11 +26,11 @@ fn sorted(s: &Matrix<f64>) -> Matrix<f64> {
 fn easi_converges_whatever_the_order_of_the_rows() {
     let (n, k) = (8000, 4);
     let plain = laplace(n, k, 0);
-    let mut swelling = plain.clone();
+    let mut growing = plain.clone();
     // Scales that increase with the row, as of a recording whose volume rises.
-    (0..n).for_each(|i| swelling.row_mut(i).iter_mut().for_each(|x| *x *= 0.2 + i as f64 / n as f64));
+    (0..n).for_each(|i| growing.row_mut(i).iter_mut().for_each(|x| *x *= 0.2 + i as f64 / n as f64));
     let a = mixing(k, k, 3);
-    for s in [plain.clone(), sorted(&plain), swelling] {
+    for s in [plain.clone(), sorted(&plain), growing] {
         let x = mix(&s, &a);
         for given in [json!({}), json!({"whiten": false}), json!({"n_init": 2})] {
             let mut given = given;
@@ -56,7 +56,7 @@ fn easi_converges_whatever_the_order_of_the_rows() {
 #[test]
 fn no_search_that_ends_above_its_tolerance_counts_as_a_success() {
     let x = mix(&super::made::mixed_kinds(3000, 5, 2), &mixing(5, 5, 2));
-    for (key, given) in super::bad::every_way() {
+    for (key, given) in super::bad::every_algorithm() {
         for max_iter in [1, 2, 400] {
             for tol in [1e-4, 1e-30] {
                 let mut given = given.clone();
@@ -89,7 +89,7 @@ fn contrasts_of_the_wrong_sign_give_a_warning_with_sources_and_remedy() {
     for given in of_one_sign() {
         let model = fit("ica", given.clone(), &flat, k);
         let wrong =
-            said(&model, "flatter tails than a Gaussian").unwrap_or_else(|| panic!("{given}: silent"));
+            warning(&model, "flatter tails than a Gaussian").unwrap_or_else(|| panic!("{given}: no warning"));
         assert!(wrong.contains("extended=true"), "{wrong}");
         assert!(amari(&gain(&model, &a)) > 0.2, "{given}");
         let model = fit("ica", given.clone(), &heavy, k);
@@ -102,11 +102,11 @@ fn contrasts_of_the_wrong_sign_give_a_warning_with_sources_and_remedy() {
     }
     // With the contrast 'cube' and `extended=false` all sources are assumed to be sub-Gaussian.
     let model = fit("ica", json!({"fun": "cube", "extended": false}), &heavy, k);
-    assert!(said(&model, "heavier tails than a Gaussian").is_some(), "{:?}", model.report().warnings);
+    assert!(warning(&model, "heavier tails than a Gaussian").is_some(), "{:?}", model.report().warnings);
 }
 
 #[test]
-fn skewness_of_the_wrong_sign_is_told_and_no_search_ends_with_it() {
+fn skewness_of_the_wrong_sign_gives_a_warning_and_no_search_converges_to_it() {
     let (n, k) = (8000, 4);
     let s = Stream::new(4, 0);
     let sources = Matrix::from_fn(n, k, |i, j| -s.uniform((k * i + j) as u64).ln() - 1.0);
@@ -138,7 +138,7 @@ fn skewness_of_the_wrong_sign_is_told_and_no_search_ends_with_it() {
         let skewness = |i: usize| (0..n).map(|r| y[(r, i)].powi(3)).sum::<f64>();
         let row = |i: usize| (0..k).map(|c| sign * skewness(i).signum() * unmixing[(c, i)]).collect();
         let still = from(&(0..k).map(row).collect::<Vec<Vec<f64>>>(), Some(0));
-        let told = said(&still, "seem to have positive skewness");
+        let told = warning(&still, "seem to have positive skewness");
         assert_eq!(told.is_some(), sign > 0.0, "{:?}", still.report().warnings);
         assert!(
             told.is_none_or(
@@ -162,7 +162,7 @@ fn the_source_of_the_other_sign_is_named_by_its_number_in_the_model() {
         let gain = gain(&model, &a);
         let number = (0..k).find(|&i| gain[(i, 2)].abs() > 0.9).unwrap();
         let named = format!("source {number} seems to have flatter tails");
-        assert!(said(&model, &named).is_some(), "{scale}: {:?}", model.report().warnings);
+        assert!(warning(&model, &named).is_some(), "{scale}: {:?}", model.report().warnings);
     }
 }
 
@@ -175,7 +175,7 @@ fn a_likelihood_below_that_of_a_gaussian_gives_a_warning() {
         Matrix::from_fn(n, k, |i, j| s.normal((i * k + j) as u64))
     };
     let [flat, heavy, gaussian] = [uniform(n, k, 7), laplace(n, k, 7), gaussian].map(|s| mix(&s, &a));
-    for (given, x, told) in [
+    for (given, x, expected) in [
         (json!({"ortho": false}), &flat, true),
         (json!({"algorithm": "infomax"}), &flat, true),
         (json!({"algorithm": "infomax", "whiten": false}), &flat, true),
@@ -187,8 +187,8 @@ fn a_likelihood_below_that_of_a_gaussian_gives_a_warning() {
         (json!({"ortho": false, "extended": true}), &heavy, false),
     ] {
         let model = fit("ica", given.clone(), x, k);
-        let warned = said(&model, "a Gaussian model of the rows has a higher likelihood");
-        assert_eq!(warned.is_some(), told, "{given}: {:?}", model.report().warnings);
+        let warned = warning(&model, "a Gaussian model of the rows has a higher likelihood");
+        assert_eq!(warned.is_some(), expected, "{given}: {:?}", model.report().warnings);
     }
 }
 
@@ -216,12 +216,12 @@ fn rows_that_are_not_white_give_a_warning_where_only_rotations_are_estimated() {
         let mut given = given;
         given["whiten"] = json!(false);
         let model = fit(key, given.clone(), &skewed, k);
-        assert_eq!(said(&model, "the rows are not white").is_some(), rotates, "{key} {given}");
-        assert!(said(&fit(key, given.clone(), &white, k), "not white").is_none(), "{key} {given}");
+        assert_eq!(warning(&model, "the rows are not white").is_some(), rotates, "{key} {given}");
+        assert!(warning(&fit(key, given.clone(), &white, k), "not white").is_none(), "{key} {given}");
         // In other units the variances are not 1.
         let large: Vec<f64> = white.iter().map(|x| 3.0 * x).collect();
-        let told = fit(key, given.clone(), &large, k);
-        assert_eq!(said(&told, "the variance of column").is_some(), rotates, "{key} {given}");
+        let scaled = fit(key, given.clone(), &large, k);
+        assert_eq!(warning(&scaled, "the variance of column").is_some(), rotates, "{key} {given}");
     }
 }
 
@@ -271,14 +271,11 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
             let s = draw(n, k, 1000 + sample);
             let x = mix(&s, &mixing(k, k, sample));
             let model = fit("ica", json!({"algorithm": "sigma-pca"}), &x, k);
-            let (near, doubt) = (least_correlation(&model, &x, &s), said(&model, words).is_some());
+            let (near, doubt) = (least_correlation(&model, &x, &s), warning(&model, words).is_some());
             match near < 0.95 {
                 true => {
                     bad += 1;
-                    assert!(
-                        !model.report().warnings.is_empty(),
-                        "{name} {sample}: {near}, and nothing is said"
-                    );
+                    assert!(!model.report().warnings.is_empty(), "{name} {sample}: {near}, and no warning");
                 }
                 false if name.starts_with("t3") => {}
                 false => {
@@ -298,7 +295,7 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
         let s = laplace(500, 2, sample);
         let x = mix(&s, &mixing(2, 2, sample));
         let model = fit("ica", json!({"algorithm": "sigma-pca"}), &x, 2);
-        let told = said(&model, "no source differs from a Gaussian").is_some();
+        let told = warning(&model, "no source differs from a Gaussian").is_some();
         assert_eq!(told, model.report().outcome == Outcome::Completed, "{sample}");
         assert!(told || least_correlation(&model, &x, &s) > 0.95, "{sample}");
         nothing += usize::from(told);
@@ -326,7 +323,7 @@ fn series(n: usize, k: usize, share: f64, seed: u64) -> Matrix<f64> {
 }
 
 #[test]
-fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_these_show() {
+fn autocorrelated_rows_give_a_warning_by_their_effective_number() {
     let k = 4;
     let of = |given: &Value, n: usize, share: f64, seed: u64| {
         let s = series(n, k, share, seed);
@@ -337,25 +334,28 @@ fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_thes
     for given in [json!({}), json!({"algorithm": "sigma-pca"}), json!({"algorithm": "fastica"})] {
         // The marginal distribution of a series with coefficient 0.9 has excess kurtosis 0.3, and 4000 rows of it have an effective
         // sample size of a fifth to a tenth of that.
-        let (mut bad, mut by_memory) = (0, 0);
+        let (mut bad, mut by_autocorrelation) = (0, 0);
         for seed in 0..20 {
             for share in [0.9, 0.97] {
-                let (near, said) = of(&given, 4000, share, seed);
+                let (near, warnings) = of(&given, 4000, share, seed);
                 bad += usize::from(near < 0.95);
-                by_memory +=
-                    usize::from(said.iter().any(|w| w.contains("the effective number of rows is about")));
+                by_autocorrelation +=
+                    usize::from(warnings.iter().any(|w| w.contains("the effective number of rows is about")));
                 assert!(
-                    near > 0.95 || !said.is_empty(),
-                    "{given} {share} {seed}: {near}, and nothing is said"
+                    near > 0.95 || !warnings.is_empty(),
+                    "{given} {share} {seed}: {near}, and no warning"
                 );
             }
         }
-        assert!(bad >= 30 && by_memory >= 20, "{given}: {bad} bad, {by_memory} told by what rows are worth");
+        assert!(
+            bad >= 30 && by_autocorrelation >= 20,
+            "{given}: {bad} bad, {by_autocorrelation} with the effective number of rows"
+        );
         // With enough independent rows at most one fit of ten gets a warning.
         for (n, share) in [(4000, 0.0), (4000, 0.7), (60_000, 0.9)] {
             let doubted: Vec<_> = (0..10)
                 .map(|seed| of(&given, n, share, seed))
-                .filter(|(near, said)| *near > 0.95 && !said.is_empty())
+                .filter(|(near, warnings)| *near > 0.95 && !warnings.is_empty())
                 .collect();
             assert!(doubted.len() <= 1, "{given} {n} {share}: {doubted:?}");
         }

@@ -1,21 +1,21 @@
 //! Sample weights on the command line, and models of parts of the rows merged into one.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use serde_json::Value;
 
-fn report(b: &Bench, model: &str) -> Value {
+fn report(b: &Folder, model: &str) -> Value {
     let json: Value = serde_json::from_str(&b.ok(&format!("show {model} --json")).out).unwrap();
     json["report"].clone()
 }
 
 /// Explained variances and their ratios, as the table of components prints them.
-fn shares(text: &str) -> Vec<String> {
+fn variance_lines(text: &str) -> Vec<String> {
     text.lines().skip(1).filter(|l| l.contains('%')).map(|l| l.trim().to_string()).collect()
 }
 
 #[test]
 fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("d.csv", "a,b,count\n1,2,1\n3,1,2\n2,2.5,0\n5,4,1\n0,1,3\n");
     b.write("plain.csv", "a,b\n1,2\n3,1\n2,2.5\n5,4\n0,1\n");
     b.write("w.csv", "1\n2\n0\n1\n3\n");
@@ -23,8 +23,8 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
     let column = b.ok("fit pca d.csv --weights-column count -o column.safetensors");
     let file = b.ok("fit pca plain.csv --weights w.csv -o file.safetensors");
     let repeated = b.ok("fit pca repeated.csv -o repeated.safetensors");
-    assert_eq!(shares(&column.out), shares(&repeated.out));
-    assert_eq!(shares(&file.out), shares(&repeated.out));
+    assert_eq!(variance_lines(&column.out), variance_lines(&repeated.out));
+    assert_eq!(variance_lines(&file.out), variance_lines(&repeated.out));
     assert!(file.out.starts_with("PCA of 5 x 2 float64, weights sum to 7: "), "{}", file.out);
     assert!(repeated.out.starts_with("PCA of 7 x 2 float64: "), "{}", repeated.out);
     let report_of = report(&b, "column.safetensors");
@@ -47,8 +47,8 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
 }
 
 #[test]
-fn weights_that_do_not_fit_are_one_sentence() {
-    let b = Bench::new();
+fn bad_weights_are_refused_in_one_sentence() {
+    let b = Folder::new();
     b.write("d.csv", "a,b,kind\n1,2,x\n3,1,y\n2,2.5,x\n");
     b.write("two.csv", "1\n2\n");
     b.write("wide.csv", "1,2\n2,3\n1,1\n");
@@ -69,7 +69,7 @@ fn weights_that_do_not_fit_are_one_sentence() {
 
 #[test]
 fn models_of_parts_merge_to_the_model_of_all() {
-    let b = Bench::new();
+    let b = Folder::new();
     let rows: Vec<String> =
         (0..90).map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, (i * 5) % 13)).collect();
     b.write("all.csv", ["x,y,z\n", &rows.concat()].concat());
@@ -85,8 +85,8 @@ fn models_of_parts_merge_to_the_model_of_all() {
     assert!(b.run("fit pca two.csv --sums").err.contains("at least 2 rows"));
     b.ok("fit pca one.csv two.csv --sums -o first.safetensors");
     let merged_all = b.ok("merge first.safetensors three.safetensors --quiet");
-    assert_eq!(shares(&merged_all.out), shares(&whole.out));
-    assert_ne!(shares(&merged.out), shares(&whole.out));
+    assert_eq!(variance_lines(&merged_all.out), variance_lines(&whole.out));
+    assert_ne!(variance_lines(&merged.out), variance_lines(&whole.out));
     assert_eq!(report(&b, "merged.safetensors")["n_samples"], 90);
     // A merged model can encode rows, and can be merged again.
     b.ok("encode merged.safetensors all.csv -o codes.npy");

@@ -4,7 +4,7 @@ use unmix::Matrix;
 use unmix::neural::nonlinearity::Shape;
 use unmix::neural::{Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
 
-pub(super) struct Twin {
+pub(super) struct Gradient {
     pub(super) g: Vec<f64>,
     pub(super) sigma: Vec<f64>,
     pub(super) a: f64,
@@ -141,22 +141,22 @@ fn hadamard(a: &M, b: &M) -> M {
     table(a.len(), a[0].len(), |i, j| a[i][j] * b[i][j])
 }
 
-pub(super) fn gradient(spec: &Spec, x: &[f64], w: &Matrix<f64>, state: &State) -> Twin {
+pub(super) fn gradient(spec: &Spec, x: &[f64], w: &Matrix<f64>, state: &State) -> Gradient {
     let parts = Parts::new(spec, x, w, state);
     let k = parts.m.len();
-    let mut twin = Twin { g: Vec::new(), sigma: vec![0.0; k], a: 0.0 };
+    let mut out = Gradient { g: Vec::new(), sigma: vec![0.0; k], a: 0.0 };
     let mut g = scaled(&parts.w, 0.0);
     if spec.space != Space::None {
-        g = sum(&g, &reconstruction(spec, &parts, state, &mut twin));
+        g = sum(&g, &reconstruction(spec, &parts, state, &mut out));
     }
     g = sum(&g, &linear(spec, &parts));
     g = sum(&g, &product(&parts.w, &orthogonality(spec, &parts, state)));
     g = sum(&g, &extras(spec, &parts));
-    twin.g = g.concat();
-    twin
+    out.g = g.concat();
+    out
 }
 
-fn reconstruction(spec: &Spec, parts: &Parts, state: &State, twin: &mut Twin) -> M {
+fn reconstruction(spec: &Spec, parts: &Parts, state: &State, out: &mut Gradient) -> M {
     let Parts { x, w, y, m, lambda, q, n, .. } = parts;
     let k = m.len();
     let sigma = &state.sigma;
@@ -208,12 +208,12 @@ fn reconstruction(spec: &Spec, parts: &Parts, state: &State, twin: &mut Twin) ->
                     }
                 }
             }
-            twin.sigma[j] += error[i][j] * (values[i][j] - z[i][j] * slopes[i][j]) / n;
+            out.sigma[j] += error[i][j] * (values[i][j] - z[i][j] * slopes[i][j]) / n;
             let t = z[i][j] / state.a;
-            twin.a += error[i][j] * sigma[j] * (t.tanh() - t * (1.0 - t.tanh().powi(2))) / n;
+            out.a += error[i][j] * sigma[j] * (t.tanh() - t * (1.0 - t.tanh().powi(2))) / n;
         }
     }
-    (0..k).for_each(|j| twin.sigma[j] += spec.sigma_l2 * sigma[j]);
+    (0..k).for_each(|j| out.sigma[j] += spec.sigma_l2 * sigma[j]);
     if spec.dec != 0.0 {
         let out = if spec.dec_scale == DecoderScale::NoSigma { &values } else { &u };
         let over = match spec.dec_scale {
