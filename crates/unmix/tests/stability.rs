@@ -84,7 +84,7 @@ fn factors(n: usize, seed: u64) -> Matrix<f64> {
 #[test]
 fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group() {
     let x = factors(2000, 3);
-    let trials = Trials { cuts: 10, restarts: 0 };
+    let trials = Trials { cuts: 10, restarts: 0, ..Trials::default() };
     for (rotation, words) in
         [(json!("varimax"), "resolved"), (json!("oblimin"), "resolved"), (json!(null), "resolved as a group")]
     {

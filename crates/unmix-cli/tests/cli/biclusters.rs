@@ -56,7 +56,7 @@ fn modules_of_one_model_and_of_several_starts() {
 /// Genes as rows and cells as columns, both named in the file.
 #[test]
 fn a_transposed_table_keeps_the_names_of_both_axes() {
-    let b = Bench::new();
+    let b = Folder::new();
     planted(&b);
     let text = std::fs::read_to_string(b.path("x.csv")).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();

@@ -276,7 +276,7 @@ fn show_counts_missing_cells_and_constant_columns() {
 
 #[test]
 fn show_takes_several_files_and_folders_and_names_decimal_commas() {
-    let b = Bench::new();
+    let b = Folder::new();
     std::fs::create_dir(b.path("shards")).unwrap();
     b.write("shards/b.csv", "a,b\n5,6\n");
     b.write("shards/a.csv", "a,b\n1,2\n3,4\n");
@@ -303,8 +303,8 @@ fn show_takes_several_files_and_folders_and_names_decimal_commas() {
 
 #[test]
 fn names_that_come_twice_and_columns_that_do_not_vary_are_named() {
-    let b = Bench::new();
-    let x = Bench::table(60, 3);
+    let b = Folder::new();
+    let x = Folder::table(60, 3);
     let line = |row: &[f64]| format!("{},{},{},7\n", row[0], row[1], row[2] + row[0]);
     b.write("d.csv", "a,b,a,c\n".to_string() + &x.chunks(3).map(line).collect::<String>());
     for method in ["pca", "ica", "factor-analysis", "sigma-pca"] {
@@ -318,10 +318,10 @@ fn names_that_come_twice_and_columns_that_do_not_vary_are_named() {
 
 #[test]
 fn rows_that_are_the_columns_of_the_model_get_a_hint_to_transpose() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.both("d", 60, 5);
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
-    let x = Bench::table(60, 5);
+    let x = Folder::table(60, 5);
     let turned: Vec<f64> =
         (0..5).flat_map(|j| x.iter().skip(j).step_by(5).copied().collect::<Vec<_>>()).collect();
     write_npy(&b.path("t.npy"), &turned, &[60]).unwrap();

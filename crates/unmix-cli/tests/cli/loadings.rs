@@ -1,6 +1,6 @@
 //! `unmix show` of a factor analysis: tables, JSON and CSV of loadings.
 
-use crate::bench::Bench;
+use crate::folder::Folder;
 use serde_json::Value;
 
 /// Six columns of two correlated factors; the last one is 100 times as large as the others.
@@ -21,7 +21,7 @@ fn table() -> String {
 
 #[test]
 fn loadings_are_printed_and_written_as_json_and_csv() {
-    let b = Bench::new();
+    let b = Folder::new();
     b.write("d.csv", table());
     b.ok("fit factor-analysis d.csv -k 2 --set rotation=oblimin --set standardize=true -o m.safetensors -q");
     let shown = b.ok("show m.safetensors --loadings l.csv").out;

@@ -123,7 +123,7 @@ fn reconstructed_images_keep_the_names_of_their_files() {
 
 #[test]
 fn pictures_in_other_units_than_those_of_the_fit_are_refused_or_warned_about() {
-    let b = Bench::new();
+    let b = Folder::new();
     std::fs::create_dir(b.path("photos")).unwrap();
     let level = |i: usize, j: usize| ((7 * i * i + 13 * j + i * j) % 200 + 40) as f64;
     for i in 0..12 {

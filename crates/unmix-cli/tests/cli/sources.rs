@@ -185,7 +185,7 @@ fn excluded_components_are_named_by_number_range_or_name() {
 
 #[test]
 fn excluded_components_are_subtracted_and_what_no_component_explains_is_kept() {
-    let b = Bench::new();
+    let b = Folder::new();
     let x = b.both("d", 600, 9);
     for method in ["ica", "pca", "factor-analysis", "sigma-pca"] {
         b.ok(&format!("fit {method} d.npy -k 4 -o m.safetensors"));

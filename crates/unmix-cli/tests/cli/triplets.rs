@@ -83,7 +83,7 @@ fn files_that_are_not_lists_of_cells_are_refused_in_one_sentence() {
 
 #[test]
 fn lists_that_are_read_in_another_way_than_meant_are_noted() {
-    let b = Bench::new();
+    let b = Folder::new();
     let (text, _) = list();
     b.write("cells.csv", &text);
     // A list of cells that is read as rows of three numbers.
