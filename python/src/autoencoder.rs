@@ -1,6 +1,6 @@
 //! Sparse autoencoders: evaluation, the rows with the largest codes, and folders of SAELens.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::{Input, warn};
 use crate::model::Model;
@@ -19,11 +19,11 @@ pub(crate) fn evaluate(
     py: Python<'_>,
     model: &Model,
     x: &Bound<'_, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let (found, notices) = call(py, facts.into(), dtype, None, move |run| {
+    let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
         let found = unmix::with_rows!(&mut rows, rows => sae::evaluate(&model, rows, run)?);
         Ok((found.to_json().to_string(), notices))
@@ -42,11 +42,11 @@ pub(crate) fn top_rows<'py>(
     model: &Model,
     x: &Bound<'py, PyAny>,
     n: usize,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<Top<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
-    let (top, notices) = call(py, facts.into(), dtype, cost, move |run| {
+    let (top, notices) = call(py, run_options.into(), dtype, cost, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
         let top = unmix::with_rows!(&mut rows, rows => sae::top_rows(&model, rows, n, run)?);
         Ok((top, notices))

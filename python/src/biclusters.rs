@@ -1,6 +1,6 @@
 //! Modules of models with non-negative codes, as JSON, and the consensus score.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::PyArray1;
@@ -16,17 +16,17 @@ pub(crate) fn modules<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     starts: usize,
     permutations: usize,
     max_seconds: Option<f64>,
 ) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let (text, codes, notices) = call(py, facts.into(), dtype, None, move |run| {
+    let (text, codes, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };
         let (mut rows, notices) = input.rows(names, run)?;
-        rows.settle(run)?;
+        rows.prepare(run)?;
         let found = match starts {
             0 => of_model(&model, &rows, run)?,
             _ => pooled(&model, &rows, Refits { starts, permutations }, run)?,

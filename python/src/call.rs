@@ -1,7 +1,7 @@
 //! Running work for Python: without the interpreter lock, on a separate thread, with handling of Ctrl-C.
 
 use crate::error::{broken, raised};
-use crate::progress::{Observer, Progress};
+use crate::progress::{CallbackObserver, Progress};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use unmix::{Dtype, Run};
 
 /// Run options given by Python; none of them is a setting.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct RunOptions {
     /// Random seed.
     pub(crate) seed: u64,
     /// Threads to use; 0 for the default.
@@ -22,10 +22,10 @@ pub(crate) struct Facts {
 }
 
 /// The options as Python passes them.
-pub(crate) type FactsTuple = (u64, usize, u8);
+pub(crate) type RunOptionsTuple = (u64, usize, u8);
 
-impl From<FactsTuple> for Facts {
-    fn from((seed, threads, verbose): FactsTuple) -> Self {
+impl From<RunOptionsTuple> for RunOptions {
+    fn from((seed, threads, verbose): RunOptionsTuple) -> Self {
         Self { seed, threads, verbose }
     }
 }
@@ -45,12 +45,12 @@ const GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// Errors of `work`, converted to Python's; exceptions of a signal handler, which is KeyboardInterrupt for Ctrl-C.
 pub(crate) fn call<R: Send + 'static>(
     py: Python<'_>,
-    facts: Facts,
+    run_options: RunOptions,
     dtype: Dtype,
     cost: Option<u64>,
     work: impl FnOnce(&Run<'_>) -> unmix::Result<R> + Send + 'static,
 ) -> PyResult<R> {
-    observed(py, facts, Observer::default(), dtype, cost, work)
+    observed(py, run_options, CallbackObserver::default(), dtype, cost, work)
 }
 
 /// [`call`] with an observer of the iterations.
@@ -60,20 +60,21 @@ pub(crate) fn call<R: Send + 'static>(
 /// Those of [`call`]; exceptions of the observer's callback.
 pub(crate) fn observed<R: Send + 'static>(
     py: Python<'_>,
-    facts: Facts,
-    observer: Observer,
+    run_options: RunOptions,
+    observer: CallbackObserver,
     dtype: Dtype,
     cost: Option<u64>,
     work: impl FnOnce(&Run<'_>) -> unmix::Result<R> + Send + 'static,
 ) -> PyResult<R> {
     // A fit that keeps its result when it is interrupted needs this thread for signals, however short it is.
     let cost = cost.filter(|_| !observer.keeps_interrupted);
-    let progress = Arc::new(Progress::new(facts.verbose, observer));
+    let progress = Arc::new(Progress::new(run_options.verbose, observer));
     let listener = progress.clone();
     let work = move || {
-        let mut run = Run { seed: facts.seed, watch: &*listener, started: Instant::now(), ..Run::default() };
-        if facts.threads > 0 {
-            run.threads = facts.threads;
+        let mut run =
+            Run { seed: run_options.seed, observer: &*listener, started: Instant::now(), ..Run::default() };
+        if run_options.threads > 0 {
+            run.threads = run_options.threads;
         }
         catch_unwind(AssertUnwindSafe(|| work(&run)))
     };

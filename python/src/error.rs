@@ -17,7 +17,7 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     let exception = exception(error, dtype);
     Python::attach(|py| {
         let value = exception.value(py);
-        // A failure to set an attribute is ignored: the message contains the fact.
+        // A failure to set an attribute is ignored: the message contains it.
         for (attribute, number) in known {
             let _ = value.setattr(attribute, number);
         }
@@ -33,16 +33,16 @@ pub(crate) fn in_python(message: &str) -> String {
     Caller::Python.message(message)
 }
 
-/// Facts as JSON, with their warnings in the syntax of Python.
-pub(crate) fn facts(mut facts: serde_json::Value) -> serde_json::Value {
-    if let Some(warnings) = facts.get_mut("warnings").and_then(|w| w.as_array_mut()) {
+/// A report as JSON, with its warnings in the syntax of Python.
+pub(crate) fn report(mut report: serde_json::Value) -> serde_json::Value {
+    if let Some(warnings) = report.get_mut("warnings").and_then(|w| w.as_array_mut()) {
         for warning in warnings {
             if let Some(text) = warning.as_str() {
                 *warning = in_python(text).into();
             }
         }
     }
-    facts
+    report
 }
 
 /// The numbers in an error, by name.
@@ -54,13 +54,13 @@ fn numbers(error: &Error) -> Vec<(&'static str, u64)> {
         Error::Memory { need_bytes, have_bytes, .. } => {
             vec![("need", Some(*need_bytes)), ("got", Some(*have_bytes))]
         }
-        Error::Format { facts, .. } => vec![
-            ("line", facts.line),
-            ("row", facts.row),
-            ("column", facts.column.map(|column| column as u64)),
-            ("byte", facts.byte),
-            ("need", facts.need),
-            ("got", facts.got),
+        Error::Format { details, .. } => vec![
+            ("line", details.line),
+            ("row", details.row),
+            ("column", details.column.map(|column| column as u64)),
+            ("byte", details.byte),
+            ("need", details.need),
+            ("got", details.got),
         ],
         _ => vec![],
     };
@@ -71,7 +71,7 @@ fn numbers(error: &Error) -> Vec<(&'static str, u64)> {
 fn name(error: &Error) -> Option<&str> {
     match error {
         Error::NotFinite { name, .. } => name.as_deref(),
-        Error::Format { facts, .. } => facts.name.as_deref(),
+        Error::Format { details, .. } => details.name.as_deref(),
         _ => None,
     }
 }

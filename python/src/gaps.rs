@@ -1,6 +1,6 @@
 //! Results of models for rows with missing cells: posteriors, imputed cells, random rows.
 
-use crate::call::{Facts, FactsTuple, call};
+use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::{Input, warn};
 use crate::model::Model;
@@ -20,12 +20,12 @@ pub(crate) fn posterior<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<Posteriors<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, names) = (input.dtype(), model.cost(&input), model.names());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());
-    let ((numbers, n), notices) = call(py, facts.into(), dtype, cost, move |run| {
+    let ((numbers, n), notices) = call(py, run_options.into(), dtype, cost, move |run| {
         let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         let n = unmix::with_rows!(&rows, rows => model.posterior(rows, run, &mut sink)?);
@@ -78,13 +78,13 @@ pub(crate) fn impute<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     wanted: (bool, usize, usize),
 ) -> PyResult<Filled<'py>> {
     let input = Input::new(x)?;
     match input.dtype() {
-        Dtype::F32 => filled::<f32>(py, model, input, facts, wanted),
-        Dtype::F64 => filled::<f64>(py, model, input, facts, wanted),
+        Dtype::F32 => filled::<f32>(py, model, input, run_options, wanted),
+        Dtype::F64 => filled::<f64>(py, model, input, run_options, wanted),
     }
 }
 
@@ -92,14 +92,14 @@ fn filled<'py, T: Real + Element>(
     py: Python<'py>,
     model: &Model,
     input: Input,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     (std, n_draws, bootstrap): (bool, usize, usize),
 ) -> PyResult<Filled<'py>> {
     let (dtype, names, of) = (input.dtype(), model.names(), model.inner.clone());
     let p = model.inner.n_features();
-    let ((imputed, notes), notices) = call(py, facts.into(), dtype, None, move |run| {
+    let ((imputed, notes), notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
-        rows.settle(run)?;
+        rows.prepare(run)?;
         let imputer = Imputer::new(&of, &rows, ImputeOptions { std, draws: n_draws, bootstrap }, run)?;
         let (filled, errors) = (Vec::new(), Vec::new());
         let mut imputed = Imputed::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
@@ -136,8 +136,9 @@ pub(crate) fn sample<'py>(
         let have_bytes = have_bytes.min(need_bytes);
         return Err(raised(Error::Memory { what, need_bytes, have_bytes, remedy }, Dtype::F64));
     }
-    let rows =
-        call(py, Facts::default(), Dtype::F64, Some(size), move |_| Ok(inner.density()?.sample(n, seed)))?;
+    let rows = call(py, RunOptions::default(), Dtype::F64, Some(size), move |_| {
+        Ok(inner.density()?.sample(n, seed))
+    })?;
     PyArray1::from_vec(py, rows).reshape([n, p])
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn predict_cells<'py>(
     let of = model.inner.clone();
     let cells: Vec<(u64, u64)> = rows.into_iter().zip(columns).collect();
     let cost = Some(cells.len() as u64);
-    let (values, errors) = call(py, Facts::default(), Dtype::F64, cost, move |_| {
+    let (values, errors) = call(py, RunOptions::default(), Dtype::F64, cost, move |_| {
         unmix::impute::predict_cells(&of, &cells, std)
     })?;
     Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, errors)))
@@ -170,10 +171,11 @@ pub(crate) fn predict_cells<'py>(
 pub(crate) fn completed<'py>(
     py: Python<'py>,
     model: &Model,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (of, dtype) = (model.inner.clone(), model.inner.dtype());
-    let (values, p) = call(py, facts.into(), dtype, None, move |run| unmix::impute::completed(&of, run))?;
+    let (values, p) =
+        call(py, run_options.into(), dtype, None, move |run| unmix::impute::completed(&of, run))?;
     let n = values.len().checked_div(p).unwrap_or(0);
     Ok(match values {
         Values::F32(values) => PyArray1::from_vec(py, values).reshape([n, p])?.into_any(),

@@ -25,8 +25,8 @@ mod tools;
 #[path = "../../crates/unmix/tests/toys/mod.rs"]
 mod toys;
 
-use call::{FactsTuple, call, observed};
-use error::{facts as facts_of, raised};
+use call::{RunOptionsTuple, call, observed};
+use error::{raised, report as report_of};
 use input::{Input, warn};
 use model::Model;
 use options::{CheckpointTuple, ObserverTuple, RunOptions};
@@ -93,14 +93,14 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes, a sparse matrix or files; `names` are the column names of an array,
 /// `weights` the sample weights, `given` the tables that are passed beside the settings.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
+#[pyo3(signature = (method, settings, x, run_options, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
     method: String,
     settings: &str,
     x: &Bound<'_, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
     max_seconds: Option<f64>,
@@ -117,7 +117,7 @@ fn fit(
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
-    let (fitted, notices) = observed(py, facts.into(), observer, input.dtype(), cost, move |run| {
+    let (fitted, notices) = observed(py, run_options.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
             let (mut rows, notices) = input.rows(names, run)?;
             if let Some(weights) = weights {
@@ -147,7 +147,7 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
 /// The model `before` of `method` with `settings` (JSON), updated with the rows `x`; without `before`, a new model. `init` is then a model
 /// whose stream is continued, or whose parameters are the initial values.
 #[pyfunction]
-#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None, given=None, init=None, max_seconds=None))]
+#[pyo3(signature = (method, settings, before, x, run_options, names=None, invocation=None, given=None, init=None, max_seconds=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn partial_fit(
     py: Python<'_>,
@@ -155,7 +155,7 @@ fn partial_fit(
     settings: &str,
     before: Option<&Bound<'_, Model>>,
     x: &Bound<'_, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     invocation: Option<String>,
     given: Option<Given<'_>>,
@@ -170,7 +170,7 @@ fn partial_fit(
     // The columns are those of the earlier batches.
     let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
-    let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
+    let fitted = call(py, run_options.into(), input.dtype(), cost, move |run| {
         let (rows, notices) = input.rows(names, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
         let run = &unmix::Run { invocation: invocation.as_deref(), init: start, max_seconds, ..*run };
@@ -189,24 +189,24 @@ fn partial_fit(
 /// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`
 /// and `weights` as for a fit.
 #[pyfunction]
-#[pyo3(signature = (x, rules, facts, names=None, weights=None))]
+#[pyo3(signature = (x, rules, run_options, names=None, weights=None))]
 fn select(
     py: Python<'_>,
     x: &Bound<'_, PyAny>,
     rules: Vec<String>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let rules = Criterion::parse(&rules).map_err(|e| raised(e, input.dtype()))?;
-    let (table, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+    let (table, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
         let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
-        Ok((facts_of(table.to_json()).to_string(), notices))
+        Ok((report_of(table.to_json()).to_string(), notices))
     })?;
     warn(py, &notices)?;
     Ok(table)
@@ -215,13 +215,13 @@ fn select(
 /// A table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
 /// largest number of components.
 #[pyfunction]
-#[pyo3(signature = (method, x, wanted, facts, names=None, weights=None))]
+#[pyo3(signature = (method, x, wanted, run_options, names=None, weights=None))]
 fn select_sizes(
     py: Python<'_>,
     method: &str,
     x: &Bound<'_, PyAny>,
     wanted: (String, Vec<String>, Option<usize>),
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
@@ -231,13 +231,13 @@ fn select_sizes(
     let (settings, rules, most) = wanted;
     let rules = SizeRule::parse(method, &rules).map_err(refused)?;
     let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    let (table, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+    let (table, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
         let request = SizeRequest { settings: &settings, rules: &rules, most };
-        Ok((facts_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), notices))
+        Ok((report_of(compare_sizes(method, &mut rows, &request, run)?.to_json()).to_string(), notices))
     })?;
     warn(py, &notices)?;
     Ok(table)

@@ -6,12 +6,12 @@ use unmix::{Dtype, Matrix, Result, datasets};
 
 use crate::error::raised;
 use crate::model::matrix;
-use datasets::{Distribution, Mixed, PlantedBiclusters, RareModules, SignalDesign};
+use datasets::{Distribution, MixedSources, PlantedBiclusters, RareModules, SignalDesign};
 
 /// Rows, sources and mixing.
 type Arrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
-fn arrays(py: Python<'_>, make: impl FnOnce() -> Result<Mixed> + Send) -> PyResult<Arrays<'_>> {
+fn arrays(py: Python<'_>, make: impl FnOnce() -> Result<MixedSources> + Send) -> PyResult<Arrays<'_>> {
     let made = py.detach(make).map_err(|e| raised(e, Dtype::F64))?;
     Ok((matrix(py, made.x)?, matrix(py, made.sources)?, matrix(py, made.mixing)?))
 }

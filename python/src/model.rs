@@ -1,6 +1,6 @@
 //! The fitted model, as Python holds it.
 
-use crate::call::{Facts, FactsTuple, call};
+use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::{Direction, warn_unconverged};
 use crate::error::{in_python, raised};
 use crate::input::{Input, Notices, warn};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unmix::biclusters::{Refits, biclusters};
 use unmix::data::{NewFile, VecSink};
-use unmix::model::{Chosen, Tensor, Values};
+use unmix::model::{ComponentSelection, Tensor, Values};
 use unmix::{Dtype, Matrix, Run};
 
 /// Options of a page: its title, another model, rows per second, sensor positions, names of rows, and the numbers of starts and of permuted
@@ -42,10 +42,10 @@ enum Selector {
 }
 
 impl Selector {
-    fn chosen(self) -> Chosen {
+    fn chosen(self) -> ComponentSelection {
         match self {
-            Selector::Number(number) => Chosen::Number(number),
-            Selector::Name(name) => Chosen::Name(name),
+            Selector::Number(number) => ComponentSelection::Number(number),
+            Selector::Name(name) => ComponentSelection::Name(name),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Model {
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
-        facts: Facts,
+        run_options: RunOptions,
         out: Option<PathBuf>,
         way: Direction,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -78,7 +78,7 @@ impl Model {
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         let names = if matches!(way, Direction::Encode) { self.names() } else { None };
         if let Some(out) = out {
-            let (encoded, notices) = call(py, facts, dtype, cost, move |run| {
+            let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
                 let (rows, notices) = input.rows(names, run)?;
                 Ok((way.write(&model, &rows, &out, run)?, notices))
             })?;
@@ -86,7 +86,7 @@ impl Model {
             warn_unconverged(py, &encoded)?;
             return Ok(None);
         }
-        let (table, notices) = call(py, facts, dtype, cost, move |run| {
+        let (table, notices) = call(py, run_options, dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             Ok((way.table(&model, &rows, run)?, notices))
         })?;
@@ -176,7 +176,7 @@ impl Model {
     /// The report, as JSON.
     #[getter]
     fn report(&self) -> PyResult<String> {
-        json(&crate::error::facts(self.inner.report().to_json()))
+        json(&crate::error::report(self.inner.report().to_json()))
     }
 
     /// Every parameter by name: views of the model's memory, read-only.
@@ -212,7 +212,7 @@ impl Model {
         let model = self.inner.clone();
         matrix(
             py,
-            call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
+            call(py, RunOptions::default(), Dtype::F64, self.square(), move |_| {
                 density(&model, scaled)?.covariance()
             })?,
         )
@@ -223,7 +223,7 @@ impl Model {
         let model = self.inner.clone();
         matrix(
             py,
-            call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
+            call(py, RunOptions::default(), Dtype::F64, self.square(), move |_| {
                 density(&model, scaled)?.precision()
             })?,
         )
@@ -235,41 +235,42 @@ impl Model {
     }
 
     /// The model of the union of its rows and those of `right`.
-    fn merge(&self, py: Python<'_>, right: &Bound<'_, Self>, facts: FactsTuple) -> PyResult<Self> {
+    fn merge(&self, py: Python<'_>, right: &Bound<'_, Self>, run_options: RunOptionsTuple) -> PyResult<Self> {
         let (left, right) = (self.inner.clone(), right.get().inner.clone());
         let cost = (left.n_features() as u64).pow(3);
-        let merged = call(py, facts.into(), left.dtype(), Some(cost), move |run| left.merge(&right, run))?;
+        let merged =
+            call(py, run_options.into(), left.dtype(), Some(cost), move |run| left.merge(&right, run))?;
         Ok(Self::new(merged))
     }
 
     /// Indices of components requested by number or name, ascending, each once; `setting` is the argument's name, for messages.
     fn choose(&self, setting: &str, asked: Vec<Selector>) -> PyResult<Vec<usize>> {
-        let chosen: Vec<Chosen> = asked.into_iter().map(Selector::chosen).collect();
+        let chosen: Vec<ComponentSelection> = asked.into_iter().map(Selector::chosen).collect();
         self.inner.choose(setting, &chosen).map_err(|error| raised(error, self.inner.dtype()))
     }
 
     /// Codes of rows, as an array, or written to the file `out`.
-    #[pyo3(signature = (x, facts, out=None))]
+    #[pyo3(signature = (x, run_options, out=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         out: Option<PathBuf>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.apply(py, x, facts.into(), out, Direction::Encode)
+        self.apply(py, x, run_options.into(), out, Direction::Encode)
     }
 
     /// Rows decoded from codes, as an array, or written to the file `out`.
-    #[pyo3(signature = (codes, facts, out=None))]
+    #[pyo3(signature = (codes, run_options, out=None))]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         codes: &Bound<'py, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         out: Option<PathBuf>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.apply(py, codes, facts.into(), out, Direction::Decode)
+        self.apply(py, codes, run_options.into(), out, Direction::Decode)
     }
 
     /// Log-likelihood of every row; see [`density`] for `scaled`.
@@ -277,13 +278,13 @@ impl Model {
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         scaled: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (scores, notices) = call(py, facts.into(), dtype, cost, move |run| {
+        let (scores, notices) = call(py, run_options.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
             match model.code().encoder().mixture() {
@@ -304,9 +305,9 @@ impl Model {
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let labels = self.of_rows(py, x, facts, false)?;
+        let labels = self.of_rows(py, x, run_options, false)?;
         Ok(PyArray1::from_vec(py, labels.into_iter().map(|label| label as i64).collect()))
     }
 
@@ -315,9 +316,9 @@ impl Model {
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (k, all) = (self.inner.n_codes(), self.of_rows(py, x, facts, true)?);
+        let (k, all) = (self.inner.n_codes(), self.of_rows(py, x, run_options, true)?);
         matrix(py, unmix::Matrix::from_vec(all.len() / k.max(1), k, all))
     }
 
@@ -327,12 +328,12 @@ impl Model {
     }
 
     /// Writes a page about the model, and about the rows `x` if given, to `path`.
-    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None, None)))]
+    #[pyo3(signature = (path, run_options, x=None, color=None, shown=(None, None, None, None, None, None)))]
     fn page<'py>(
         &self,
         py: Python<'py>,
         path: PathBuf,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         x: Option<&Bound<'_, PyAny>>,
         color: Option<(String, Vec<String>)>,
         shown: Shown<'py>,
@@ -352,12 +353,12 @@ impl Model {
             ..Default::default()
         };
         options.input_name = input.as_ref().and_then(Input::name);
-        let notices = call(py, facts.into(), dtype, None, move |run| {
+        let notices = call(py, run_options.into(), dtype, None, move |run| {
             let (rows, notices) = match &input {
                 None => (None, Notices::default()),
                 Some(input) => {
                     let (mut rows, mut notices) = input.named_rows(names, true, run)?;
-                    rows.settle(run)?;
+                    rows.prepare(run)?;
                     options.row_names = options.row_names.take().or(notices.row_names.take());
                     (Some(rows), notices)
                 }
@@ -419,13 +420,13 @@ impl Model {
         &self,
         py: Python<'_>,
         x: &Bound<'_, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         probabilities: bool,
     ) -> PyResult<Vec<f64>> {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (found, notices) = call(py, facts.into(), dtype, cost, move |run| {
+        let (found, notices) = call(py, run_options.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::new());
             match probabilities {

@@ -1,7 +1,7 @@
 //! Options of a fit that are not settings of its method, from Python.
 
 use crate::model::Model;
-use crate::progress::Observer;
+use crate::progress::CallbackObserver;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub(crate) type CheckpointTuple = (PathBuf, f64, bool);
 pub(crate) type ObserverTuple = (Option<Py<PyAny>>, bool);
 
 /// The observer of a fit.
-pub(crate) fn observer(given: Option<ObserverTuple>) -> Observer {
+pub(crate) fn observer(given: Option<ObserverTuple>) -> CallbackObserver {
     let (callback, keeps_interrupted) = given.unwrap_or_default();
-    Observer { callback, keeps_interrupted }
+    CallbackObserver { callback, keeps_interrupted }
 }
 
 /// Options of a fit besides its rows and settings.

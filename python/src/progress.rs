@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use unmix::{Event, Watch};
+use unmix::{Event, Observer};
 
 /// How Python observes the iterations of a fit.
 #[derive(Default)]
-pub(crate) struct Observer {
+pub(crate) struct CallbackObserver {
     /// Called after every iteration with its number, residual, objective, maximum number and tolerance.
     pub(crate) callback: Option<Py<PyAny>>,
     /// Whether the first Ctrl-C ends the iterations and keeps their result.
@@ -19,7 +19,7 @@ pub(crate) struct Observer {
 /// Receives events on the working threads; the waiting thread displays them.
 pub(crate) struct Progress {
     verbose: u8,
-    observer: Observer,
+    observer: CallbackObserver,
     began: Instant,
     interrupted: AtomicBool,
     /// Whether the iterations are to end with their current result.
@@ -48,7 +48,7 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 
 impl Progress {
     /// `verbose` 0 prints nothing, 1 shows the progress of a pass over the rows, 2 adds a line for each step and iteration.
-    pub(crate) fn new(verbose: u8, observer: Observer) -> Self {
+    pub(crate) fn new(verbose: u8, observer: CallbackObserver) -> Self {
         Self {
             verbose,
             observer,
@@ -171,7 +171,7 @@ impl State {
     }
 }
 
-impl Watch for Progress {
+impl Observer for Progress {
     fn event(&self, event: Event<'_>) {
         self.call_back(&event);
         if self.verbose == 0 {

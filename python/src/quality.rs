@@ -1,6 +1,6 @@
 //! T² and Q of rows, and measures of encoders, as arrays.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::input::{Input, warn};
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
@@ -45,13 +45,13 @@ pub(crate) fn quality<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     columns: bool,
 ) -> PyResult<Measured<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
     let p = if columns { model.n_features() } else { 0 };
-    let (split, notices) = call(py, facts.into(), dtype, cost, move |run| {
+    let (split, notices) = call(py, run_options.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
         // Errors of the model are reported before anything is read.
         let k = Quality::of(&model, parts)?.n_components();
@@ -79,12 +79,12 @@ pub(crate) fn measures<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<(Vec<&'static str>, Bound<'py, PyArray2<f64>>)> {
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
     let names_of = model.code().encoder().measures();
-    let (numbers, notices) = call(py, facts.into(), dtype, cost, move |run| {
+    let (numbers, notices) = call(py, run_options.into(), dtype, cost, move |run| {
         let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         unmix::with_rows!(&rows, rows => model.quality(rows, Parts::default(), run, &mut sink)?);
@@ -102,11 +102,11 @@ pub(crate) fn sparse_path<'py>(
     model: &Model,
     x: &Bound<'py, PyAny>,
     n_alphas: usize,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<Alphas<'py>> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let ((alphas, numbers), notices) = call(py, facts.into(), dtype, None, move |run| {
+    let ((alphas, numbers), notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (rows, notices) = input.rows(names, run)?;
         let mut sink = VecSink(Vec::new());
         let alphas = unmix::with_rows!(&rows, rows => {

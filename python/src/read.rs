@@ -1,6 +1,6 @@
 //! Rows in files: handles, and arrays as read.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::warn_notes;
 use numpy::{PyArray1, PyArrayMethods};
@@ -101,16 +101,16 @@ impl Files {
     }
 
     /// Numbers of rows and columns, names and type, without keeping the rows.
-    fn about(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<About> {
+    fn about(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<About> {
         let files = self.inner.clone();
-        let about = call(py, facts.into(), Dtype::F64, None, move |run| files.about(run))?;
+        let about = call(py, run_options.into(), Dtype::F64, None, move |run| files.about(run))?;
         Ok((about.n_rows, about.n_features, about.names, about.dtype.name()))
     }
 
     /// Missing cells of each column.
-    fn missing(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<Vec<u64>> {
+    fn missing(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<Vec<u64>> {
         let files = self.inner.clone();
-        call(py, facts.into(), Dtype::F64, None, move |run| {
+        call(py, run_options.into(), Dtype::F64, None, move |run| {
             let described = files.describe(run)?;
             if described.columns.is_empty() {
                 let found = "there are too many columns to count the missing cells of each";
@@ -121,15 +121,15 @@ impl Files {
     }
 
     /// The rows, or the first of them, in the type in which they are computed.
-    #[pyo3(signature = (facts, most=None))]
+    #[pyo3(signature = (run_options, most=None))]
     fn read<'py>(
         &self,
         py: Python<'py>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         most: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let files = self.inner.clone();
-        let (rows, notes) = call(py, facts.into(), Dtype::F64, None, move |run| {
+        let (rows, notes) = call(py, run_options.into(), Dtype::F64, None, move |run| {
             let rows = files.open(run)?.rows;
             let notes = rows.notes().to_vec();
             let table = match rows {

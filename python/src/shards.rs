@@ -1,6 +1,6 @@
 //! Rows distributed to workers: jobs and results as bytes, and a fit to remote rows.
 
-use crate::call::{FactsTuple, call, observed};
+use crate::call::{RunOptionsTuple, call, observed};
 use crate::input::{Input, warn};
 use crate::model::Model;
 use crate::options::{self, CheckpointTuple, ObserverTuple, RunOptions};
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex};
-use unmix::shards::GatherAll;
+use unmix::shards::Workers;
 use unmix::{AnyRows, Dtype, Error, Real, Rows};
 
 /// Number of rows at whose multiples rows of `n_features` columns can be divided between workers: a multiple of the lengths of all shards.
@@ -28,12 +28,12 @@ pub(crate) fn gather_shards<'py>(
     x: &Bound<'py, PyAny>,
     first_row: u64,
     weights: Option<Vec<f64>>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let input = Input::new(x)?;
-    let (answer, notices) = call(py, facts.into(), input.dtype(), None, move |run| {
+    let (answer, notices) = call(py, run_options.into(), input.dtype(), None, move |run| {
         let (mut rows, notices) = input.rows(None, run)?;
-        rows.settle(run)?;
+        rows.prepare(run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
@@ -46,7 +46,7 @@ pub(crate) fn gather_shards<'py>(
 /// Fits `method` with `settings` (JSON) to remote rows of `shape` (rows, columns, whether they are sparse) and `dtype`; `gather_all` sends
 /// a job to the workers and returns their results.
 #[pyfunction]
-#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None, invocation=None, observer=None))]
+#[pyo3(signature = (method, settings, shape, dtype, gather_all, run_options, max_seconds=None, checkpoint=None, init=None, invocation=None, observer=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
@@ -55,7 +55,7 @@ pub(crate) fn fit_shards(
     shape: (u64, usize, bool),
     dtype: &str,
     gather_all: Py<PyAny>,
-    facts: FactsTuple,
+    run_options: RunOptionsTuple,
     max_seconds: Option<f64>,
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
@@ -81,7 +81,7 @@ pub(crate) fn fit_shards(
             Error::Interrupted
         })
     };
-    let fitted = observed(py, facts.into(), observer, dtype, None, move |run| {
+    let fitted = observed(py, run_options.into(), observer, dtype, None, move |run| {
         let (n, p, sparse) = shape;
         let fit = |run: &unmix::Run<'_>| {
             let mut rows = match dtype {
@@ -98,7 +98,7 @@ pub(crate) fn fit_shards(
     }
 }
 
-fn remote<T: Real>(n: u64, p: usize, sparse: bool, all: &dyn GatherAll) -> Rows<'_, T> {
+fn remote<T: Real>(n: u64, p: usize, sparse: bool, workers: &dyn Workers) -> Rows<'_, T> {
     match sparse {
         true => Rows::remote_sparse(n, p, all),
         false => Rows::remote(n, p, all),

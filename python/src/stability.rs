@@ -1,6 +1,6 @@
 //! Reproducibility of components on halves of the rows and with other seeds, as JSON.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::input::{Input, warn};
 use crate::model::Model;
 use pyo3::prelude::*;
@@ -12,18 +12,18 @@ pub(crate) fn stability(
     py: Python<'_>,
     model: &Model,
     x: &Bound<'_, PyAny>,
-    facts: FactsTuple,
-    cuts: usize,
+    run_options: RunOptionsTuple,
+    splits: usize,
     restarts: usize,
     bootstrap: usize,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
-    let (found, notices) = call(py, facts.into(), dtype, None, move |run| {
+    let (found, notices) = call(py, run_options.into(), dtype, None, move |run| {
         let (mut rows, notices) = input.rows(names, run)?;
-        rows.settle(run)?;
-        let found = tried(&model, &rows, Trials { cuts, restarts, bootstrap }, run)?;
-        let mut facts = found.to_json();
+        rows.prepare(run)?;
+        let found = tried(&model, &rows, Trials { splits, restarts, bootstrap }, run)?;
+        let mut json = found.to_json();
         // Centrotypes are not stored in model files.
         let clusters = [
             ("restarts", &found.clusters.restarts),
@@ -33,10 +33,10 @@ pub(crate) fn stability(
         for (name, clustering) in clusters {
             if let Some(centrotypes) = clustering.as_ref().and_then(|c| c.centrotypes.as_ref()) {
                 let rows: Vec<&[f64]> = (0..centrotypes.rows()).map(|j| centrotypes.row(j)).collect();
-                facts["clusters"][name]["centrotypes"] = serde_json::json!(rows);
+                json["clusters"][name]["centrotypes"] = serde_json::json!(rows);
             }
         }
-        Ok((facts.to_string(), notices))
+        Ok((json.to_string(), notices))
     })?;
     warn(py, &notices)?;
     Ok(found)

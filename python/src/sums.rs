@@ -1,6 +1,6 @@
 //! Sums over the rows so far, kept by Python between two calls of `partial_fit`.
 
-use crate::call::{FactsTuple, call};
+use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
 use crate::input::{Input, warn};
 use crate::model::Model;
@@ -58,13 +58,13 @@ impl Sums {
     }
 
     /// Adds rows, for `method`; on an error nothing is added.
-    #[pyo3(signature = (method, x, facts, names=None, weights=None))]
+    #[pyo3(signature = (method, x, run_options, names=None, weights=None))]
     fn add(
         &self,
         py: Python<'_>,
         method: String,
         x: &Bound<'_, PyAny>,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         names: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
     ) -> PyResult<()> {
@@ -72,7 +72,7 @@ impl Sums {
         let (cost, dtype) =
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let shared = self.0.clone();
-        let notices = call(py, facts.into(), dtype, cost, move |run| {
+        let notices = call(py, run_options.into(), dtype, cost, move |run| {
             let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let (rows, notices) = input.rows(names.or_else(|| held.features.names.clone()), run)?;
             let rows = match weights {
@@ -94,13 +94,13 @@ impl Sums {
     }
 
     /// The model of `method` with `settings` (JSON) computed from the sums; it records `invocation`.
-    #[pyo3(signature = (method, settings, facts, invocation=None))]
+    #[pyo3(signature = (method, settings, run_options, invocation=None))]
     fn model(
         &self,
         py: Python<'_>,
         method: String,
         settings: &str,
-        facts: FactsTuple,
+        run_options: RunOptionsTuple,
         invocation: Option<String>,
     ) -> PyResult<Model> {
         let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
@@ -111,7 +111,7 @@ impl Sums {
             )));
         };
         let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
-        let fitted = call(py, facts.into(), dtype, Some(p.pow(3)), move |run| {
+        let fitted = call(py, run_options.into(), dtype, Some(p.pow(3)), move |run| {
             let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
             (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &held.features, run)
         })?;

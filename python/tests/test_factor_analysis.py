@@ -190,10 +190,10 @@ def test_stability_of_rotated_factors():
     draw = np.random.default_rng(15)
     loadings = np.kron(np.eye(2), np.ones(4)) * np.array([[1.5], [1.0]])
     X = draw.normal(size=(2000, 2)) @ loadings + draw.normal(size=(2000, 8))
-    found = unmix.stability(FactorAnalysis(2, rotation="varimax", random_state=0).fit(X), X, cuts=5, restarts=1, random_state=0)
+    found = unmix.stability(FactorAnalysis(2, rotation="varimax", random_state=0).fit(X), X, splits=5, restarts=1, random_state=0)
     assert found.halves.min() > 0.99
     # Three factors are fitted to data with two: the third depends on the noise.
-    found = unmix.stability(FactorAnalysis(3, rotation="varimax", random_state=0).fit(X), X, cuts=5, restarts=1, random_state=0)
+    found = unmix.stability(FactorAnalysis(3, rotation="varimax", random_state=0).fit(X), X, splits=5, restarts=1, random_state=0)
     assert found.halves.max() > 0.95 > found.halves.min()
 
 

@@ -192,11 +192,11 @@ def test_modules_of_several_starts(planted):
     assert unmix.metrics.consensus_score((found.rows_[:5], found.columns_[:5]), (rows, columns)) > 0.85
     table = found.to_frame()
     assert list(table.columns) == [
-        "n_rows", "n_columns", "evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small", "up", "down",
+        "n_rows", "n_columns", "evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small", "positive", "negative",
     ]  # fmt: skip
     assert len(table) == len(found) and table.index.name == "module"
     down = [f"gene {j}" for j in np.flatnonzero(found.signs_[0] == -1)]
-    assert table["down"][0] == ", ".join(down) and len(repr(found).splitlines()) == len(found) + 1
+    assert table["negative"][0] == ", ".join(down) and len(repr(found).splitlines()) == len(found) + 1
     with pytest.raises(ValueError, match="n_starts must be an integer of at least 0, got -1"):
         unmix.biclusters(settings, X, n_starts=-1)
     with pytest.raises(ValueError, match="may be negative"):
@@ -214,13 +214,13 @@ def test_modules_of_sparse_rows():
 def test_stability_of_units(planted):
     X = planted[0]
     model = RFN(20, psi_min=0.3, max_iter=30, random_state=0).fit(X)
-    found = unmix.stability(model, X, cuts=2, restarts=1)
+    found = unmix.stability(model, X, splits=2, restarts=1)
     assert len(found) == 20 and found.gaussian.size == 0 and 0 < found.chance < 0.5
     assert not any("group" in verdict for verdict in found.verdict)
     # Units of columns in other units of measurement are the same ones.
     scale = 2.0 ** np.arange(X.shape[1]).clip(0, 12)
     other = RFN(20, psi_min=0.3, max_iter=30, random_state=0).fit(X * scale)
-    np.testing.assert_allclose(unmix.stability(other, X * scale, cuts=2, restarts=1).halves, found.halves, atol=1e-6)
+    np.testing.assert_allclose(unmix.stability(other, X * scale, splits=2, restarts=1).halves, found.halves, atol=1e-6)
 
 
 def test_batches_of_digits():

@@ -22,7 +22,7 @@ def test_tied_variances_are_a_group():
     assert found.halves[:2].min() > 0.99 > 0.9 > found.halves[2:].mean()
     assert (found.interval[:, 0] <= found.halves).all() and (found.halves <= found.interval[:, 1]).all()
     assert (found.interval[:2] == found.space_interval[:2]).all() and found.space_interval[2:, 0].min() > 0.9
-    assert found.restarts is None and len(found) == 5 and found.cuts == 20
+    assert found.restarts is None and len(found) == 5 and found.splits == 20
     assert "resolved as a group with 2, 4" in repr(found)
     again = unmix.stability(model, data.X, restarts=1)
     assert_array_equal(found.halves, again.halves)
@@ -32,7 +32,7 @@ def test_clusters_of_all_fits():
     sources = ["laplace", "laplace", "gaussian", "laplace", "gaussian", "laplace"]
     data = datasets.independent(4000, sources, [1] * 6)
     ica = ICA(random_state=0).fit(data.X)
-    found = unmix.stability(ica, data.X, cuts=4, restarts=4)
+    found = unmix.stability(ica, data.X, splits=4, restarts=4)
     clear = found.gaussian < 1e-6
     assert clear.sum() == 4
     for clusters, n_fits in [(found.clusters.halves, 8), (found.clusters.restarts, 5), (found.clusters.both, 13)]:
@@ -49,20 +49,20 @@ def test_clusters_of_all_fits():
 
 def test_of_an_exact_solver_halves_alone_are_clustered():
     X = datasets.independent(2000, ["gaussian"] * 3, [9, 3, 1]).X
-    found = unmix.stability(PCA(random_state=0).fit(X), X, cuts=3, restarts=2)
+    found = unmix.stability(PCA(random_state=0).fit(X), X, splits=3, restarts=2)
     assert found.clusters.restarts is None and found.clusters.both is None
     assert (found.clusters.halves.quality > 0.9).all() and (found.clusters.halves.size == 6).all()
     assert "Iq restarts" not in repr(found)
     # A cluster needs several estimates; fits of all rows by an exact solver give only one.
-    assert repr(unmix.stability(PCA(random_state=0).fit(X), X, cuts=1, restarts=0).clusters).startswith("halves:")
+    assert repr(unmix.stability(PCA(random_state=0).fit(X), X, splits=1, restarts=0).clusters).startswith("halves:")
 
 
 def test_one_cut_is_undecided_and_more_are_suggested():
     data = datasets.independent(3000, ["gaussian"] * 4, [20, 6, 2, 1])
     model = PCA(random_state=0).fit(data.X)
-    one = unmix.stability(model, data.X, cuts=1, restarts=0)
+    one = unmix.stability(model, data.X, splits=1, restarts=0)
     assert one.verdict == ["undecided: the interval crosses 0.9"] * 4
-    assert (one.interval == [0, 1]).all() and "cuts=20 narrows them" in repr(one)
+    assert (one.interval == [0, 1]).all() and "splits=20 narrows them" in repr(one)
     many = unmix.stability(model, data.X, restarts=0)
     assert many.verdict == ["resolved"] * 4 and "narrows" not in repr(many)
 
@@ -70,8 +70,8 @@ def test_one_cut_is_undecided_and_more_are_suggested():
 def test_resamples_estimate_the_sampling_error_of_the_intervals_alone():
     X = np.random.RandomState(0).normal(size=(400, 4)) * [3.0, 1.8, 1.0, 0.5]
     model = PCA(random_state=0).fit(X)
-    plain = unmix.stability(model, X, cuts=5, restarts=0)
-    found = unmix.stability(model, X, cuts=5, restarts=0, bootstrap=8)
+    plain = unmix.stability(model, X, splits=5, restarts=0)
+    found = unmix.stability(model, X, splits=5, restarts=0, bootstrap=8)
     assert (plain.bootstrap, found.bootstrap) == (0, 8)
     assert_array_equal(found.halves, plain.halves)
     assert (found.interval != plain.interval).any() and (found.interval[:, 0] <= found.halves).all()
@@ -82,10 +82,10 @@ def test_resamples_estimate_the_sampling_error_of_the_intervals_alone():
 
 def test_printed_intervals_agree_with_the_verdict():
     ends = [[0.89996, 0.99], [0.9, 0.99], [0.5, 0.89996], [0.5, 0.9]]
-    facts = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}
-    facts |= {"restarts": None, "block_length": 1, "cuts": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
-    facts["clusters"] = dict.fromkeys(["halves", "restarts", "both"])
-    shown = repr(unmix.Stability(json.dumps(facts))).splitlines()[1:]
+    fields = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}
+    fields |= {"restarts": None, "block_length": 1, "splits": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
+    fields["clusters"] = dict.fromkeys(["halves", "restarts", "both"])
+    shown = repr(unmix.Stability(json.dumps(fields))).splitlines()[1:]
     for line, ends in zip(shown, ["0.899 to 0.990", "0.900 to 0.990", "0.500 to 0.899", "0.500 to 0.900"]):
         assert ends in line, line
 
@@ -93,9 +93,9 @@ def test_printed_intervals_agree_with_the_verdict():
 def test_an_unfitted_estimator_is_fitted_as_a_clone():
     X = datasets.independent(800, ["laplace"] * 3, [4, 2, 1]).X
     plain = ICA(random_state=3)
-    found = unmix.stability(plain, X, cuts=2, restarts=1)
+    found = unmix.stability(plain, X, splits=2, restarts=1)
     assert not hasattr(plain, "components_")
-    fitted = unmix.stability(ICA(random_state=3).fit(X), X, cuts=2, restarts=1)
+    fitted = unmix.stability(ICA(random_state=3).fit(X), X, splits=2, restarts=1)
     assert_array_equal(found.halves, fitted.halves)
     assert found.verdict == fitted.verdict
 
@@ -103,8 +103,8 @@ def test_an_unfitted_estimator_is_fitted_as_a_clone():
 def test_bad_arguments_are_refused():
     X = np.random.RandomState(0).randn(40, 3)
     model = PCA().fit(X)
-    with pytest.raises(ValueError, match="cuts must be an integer of at least 1, got 0"):
-        unmix.stability(model, X, cuts=0)
+    with pytest.raises(ValueError, match="splits must be an integer of at least 1, got 0"):
+        unmix.stability(model, X, splits=0)
     with pytest.raises(ValueError, match="columns|features"):
         unmix.stability(model, X[:, :2])
 
@@ -114,9 +114,9 @@ def test_halves_of_time_series_consist_of_blocks():
     slow = np.cumsum(draw.randn(6000, 3), axis=0)
     slow -= np.apply_along_axis(np.convolve, 0, slow, np.ones(200) / 200, mode="same")
     ica = ICA(random_state=0).fit(slow)
-    found = unmix.stability(ica, slow, cuts=2, restarts=0)
+    found = unmix.stability(ica, slow, splits=2, restarts=0)
     assert found.block_length > 20 and "were kept together" in repr(found)
-    assert unmix.stability(ica, draw.permutation(slow), cuts=2, restarts=0).block_length == 1
+    assert unmix.stability(ica, draw.permutation(slow), splits=2, restarts=0).block_length == 1
 
 
 def test_report_shows_time_places_and_another_model(tmp_path):
@@ -152,7 +152,7 @@ def test_resolved_components_of_photographs_are_found_in_other_patches():
     assert (matched.cosine[resolved] > 0.85).all(), (matched.cosine, found)
     assert sum(verdict.startswith("undecided") for verdict in found.verdict) >= 6
     # RICA has many solutions with ten features on whitened patches: each half finds others.
-    found = unmix.stability(RICA(10, random_state=0).fit(one), one, cuts=10, restarts=2)
+    found = unmix.stability(RICA(10, random_state=0).fit(one), one, splits=10, restarts=2)
     assert max(found.halves) < 0.8 and all(verdict.startswith("not resolvable") for verdict in found.verdict)
 
 
@@ -165,7 +165,7 @@ def test_sparse_sources_are_resolved_and_gaussian_ones_are_not(method, seed):
     mixing = draw.randn(6, 6) if method == "rica" else np.linalg.qr(draw.randn(6, 6))[0]
     X = sources @ mixing.T
     model = (RICA if method == "rica" else SigmaPCA)(6, random_state=0).fit(X)
-    found = unmix.stability(model, X, cuts=10, restarts=2)
+    found = unmix.stability(model, X, splits=10, restarts=2)
     correlation = np.abs(np.corrcoef(model.transform(X).T, sources.T)[:6, 6:9]).max(axis=1)
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
     assert resolved.sum() == 3 and correlation[resolved].min() > 0.99 and correlation[~resolved].max() < 0.2

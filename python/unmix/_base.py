@@ -200,10 +200,10 @@ class Estimator(RunOptions, Input, Base):
             settings, written = self._settings_and_source()
             weights, options = _weights(sample_weight, rows), self._run_options(call_source(written, "fit", X, sample_weight))
             threads = threads_here()
-            facts = (self._seed(), threads, int(self.verbose))
+            run_options = (self._seed(), threads, int(self.verbose))
             if tensor_names(self._method):
                 options["given"] = self._given_tables() + ([] if tables is None else tables())
-            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
+            model = _unmix.fit(self._method, settings, rows, run_options, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
         except BaseException:
@@ -223,9 +223,9 @@ class Estimator(RunOptions, Input, Base):
             self._validate_params()
             self._check(_RemoteRows(shape, dtype))
             settings, written = self._settings_and_source()
-            facts = (self._seed(), threads_here(), int(self.verbose))
+            run_options = (self._seed(), threads_here(), int(self.verbose))
             options = self._run_options(f"unmix.shards.fit({written}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
-            model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, **options)
+            model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, run_options, **options)
             self._forget()
             # Shards have no column names; those of an earlier fit do not apply.
             vars(self).pop("feature_names_in_", None)
@@ -356,7 +356,7 @@ class Estimator(RunOptions, Input, Base):
         # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
-    def _facts(self):
+    def _run_options(self):
         return (0, threads_here(), int(self.verbose))
 
     # Using the model
@@ -387,7 +387,7 @@ class Estimator(RunOptions, Input, Base):
         array([[3.61]])
         """
         check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._facts())
+        return self._model.encode(self._rows(X), self._run_options())
 
     def inverse_transform(self, X: Rows) -> Array:
         """Decode: return the rows of given codes: ``X @ mixing_.T + mean_``.
@@ -415,7 +415,7 @@ class Estimator(RunOptions, Input, Base):
         array([[2.52, 1.63]])
         """
         check_is_fitted(self)
-        return self._model.decode(self._codes(X), self._facts())
+        return self._model.decode(self._codes(X), self._run_options())
 
     def encode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the codes of rows (``transform``), or write them to a file.
@@ -451,7 +451,7 @@ class Estimator(RunOptions, Input, Base):
         if out is None:
             return self.transform(X)
         check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._facts(), os.fspath(out))
+        return self._model.encode(self._rows(X), self._run_options(), os.fspath(out))
 
     def decode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
@@ -483,7 +483,7 @@ class Estimator(RunOptions, Input, Base):
         if out is None:
             return self.inverse_transform(X)
         check_is_fitted(self)
-        return self._model.decode(self._codes(X), self._facts(), os.fspath(out))
+        return self._model.decode(self._codes(X), self._run_options(), os.fspath(out))
 
     # Keeping the model
 
@@ -529,7 +529,7 @@ class Estimator(RunOptions, Input, Base):
         if "_model" in vars(self):
             self._adopt(self._model)
 
-    # Facts of the fit
+    # Report of the fit
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Parameters are set here, too, so the common case is tested first and fast.

@@ -106,9 +106,9 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     n_permutations_: int
 
     def __init__(self, text: str, names: Any = None, codes: Array | None = None, row_names: Any = None) -> None:
-        facts = json.loads(text)
-        modules = facts["modules"]
-        k, n, p = len(modules), facts["n_rows"], facts["n_features"]
+        fields = json.loads(text)
+        modules = fields["modules"]
+        k, n, p = len(modules), fields["n_rows"], fields["n_features"]
         self.rows_, self.columns_ = np.zeros((k, n), dtype=bool), np.zeros((k, p), dtype=bool)
         self.signs_ = np.zeros((k, p), dtype=np.int8)
         for i, module in enumerate(modules):
@@ -119,11 +119,11 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         for name in ("evidence", "concentration", "information", "stability", "q_value", "halves"):
             # None becomes NaN.
             setattr(self, name + "_", np.array([module[name] for module in modules], dtype=float))
-        self.halves_chance_ = float("nan") if facts["chance"] is None else float(facts["chance"])
+        self.halves_chance_ = float("nan") if fields["chance"] is None else float(fields["chance"])
         self.rare_ = np.array([module["rare"] for module in modules], dtype=bool)
         self.small_ = np.array([module["small"] for module in modules], dtype=bool)
         self.units_ = [np.array(module["units"], dtype=int).reshape(-1, 2) for module in modules]
-        self.n_starts_, self.n_permutations_ = int(facts["starts"]), int(facts["permutations"])
+        self.n_starts_, self.n_permutations_ = int(fields["starts"]), int(fields["permutations"])
         self._names = None if names is None else [str(name) for name in names]
         self._row_names = None if row_names is None else [str(name) for name in row_names]
 
@@ -156,7 +156,7 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         table = {"n_rows": self.rows_.sum(axis=1), "n_columns": self.columns_.sum(axis=1)}
         for name in ("evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small"):
             table[name] = getattr(self, name + "_")
-        for name, sign in {"up": 1, "down": -1}.items():
+        for name, sign in {"positive": 1, "negative": -1}.items():
             table[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
         return pd.DataFrame(table).rename_axis("module")
 
@@ -236,7 +236,7 @@ def biclusters(
         max_seconds = None if max_seconds is None else max(max_seconds - (time.monotonic() - begun), 1e-3)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
-    facts = (seed, threads_here(), int(verbose))
+    run_options = (seed, threads_here(), int(verbose))
     seconds = None if max_seconds is None else float(max_seconds)
-    text, codes = _unmix.modules(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
+    text, codes = _unmix.modules(estimator._model, rows, run_options, int(n_starts), int(n_permutations), seconds)
     return Biclusters(text, getattr(estimator, "feature_names_in_", None), codes, row_names(X))

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 class Growing:
     """Sums over the rows so far, and the model that is computed from them on demand."""
 
-    def __init__(self, sums, settings, facts, call=None):
-        self.sums, self.settings, self.facts, self.call = sums, settings, facts, call
+    def __init__(self, sums, settings, run_options, call=None):
+        self.sums, self.settings, self.run_options, self.call = sums, settings, run_options, call
 
     def copy(self):
-        return Growing(self.sums.copy(), self.settings, self.facts, self.call)
+        return Growing(self.sums.copy(), self.settings, self.run_options, self.call)
 
 
 class Incremental:
@@ -76,21 +76,21 @@ class Incremental:
         with self._kept_on_error():
             rows = self._rows(X, reset=growing is None, min_samples=1)
             sums = _unmix.Sums() if growing is None else growing.sums
-            facts = (self._seed(), threads_here(), int(self.verbose))
-            sums.add(self._method, rows, facts, self._names(rows), _weights(sample_weight, rows))
+            run_options = (self._seed(), threads_here(), int(self.verbose))
+            sums.add(self._method, rows, run_options, self._names(rows), _weights(sample_weight, rows))
         self._forget()
         n_features, names = sums.columns
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         settings, written = self._settings_and_source()
-        self._growing = Growing(sums, settings, facts, call_source(written, "partial_fit", X, sample_weight))
+        self._growing = Growing(sums, settings, run_options, call_source(written, "partial_fit", X, sample_weight))
         return self
 
     def _solve(self):
         growing = self._growing
         try:
-            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts, growing.call))
+            self._adopt(growing.sums.model(self._method, growing.settings, growing.run_options, growing.call))
         except ValueError as e:
             raise NotFittedError(str(e)) from None
         self._warn()
@@ -123,5 +123,5 @@ class Incremental:
         check_is_fitted(self)
         check_is_fitted(other)
         merged = clone(self)
-        merged._adopt(self._model.merge(other._model, self._facts()))
+        merged._adopt(self._model.merge(other._model, self._run_options()))
         return merged

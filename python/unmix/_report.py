@@ -132,9 +132,9 @@ class Report:
         return "\n".join(f"{name:<12}{value!r}" for name, value in vars(self).items())
 
     def _repr_html_(self) -> str:
-        facts = [(name, value) for name, value in vars(self).items() if value is not None and name not in ("objective", "settings", "warnings")]
+        fields = [(name, value) for name, value in vars(self).items() if value is not None and name not in ("objective", "settings", "warnings")]
         settings = [(f"settings: {name}", value) for name, value in self.settings.items()]
-        return table(("name", "value"), facts + settings, "Report of the fit", self.warnings)
+        return table(("name", "value"), fields + settings, "Report of the fit", self.warnings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Report) and vars(self) == vars(other)

@@ -28,13 +28,13 @@ class _Choices:
     warnings: list[str]
 
     def _read(self, text: str, names: tuple[str, ...]) -> None:
-        facts = json.loads(text)
-        self._facts = facts
-        self._k = {rule["rule"]: rule["k"] for rule in facts["rules"]}
-        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
+        fields = json.loads(text)
+        self._json = fields
+        self._k = {rule["rule"]: rule["k"] for rule in fields["rules"]}
+        self.estimates = {rule["rule"]: rule["estimates"] for rule in fields["rules"]}
         for name in names:
-            setattr(self, name, facts[name])
-        n = facts["n_samples"]
+            setattr(self, name, fields[name])
+        n = fields["n_samples"]
         self.n_samples = int(n) if n == int(n) else n
 
     def _table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -131,8 +131,8 @@ class Selection(_Choices, Mapping[Any, int]):
     seed: int
 
     def __init__(self, text: str) -> None:
-        facts = ("suggested", "explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed")
-        self._read(text, facts)
+        fields = ("suggested", "explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed")
+        self._read(text, fields)
 
     def __getitem__(self, rule: str | float) -> int:
         # In the notation of the registry: all digits, without an exponent.
@@ -159,7 +159,7 @@ class Selection(_Choices, Mapping[Any, int]):
         >>> found.to_dict()["n_features"]
         20
         """
-        return json.loads(json.dumps(self._facts))
+        return json.loads(json.dumps(self._json))
 
     def __repr__(self) -> str:
         width = max(4, *map(len, self._k))
@@ -229,7 +229,7 @@ class Comparison(_Choices, Mapping[str, int]):
 
     def __init__(self, text: str) -> None:
         self._read(text, ("method", "suggested", "n_features", "warnings", "seed"))
-        lines = self._facts["table"]
+        lines = self._json["table"]
         self.k = np.array([line["k"] for line in lines], dtype=np.int64)
         for name in ("log_likelihood", "aic", "bic", "cells", "cells_standard_error"):
             setattr(self, name, np.array([line[name] for line in lines], dtype=np.float64))
@@ -262,7 +262,7 @@ class Comparison(_Choices, Mapping[str, int]):
         >>> unmix.select_components(X, "bic", method="ppca").to_dict()["suggested"]
         3
         """
-        return json.loads(json.dumps(self._facts))
+        return json.loads(json.dumps(self._json))
 
     def __repr__(self) -> str:
         lines = [f"{self.method}: {self.n_samples} rows, {self.n_features} columns"]
@@ -374,15 +374,15 @@ def select_components(
     reader._method = method
     reader._validate_params()
     rows = reader._rows(X, reset=True)
-    facts = (reader._seed(), threads_here(), int(verbose))
+    run_options = (reader._seed(), threads_here(), int(verbose))
     asked = [str(rule) for rule in asked]
     names, weights = reader._names(rows), _weights(sample_weight, rows)
     found: Selection | Comparison
     if of_variances:
-        found = Selection(_unmix.select(rows, asked, facts, names, weights))
+        found = Selection(_unmix.select(rows, asked, run_options, names, weights))
     else:
         wanted = (json.dumps(dict(settings or {})), asked, None if max_components is None else int(max_components))
-        found = Comparison(_unmix.select_sizes(method, rows, wanted, facts, names, weights))
+        found = Comparison(_unmix.select_sizes(method, rows, wanted, run_options, names, weights))
     for warning in found.warnings:
         warn(warning)
     return found

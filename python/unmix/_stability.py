@@ -19,8 +19,8 @@ from ._types import Array, Rows, Seed
 if TYPE_CHECKING:
     import pandas
 
-# With this number of cuts, intervals are less than a tenth wider than in the limit of many cuts.
-_ENOUGH = 20
+# With this number of splits, intervals are less than a tenth wider than in the limit of many splits.
+_DEFAULT_SPLITS = 20
 
 
 class Clustering:
@@ -57,13 +57,13 @@ class Clustering:
     n_fits: int
     n_left_out: int
 
-    def __init__(self, facts: dict[str, Any]) -> None:
-        self.quality = np.array(facts["quality"], dtype=float)
-        self.size, self.fits = np.array(facts["size"], dtype=int), np.array(facts["fits"], dtype=int)
-        self.similarity = np.array(facts["similarity"], dtype=float)
-        self.labels = np.array([[-1 if label is None else label for label in fit] for fit in facts["labels"]], dtype=int)
-        self.n_fits, self.n_left_out = len(self.labels), int(facts["n_left_out"])
-        centrotypes = facts.get("centrotypes")
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.quality = np.array(fields["quality"], dtype=float)
+        self.size, self.fits = np.array(fields["size"], dtype=int), np.array(fields["fits"], dtype=int)
+        self.similarity = np.array(fields["similarity"], dtype=float)
+        self.labels = np.array([[-1 if label is None else label for label in fit] for fit in fields["labels"]], dtype=int)
+        self.n_fits, self.n_left_out = len(self.labels), int(fields["n_left_out"])
+        centrotypes = fields.get("centrotypes")
         self.centrotypes = None if centrotypes is None else np.array(centrotypes, dtype=float)
 
     def __len__(self) -> int:
@@ -101,9 +101,9 @@ class Clusters:
     halves: Clustering | None
     both: Clustering | None
 
-    def __init__(self, facts: dict[str, Any]) -> None:
+    def __init__(self, fields: dict[str, Any]) -> None:
         for name in ("restarts", "halves", "both"):
-            setattr(self, name, None if facts[name] is None else Clustering(facts[name]))
+            setattr(self, name, None if fields[name] is None else Clustering(fields[name]))
 
     def __repr__(self) -> str:
         parts = [f"{name}:\n{value!r}" for name, value in vars(self).items() if value is not None]
@@ -121,17 +121,17 @@ class Stability:
     Attributes
     ----------
     halves : ndarray of shape (n_components,)
-        Similarity of the estimates of the component from two disjoint halves of the rows, mean over the cuts: 1 is identical.
+        Similarity of the estimates of the component from two disjoint halves of the rows, mean over the splits: 1 is identical.
     interval : ndarray of shape (n_components, 2)
         95 % interval for the expected agreement of two disjoint samples of half as many rows from the same population, which
-        ``halves`` estimates. It includes the sampling error of the rows and the error due to the finite number of cuts.
+        ``halves`` estimates. It includes the sampling error of the rows and the error due to the finite number of splits.
     space : ndarray of shape (n_components,)
         For a component of a group, agreement of halves on the subspace that the group spans (the smallest cosine of the principal
-        angles, mean over the cuts); ``halves`` for a component without a group, or in a group of all components.
+        angles, mean over the splits); ``halves`` for a component without a group, or in a group of all components.
     space_interval : ndarray of shape (n_components, 2)
         The 95 % interval for ``space``. The verdict depends on which side of 0.9 it lies.
-    cuts : int
-        Number of cuts.
+    splits : int
+        Number of splits.
     bootstrap : int
         Number of resamples from which the sampling error in the intervals is estimated; 0 if it is an upper bound.
     restarts : ndarray of shape (n_components,) or None
@@ -171,7 +171,7 @@ class Stability:
     interval: Array
     space: Array
     space_interval: Array
-    cuts: int
+    splits: int
     bootstrap: int
     restarts: Array | None
     index: Array
@@ -182,15 +182,15 @@ class Stability:
     verdict: list[str]
 
     def __init__(self, text: str) -> None:
-        facts = json.loads(text)
-        self.verdict = facts["verdict"]
+        fields = json.loads(text)
+        self.verdict = fields["verdict"]
         for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
-            setattr(self, name, np.array(facts[name], dtype=float))
-        self.block_length, self.cuts = int(facts["block_length"]), int(facts["cuts"])
-        self.bootstrap = int(facts.get("bootstrap", 0))
-        self.chance = facts.get("chance")
-        self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
-        self.clusters = Clusters(facts["clusters"])
+            setattr(self, name, np.array(fields[name], dtype=float))
+        self.block_length, self.splits = int(fields["block_length"]), int(fields.get("splits", fields.get("cuts")))
+        self.bootstrap = int(fields.get("bootstrap", 0))
+        self.chance = fields.get("chance")
+        self.restarts = None if fields["restarts"] is None else np.array(fields["restarts"])
+        self.clusters = Clusters(fields["clusters"])
 
     def __len__(self) -> int:
         return len(self.verdict)
@@ -248,8 +248,8 @@ class Stability:
             if "as a group" in verdict:
                 verdict += f" (its space {_ends(self.space_interval[j])})"
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
-        if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
-            lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
+        if self.splits < _DEFAULT_SPLITS and any(verdict.startswith("undecided") for verdict in self.verdict):
+            lines.append(f"intervals are wide with splits={self.splits}; splits={_DEFAULT_SPLITS} narrows them as far as splits can")
         if self.bootstrap:
             lines.append(f"sampling error of the intervals from {self.bootstrap} resamples of the rows")
         if self.chance is not None:
@@ -265,7 +265,7 @@ def _ends(interval):
 
 
 def stability(
-    estimator: Any, X: Rows, *, cuts: int = 20, restarts: int = 5, bootstrap: int = 0, random_state: Seed = None, verbose: int = 0
+    estimator: Any, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int = 0, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
     """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
 
@@ -275,8 +275,8 @@ def stability(
         Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator itself is unchanged.
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
-    cuts : int, default=20
-        Number of cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20, intervals are
+    splits : int, default=20
+        Number of random splits of the rows into two halves; each costs two fits of half the rows. With fewer than 20, intervals are
         wider and more components undecided; with one, every interval is [0, 1].
     restarts : int, default=5
         Number of fits of all rows from other seeds.
@@ -306,8 +306,8 @@ def stability(
     >>> found.verdict[0], found.verdict[2]
     ('resolved', 'resolved as a group with 3')
     """
-    for name, value in {"cuts": cuts, "restarts": restarts, "bootstrap": bootstrap}.items():
-        least = 1 if name == "cuts" else 0
+    for name, value in {"splits": splits, "restarts": restarts, "bootstrap": bootstrap}.items():
+        least = 1 if name == "splits" else 0
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     try:
@@ -316,8 +316,8 @@ def stability(
         estimator = clone(estimator).fit(X)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
-    facts = (seed, threads_here(), int(verbose))
-    return Stability(_unmix.stability(estimator._model, rows, facts, int(cuts), int(restarts), int(bootstrap)))
+    run_options = (seed, threads_here(), int(verbose))
+    return Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), int(bootstrap)))
 
 
 def _seed_of(estimator, random_state):

@@ -11,7 +11,7 @@ def learn_more(estimator, X):
     with estimator._kept_on_error():
         model = vars(estimator).get("_model")
         rows = estimator._rows(X, reset=model is None, min_samples=1)
-        facts = (estimator._seed(), threads_here(), int(estimator.verbose))
+        run_options = (estimator._seed(), threads_here(), int(estimator.verbose))
         settings, written = estimator._settings_and_source()
         invocation = call_source(written, "partial_fit", X)
         names = estimator._names(rows)
@@ -20,7 +20,7 @@ def learn_more(estimator, X):
             options["given"] = estimator._given_tables()
         if model is None:
             options["init"] = estimator._start_model()
-        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation, **options)
+        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, run_options, names, invocation, **options)
         estimator._forget()
         estimator._adopt(learnt)
     # A pass that ended early has left rows out.

@@ -173,7 +173,7 @@ impl<'a> Job<'a> {
         let run = progress.run(&self.args.running);
         let mut input = self.open(map, &run)?;
         // The header of an array contains the number of rows.
-        input.rows.settle(&run)?;
+        input.rows.prepare(&run)?;
         let dtype = match map {
             Map::Labels | Map::Score(_) | Map::Quality(_) => Dtype::F64,
             _ => input.rows.dtype(),
@@ -276,7 +276,7 @@ impl<'a> Job<'a> {
         let run = progress.run(&self.args.running);
         let mut input = self.open(&Map::Score(scored), &run)?;
         let mut scores = VecSink(Vec::new());
-        input.rows.settle(&run)?;
+        input.rows.prepare(&run)?;
         with_rows!(&input.rows, rows => scored.put(&self.model, rows, &run, &mut scores))?;
         let mut lines = summary(scored.words(), &mut scores.0);
         if sae::is_autoencoder(&self.model) {

@@ -23,7 +23,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
     let options = unmix_io::Options { row_names: true, ..args.reading.options()? };
     let mut input = input::open_for(&model, &files, options, &run, args.running.quiet)?;
-    input.rows.settle(&run)?;
+    input.rows.prepare(&run)?;
     let refits = Refits { starts: args.starts, permutations: args.permutations };
     let found = match args.starts {
         0 => of_model(&model, &input.rows, &run)?,
@@ -71,8 +71,8 @@ fn members(
         for i in &module.rows {
             line([&m, "row", &i.to_string(), &name(rows, *i), ""])?;
         }
-        for (j, up) in module.columns.iter().zip(&module.positive) {
-            line([&m, "column", &j.to_string(), &name(columns, *j), if *up { "1" } else { "-1" }])?;
+        for (j, positive) in module.columns.iter().zip(&module.positive) {
+            line([&m, "column", &j.to_string(), &name(columns, *j), if *positive { "1" } else { "-1" }])?;
         }
     }
     csv.into_inner().map_err(|e| failed(e.to_string()))
@@ -92,18 +92,18 @@ fn table(origin: &str, found: &Biclusters) -> String {
             format!("of {}; q-values from {copies} of the rows", several(s, "fit", "fits"))
         }
     };
-    let facts = format!(
+    let about = format!(
         "{} rows, {} columns; {n} module{} {fits}",
         found.n_rows,
         found.n_features,
         if n == 1 { "" } else { "s" }
     );
-    let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
+    let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
     out += &paint(
         FAINT,
         format!(
             "  {:>6}  {:>6}  {:>7} {:>6} {:>5}  {:>9}  {:>9}  {:>6}  {:>6}\n",
-            "module", "rows", "columns", "up", "down", "evidence", "stability", "q", "halves"
+            "module", "rows", "columns", "positive", "negative", "evidence", "stability", "q", "halves"
         ),
     );
     for (i, m) in found.modules.iter().enumerate().take(LISTED) {
@@ -141,13 +141,13 @@ fn q_note(found: &Biclusters) -> Option<String> {
 }
 
 fn line(i: usize, m: &Module) -> String {
-    let up = m.positive.iter().filter(|up| **up).count();
+    let positive = m.positive.iter().filter(|positive| **positive).count();
     let share = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.2}"));
     format!(
-        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>5}  {:>9.1}  {:>9}  {:>6}  {:>6}",
+        "  {i:>6}  {:>6}  {:>7}  {positive:>8}  {:>8}  {:>9.1}  {:>9}  {:>6}  {:>6}",
         m.rows.len(),
         m.columns.len(),
-        m.columns.len() - up,
+        m.columns.len() - positive,
         m.evidence,
         share(m.stability),
         share(m.q_value),

@@ -30,7 +30,7 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
 
     let values: Matrix<f32> = made.x.cast();
     let features = Features { names: None, shape: Some(vec![side, side]) };
-    let array = RawArray::lent(values.as_slice(), side * side)?;
+    let array = RawArray::borrowed(values.as_slice(), side * side)?;
     let mut rows = Rows::<f32>::new(array, features, "data.npy");
     let model = Pca { n_components: k.into(), ..Pca::default() }.fit(&mut rows, &run)?;
     let file = |name: &str| folder.join(name);

@@ -76,10 +76,10 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let model = match args.stability {
         None => model,
         Some(n) => {
-            rows.settle(&run)?;
+            rows.prepare(&run)?;
             let restarts = Trials::default().restarts.min(n.into());
             let bootstrap = args.bootstrap.map_or(0, usize::from);
-            let trials = Trials { cuts: n.into(), restarts, bootstrap };
+            let trials = Trials { splits: n.into(), restarts, bootstrap };
             let found = stability(&model, &rows, trials, &run)?;
             model.with_stability(&found)
         }
@@ -122,8 +122,8 @@ fn tell_of_cells(model: &Model, rows: &AnyRows<'_>) -> Result<(), Failure> {
 
 /// Deletes the checkpoint after the model has been written, unless the fit ended early and can be continued.
 fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
-    if let Some(trouble) = checkpoint.trouble() {
-        terminal::warning(&format!("the checkpoint could not be written: {trouble}"));
+    if let Some(write_error) = checkpoint.write_error() {
+        terminal::warning(&format!("the checkpoint could not be written: {write_error}"));
     }
     match outcome {
         early if early.is_early() && checkpoint.path().exists() => terminal::note(&format!(
@@ -207,11 +207,11 @@ fn table(path: &Path) -> Result<Tensor, Failure> {
     }
     let run = Run::default();
     let mut input = unmix_io::open_with(path, &unmix_io::Options::default(), &run)?;
-    input.rows.settle(&run)?;
+    input.rows.prepare(&run)?;
     let shape = vec![input.rows.n_rows().unwrap_or(0) as usize, input.rows.n_features()];
     let n = shape[0] as u64;
     Ok(unmix::with_rows!(&input.rows, rows => {
-        let numbers = rows.some(0..n)?.into_iter().map(unmix::Real::to_f64).collect();
+        let numbers = rows.read_range(0..n)?.into_iter().map(unmix::Real::to_f64).collect();
         Tensor::new(shape, unmix::model::Values::F64(numbers))
     }))
 }

@@ -115,7 +115,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;
-    input.rows.settle(&run)?;
+    input.rows.prepare(&run)?;
     let wanted = ImputeOptions { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };
     let imputer = Imputer::new(&model, &input.rows, wanted, &run)?;
     let (p, dtype) = (model.n_features(), input.rows.dtype());

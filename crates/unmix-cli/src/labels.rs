@@ -187,11 +187,11 @@ fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
         let remedy = format!("choose one of its columns, as in --color {}:COLUMN", path.display());
         return Err(Error::format(path, found, remedy).into());
     }
-    input.rows.settle(run)?;
+    input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
     let values: Vec<f64> = match &input.rows {
-        unmix::AnyRows::F32(rows) => rows.some(0..n)?.into_iter().map(f64::from).collect(),
-        unmix::AnyRows::F64(rows) => rows.some(0..n)?,
+        unmix::AnyRows::F32(rows) => rows.read_range(0..n)?.into_iter().map(f64::from).collect(),
+        unmix::AnyRows::F64(rows) => rows.read_range(0..n)?,
     };
     Ok(values.iter().map(f64::to_string).collect())
 }

@@ -99,7 +99,8 @@ pub(crate) fn hint(rows: &AnyRows<'_>) -> Result<(), Failure> {
     if rows.n_features() != 3 {
         return Ok(());
     }
-    let some: Vec<f64> = with_rows!(rows, rows => rows.some(0..ROWS)?.iter().map(|x| x.to_f64()).collect());
+    let some: Vec<f64> =
+        with_rows!(rows, rows => rows.read_range(0..ROWS)?.iter().map(|x| x.to_f64()).collect());
     if looks_like_cells(some.as_chunks::<3>().0) {
         terminal::warning(&format!(
             "the first two columns of {} look like numbers of rows and columns; if each line is a cell (row, column, value) of the matrix, add \

@@ -65,8 +65,8 @@ fn setting(s: &Setting) -> String {
     let default = default.as_str().map_or_else(|| default.to_string(), Into::into);
     let choices = s.choices();
     let choices = if choices.is_empty() { String::new() } else { format!(": {}", choices.join(", ")) };
-    let facts = paint(FAINT, format!("{}{choices} [default: {default}]", s.type_name()));
-    format!("  {}  {facts}\n{}", paint(TYPED, s.name), wrapped(&s.doc.replace('`', ""), 6))
+    let about = paint(FAINT, format!("{}{choices} [default: {default}]", s.type_name()));
+    format!("  {}  {about}\n{}", paint(TYPED, s.name), wrapped(&s.doc.replace('`', ""), 6))
 }
 
 /// Wraps text to lines of at most 90 characters.

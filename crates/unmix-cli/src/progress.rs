@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use unmix::{Event, Run, Watch};
+use unmix::{Event, Observer, Run};
 
 /// Delay before the bar appears.
 const BAR: Duration = Duration::from_millis(300);
@@ -60,7 +60,7 @@ impl Progress {
     /// A run that reports to this display.
     pub(crate) fn run(&self, running: &Running) -> Run<'_> {
         let threads = running.threads.map_or_else(unmix::num_threads, |n| n as usize);
-        Run { threads, watch: self, ..Run::default() }
+        Run { threads, observer: self, ..Run::default() }
     }
 
     /// Removes the display, before something else is printed.
@@ -141,7 +141,7 @@ fn iteration(n_iter: u64, max_iter: Option<u64>, residual: f64, tol: Option<f64>
     format!("iteration {n_iter}{most}{residual}, {seconds} s")
 }
 
-impl Watch for Progress {
+impl Observer for Progress {
     fn event(&self, event: Event<'_>) {
         let Some(shared) = &self.shared else { return };
         let mut state = shared.lock();

@@ -101,9 +101,9 @@ fn references(
             unmix_io::open_many(files, &options, run).map_err(|e| missing(reference, e))?
         }
     };
-    found.rows.settle(run)?;
+    found.rows.prepare(run)?;
     let (p, n) = (found.rows.n_features(), found.rows.n_rows().unwrap_or(0));
-    let numbers = with_rows!(&found.rows, rows => table(&rows.some(0..n)?, p));
+    let numbers = with_rows!(&found.rows, rows => table(&rows.read_range(0..n)?, p));
     // A single signal, or signals whose number is not that of the samples, fit in one way only.
     let turned = path.is_file() && n != n_rows as u64 && p == n_rows;
     let (numbers, p) = if turned { (numbers.transposed(), n as usize) } else { (numbers, p) };

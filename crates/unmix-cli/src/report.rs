@@ -76,7 +76,7 @@ fn rows_of(
     let color = args.color.as_deref().map(Color::of).transpose()?;
     let color = color.map(|c| c.settled(model, files, args, run)).transpose()?;
     let mut input = open(model, files, args, color.as_ref(), run)?;
-    input.rows.settle(run)?;
+    input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
     options.labels = match color {
         None => None,

@@ -87,8 +87,8 @@ fn json(args: &Select, mut json: Value) -> Done {
 
 /// A line for each number of components, of at most 80 characters; a star marks the value that a rule chooses.
 fn sizes(origin: &str, table: &Sizes) -> String {
-    let facts = format!("{} rows, {} columns; {}", table.n, table.p, table.method);
-    let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
+    let about = format!("{} rows, {} columns; {}", table.n, table.p, table.method);
+    let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
     let head = format!("  {:>4}  {:>15}  {:>15} {:>16} ", "k", "log-likelihood", "aic", "bic");
     let cells = if table.rules.contains(&SizeRule::Cells) { "    held-out cells" } else { "" };
     out += &paint(FAINT, format!("{}\n", format!("{head}{cells}").trim_end()));
@@ -119,10 +119,10 @@ fn sizes(origin: &str, table: &Sizes) -> String {
 /// A table of at most 80 characters per line.
 fn text(origin: &str, table: &Table) -> String {
     let s = &table.spectrum;
-    let facts = format!("{} rows, {} columns; rank {}", s.n, s.p, s.rank);
+    let about = format!("{} rows, {} columns; rank {}", s.n, s.p, s.rank);
     let names: Vec<String> = table.choices.iter().map(|c| c.rule.to_string()).collect();
     let width = names.iter().map(String::len).max().unwrap_or(0).max(4);
-    let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
+    let mut out = format!("{}\n  {about}\n\n", paint(TITLE, origin));
     out += &paint(FAINT, format!("  {:width$}  {:>4}  what it estimates\n", "rule", "k"));
     for (name, choice) in names.iter().zip(&table.choices) {
         out += &format!("  {name:width$}  {:>4}  {}\n", choice.k, choice.rule.estimates());

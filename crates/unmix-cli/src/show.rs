@@ -132,7 +132,7 @@ fn show_data(args: &Show) -> Done {
     let run = progress.run(&args.running);
     let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
     let mut input = unmix_io::open_many(&args.files, &options, &run)?;
-    input.rows.settle(&run)?;
+    input.rows.prepare(&run)?;
     let found = unmix_io::describe(&input, &run)?;
     progress.clear();
     if !args.running.quiet {
@@ -154,8 +154,8 @@ fn data_json(files: &[PathBuf], found: &Description) -> Result<Value, Failure> {
     let mut out = Map::new();
     out.insert("file".into(), given(files).into());
     out.insert("kind".into(), "data".into());
-    if let Value::Object(facts) = found_json {
-        out.extend(facts);
+    if let Value::Object(fields) = found_json {
+        out.extend(fields);
     }
     let memory = method::all()
         .into_iter()

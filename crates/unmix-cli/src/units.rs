@@ -37,7 +37,7 @@ pub(crate) fn check(model: &Model, rows: &AnyRows<'_>, first: &Path, quiet: bool
         return Ok(());
     }
     let some: Vec<f64> =
-        with_rows!(rows, rows => rows.some(0..ROWS)?.iter().map(|x| unmix::Real::to_f64(*x)).collect());
+        with_rows!(rows, rows => rows.read_range(0..ROWS)?.iter().map(|x| unmix::Real::to_f64(*x)).collect());
     let bytes = some.iter().all(|x| (0.0..=255.0).contains(x) && x.fract() == 0.0);
     let now = some.iter().sum::<f64>() / some.len().max(1) as f64;
     if bytes && now > FAR * average {

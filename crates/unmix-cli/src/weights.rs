@@ -41,7 +41,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
 /// Reads one number for each row: a column, or a one-dimensional array.
 fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
     let mut input = unmix_io::open_with(path, &Options::default(), run)?;
-    input.rows.settle(run)?;
+    input.rows.prepare(run)?;
     let (n, p) = (input.rows.n_rows().unwrap_or(0), input.rows.n_features());
     if p != 1 {
         let why = format!("it has {p} columns");
@@ -53,5 +53,5 @@ fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
         );
         return Err(error.into());
     }
-    Ok(with_rows!(&input.rows, rows => rows.some(0..n)?.into_iter().map(unmix::Real::to_f64).collect()))
+    Ok(with_rows!(&input.rows, rows => rows.read_range(0..n)?.into_iter().map(unmix::Real::to_f64).collect()))
 }

@@ -168,7 +168,7 @@ fn not_a_number(
 ) -> Error {
     let found = format!("column {column} ('{name}') is of type {kind}, which is not numeric");
     Error::format(path, found, wording.without_column(Some(name), column))
-        .with(|facts| (facts.column, facts.name) = (Some(column), Some(name.into())))
+        .with(|details| (details.column, details.name) = (Some(column), Some(name.into())))
 }
 
 /// Rows of some columns, as they are stored.
@@ -283,7 +283,7 @@ fn kept(
                     cells.data_type()
                 );
                 Error::format(file.path(), found, "leave it out")
-                    .with(|facts| (facts.column, facts.name) = (Some(j), Some(names[j].clone())))
+                    .with(|details| (details.column, details.name) = (Some(j), Some(names[j].clone())))
             })?;
             text.extend(own);
         }

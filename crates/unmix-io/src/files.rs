@@ -122,7 +122,7 @@ impl Files {
     pub fn about(&self, run: &Run<'_>) -> Result<About> {
         let mut rows = self.open(run)?.rows;
         if rows.n_rows().is_none() {
-            rows.settle(run)?;
+            rows.prepare(run)?;
         }
         let (n_rows, n_features) = (rows.n_rows().unwrap_or(0), rows.n_features());
         Ok(About { n_rows, n_features, names: rows.features().names.clone(), dtype: rows.dtype() })

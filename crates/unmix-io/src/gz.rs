@@ -97,7 +97,7 @@ pub fn contents(path: &Path) -> Result<Vec<u8>> {
 
 /// Decompresses everything, into memory or a temporary file.
 pub(crate) fn unpack(bytes: &Bytes<'static>, run: &Run<'_>) -> Result<Bytes<'static>> {
-    run.watch.event(unmix::Event::Stage("decompressing"));
+    run.observer.event(unmix::Event::Stage("decompressing"));
     let unpacked = copy(decoder(bytes)?, bytes.path(), run)?;
     if unpacked.is_empty() {
         return Err(Error::format(

@@ -29,12 +29,12 @@ fn number_type(code: u8) -> Option<NumberType> {
 
 fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let wrong = |found: String, remedy: &str| Error::format(bytes.path(), found, remedy);
-    const CUT: &str = "it is truncated or corrupt; copy or write it again";
+    const TRUNCATED: &str = "it is truncated or corrupt; copy or write it again";
     let mut head = [0; 4 + 4 * 255];
     let have = bytes.len().min(head.len() as u64) as usize;
     bytes.read_at(0, &mut head[..have])?;
     if have < 4 {
-        return Err(wrong(format!("it has {have} bytes, fewer than the header of an idx file"), CUT));
+        return Err(wrong(format!("it has {have} bytes, fewer than the header of an idx file"), TRUNCATED));
     }
     let [zero, zero_too, code, axes] = [head[0], head[1], head[2], head[3]];
     let Some(number) = number_type(code).filter(|_| zero == 0 && zero_too == 0) else {
@@ -47,7 +47,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     if have < start {
         return Err(wrong(
             format!("its header should be {start} bytes long, but the file has {have} in all"),
-            CUT,
+            TRUNCATED,
         ));
     }
     let shape: Vec<u64> =
@@ -60,8 +60,8 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         }
         total => {
             let promised = total.map_or("more bytes than any file has".into(), |t| format!("{t} bytes"));
-            Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), CUT)
-                .with(|facts| (facts.need, facts.got) = (total, Some(bytes.len()))))
+            Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), TRUNCATED)
+                .with(|details| (details.need, details.got) = (total, Some(bytes.len()))))
         }
     }
 }

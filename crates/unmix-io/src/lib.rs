@@ -236,6 +236,6 @@ fn plain(stored: Stored, found: &Recognised, run: &Run<'_>) -> Result<Bytes<'sta
 
 /// Reports how many rows of a file have been read; an error when the user requested a stop.
 fn progress(run: &Run<'_>, rows: u64) -> Result<()> {
-    run.watch.event(unmix::Event::Sweep { stage: "reading", done: rows, total: None });
-    if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    run.observer.event(unmix::Event::Sweep { stage: "reading", done: rows, total: None });
+    if run.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }

@@ -9,7 +9,7 @@ use unmix::{Error, Result, Run};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-const CUT: &str = "it is truncated or corrupt; copy or write it again";
+const TRUNCATED: &str = "it is truncated or corrupt; copy or write it again";
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = bytes.path().to_path_buf();
@@ -27,8 +27,12 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     }
     let start =
         start.filter(|s| s.checked_add(size).is_some_and(|end| end <= bytes.len())).ok_or_else(|| {
-            Error::format(&path, format!("it declares an array of {size} bytes, more than the file has"), CUT)
-                .with(|facts| (facts.need, facts.got) = (Some(size), Some(bytes.len())))
+            Error::format(
+                &path,
+                format!("it declares an array of {size} bytes, more than the file has"),
+                TRUNCATED,
+            )
+            .with(|details| (details.need, details.got) = (Some(size), Some(bytes.len())))
         })?;
     // The header is at the front of the member; the numbers behind it stay where they are.
     let front = head(member, 1 << 20, &path)?;
@@ -39,9 +43,8 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         let name = names_of(&archive.members, place);
         let found = format!("the header of array '{name}' declares more than its {size} bytes");
         let need = numbers.and_then(|n| n.checked_add(header.start));
-        return Err(
-            Error::format(&path, found, CUT).with(|facts| (facts.need, facts.got) = (need, Some(size)))
-        );
+        return Err(Error::format(&path, found, TRUNCATED)
+            .with(|details| (details.need, details.got) = (need, Some(size))));
     }
     header.start += start;
     drop(archive);
@@ -86,7 +89,7 @@ impl<'b> Archive<'b> {
 }
 
 fn damaged(path: &Path, e: ZipError) -> Error {
-    Error::format(path, format!("it is not a valid zip archive ({})", reason(&e)), CUT)
+    Error::format(path, format!("it is not a valid zip archive ({})", reason(&e)), TRUNCATED)
 }
 
 fn names_of(members: &[(String, usize)], place: usize) -> &str {

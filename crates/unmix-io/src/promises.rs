@@ -25,7 +25,7 @@ impl DeclaredLengths<'_> {
     fn too_short(&self, length: u64, at: u64) -> Error {
         let have = self.bytes.len();
         self.wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all"))
-            .with(|facts| (facts.byte, facts.need, facts.got) = (Some(at), Some(length), Some(have)))
+            .with(|details| (details.byte, details.need, details.got) = (Some(at), Some(length), Some(have)))
     }
 
     /// Bytes from `at` on.

@@ -68,7 +68,7 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
     let promised = (metadata.data_len() as u64).saturating_add(start);
     if promised != bytes.len() {
         return Err(wrong(format!("its header declares {promised} bytes, but the file has {}", bytes.len()))
-            .with(|facts| (facts.need, facts.got) = (Some(promised), Some(bytes.len()))));
+            .with(|details| (details.need, details.got) = (Some(promised), Some(bytes.len()))));
     }
     Ok((start, metadata))
 }

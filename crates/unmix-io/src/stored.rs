@@ -46,7 +46,7 @@ pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<By
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => return Err(read_failed(e, path)),
         }
-        if run.watch.interrupted() {
+        if run.observer.interrupted() {
             return Err(Error::Interrupted);
         }
     }

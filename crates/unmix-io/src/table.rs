@@ -138,7 +138,7 @@ impl Table {
     fn other_rows(&self, who: String, promised: u64, has: u64, more: &str) -> Error {
         let found = format!("{who} declares {promised} rows, but has {has}{more}");
         Error::format(self.file.path(), found, "it is truncated or corrupt; write it again")
-            .with(|facts| (facts.need, facts.got) = (Some(promised), Some(has)))
+            .with(|details| (details.need, details.got) = (Some(promised), Some(has)))
     }
 }
 

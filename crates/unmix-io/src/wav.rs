@@ -94,7 +94,7 @@ pub(crate) fn open(
                 found,
                 "give files of one recording, which agree in both rate and length",
             )
-            .with(|facts| (facts.need, facts.got) = (Some(other.into()), Some(own.into()))))
+            .with(|details| (details.need, details.got) = (Some(other.into()), Some(own.into()))))
         };
         match (reader.spec().sample_rate, reader.duration()) {
             (own, _) if own != rate => return differs("samples per second", own, rate),
@@ -245,7 +245,7 @@ fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
             let found =
                 format!("its header declares {length} samples per channel, but it ends after {moment}");
             Error::format(path, found, "it is truncated; copy or write it again")
-                .with(|facts| (facts.need, facts.got) = (Some(length.into()), Some(moment.into())))
+                .with(|details| (details.need, details.got) = (Some(length.into()), Some(moment.into())))
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
             remedy: "store only those rows, in that type, or make it dense".into(),
         });
     }
-    input.rows.settle(run)?;
+    input.rows.prepare(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
     let asked = options.rows.map_or(Ok(0..n), |rows| within(rows, n))?;
     let mut runs = Vec::from([asked.clone()]);

@@ -31,8 +31,9 @@ impl Along {
             return Ok(None);
         };
         let p = model.n_features();
-        let given: Rows<'_, f64> = Rows::new(RawArray::lent(rows, p)?, model.features().clone(), "report");
-        let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+        let given: Rows<'_, f64> =
+            Rows::new(RawArray::borrowed(rows, p)?, model.features().clone(), "report");
+        let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         let mut found = VecSink(Vec::new());
         let alphas = match model.path(&given, ALPHAS, &quiet, &mut found) {
             Ok(alphas) => alphas,

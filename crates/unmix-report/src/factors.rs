@@ -1,6 +1,6 @@
 //! The table of loadings of a factor analysis: for the page, the terminal, JSON and CSV.
 
-use crate::facts;
+use crate::description;
 use crate::number::{number, percent};
 use serde_json::{Map, Value, json};
 use unmix::{Matrix, Model};
@@ -84,7 +84,7 @@ impl FactorTable {
         let squares = (0..k).map(|a| (0..k).map(|b| correlation[(a, b)] * product(a, b)).sum()).collect();
         let fit = model.report().fit.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
         Some(Self {
-            columns: (0..p).map(|j| facts::feature_name(model, j)).collect(),
+            columns: (0..p).map(|j| description::feature_name(model, j)).collect(),
             factors: model.component_names(),
             loadings,
             uniqueness: (0..p).map(|j| if scale[j] > 0.0 { 1.0 - communality[j] } else { 0.0 }).collect(),

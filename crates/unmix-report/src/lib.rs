@@ -21,8 +21,8 @@
 
 mod along;
 mod colour;
+mod description;
 mod factors;
-mod facts;
 mod figure;
 mod missing;
 mod modules;

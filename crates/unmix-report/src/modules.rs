@@ -1,6 +1,6 @@
 //! Modules of a model with non-negative codes, and the cells of some rows that their figures show.
 
-use crate::facts;
+use crate::description;
 use std::collections::BTreeMap;
 use unmix::biclusters::{Biclusters, Module, of_model};
 use unmix::data::RandomAccess;
@@ -88,7 +88,7 @@ fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, found: Biclusters, spread: &
     wanted.dedup();
     let mut cells = BTreeMap::new();
     if let Some(source) = rows.source().random() {
-        let mean = facts::mean(model).unwrap_or_else(|| vec![0.0; model.n_features()]);
+        let mean = description::mean(model).unwrap_or_else(|| vec![0.0; model.n_features()]);
         for row in wanted {
             cells.insert(row, standardised(source, row, &kept, &mean, spread)?);
         }

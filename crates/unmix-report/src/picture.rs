@@ -1,7 +1,7 @@
 //! Samples that are images, as PNG.
 
 use crate::colour::{self, Rgb};
-use crate::facts;
+use crate::description;
 use base64::Engine;
 use unmix::{Error, Matrix, Model, Result};
 
@@ -200,7 +200,7 @@ pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
     if count == 0 || columns == 0 {
         return Err(refuse("there is none to show".into(), "ask for at least one component and one column"));
     }
-    let decoder = facts::decoder(model);
+    let decoder = description::decoder(model);
     Ok(tile(&decoder, count, columns.min(count), layout, Scale::signed)?.0)
 }
 

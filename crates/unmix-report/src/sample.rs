@@ -1,12 +1,12 @@
 //! A sample of the rows with codes and reconstructions.
 
 use crate::along::{self, Along};
-use crate::facts;
+use crate::description;
 use crate::missing::Gaps;
 use crate::number::count;
 use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
-use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
+use unmix::{Error, Event, Matrix, Model, Observer, Real, Result, Rows, Run};
 
 /// Most rows that are drawn as points.
 const MOST_POINTS: u64 = 5000;
@@ -65,9 +65,9 @@ pub(crate) struct Example {
 }
 
 /// Lets the user stop, and keeps the many small encodings out of the progress bar.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Observer);
 
-impl Watch for Quiet<'_> {
+impl Observer for Quiet<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
@@ -110,13 +110,13 @@ impl Sample {
         let mut unsolved: Option<Unsolved> = None;
         let (mut coded, every) = (Vec::new(), total.div_ceil(along::ROWS).max(1));
         let penalised = model.code().encoder().along_alpha().is_some();
-        let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+        let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
             let (codes, fitted, left) = through(model, rows, numbers, block, &quiet)?;
             unsolved = unsolved.take().into_iter().chain(left).reduce(Unsolved::merged);
             if let Some(other) = beside {
                 let lent: Rows<'_, T> =
-                    Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
+                    Rows::new(RawArray::borrowed(block, p)?, rows.features().clone(), rows.origin());
                 ours.extend(codes.iter().map(|y| y.to_f64()));
                 theirs.extend(other.encode_to_vec(&lent, &quiet)?.iter().map(|y| y.to_f64()));
             }
@@ -128,12 +128,12 @@ impl Sample {
             for (i, (&number, (x, fitted))) in numbers.iter().zip(each).enumerate() {
                 read.add(number, x, fitted, &codes[i * k..(i + 1) * k]);
             }
-            run.watch.event(Event::Sweep {
+            run.observer.event(Event::Sweep {
                 stage: "report",
                 done: read.index.len() as u64,
                 total: Some(total as u64),
             });
-            if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+            if run.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
         })?;
         let n = read.index.len();
         let beside = match beside {
@@ -182,7 +182,7 @@ impl Read {
         let (p, decodes) = (model.n_features(), model.code().decodes());
         let wanted = if decodes { EXAMPLES.min(total) } else { 0 };
         Self {
-            mean: crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]),
+            mean: crate::description::mean(model).unwrap_or_else(|| vec![0.0; p]),
             own_unit: comparison_scales(model),
             width: model.n_codes().min(SCORES),
             wanted: (0..wanted).map(|i| i * total / wanted).collect(),
@@ -273,7 +273,7 @@ impl Read {
 /// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
 /// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
-    let scale = facts::column_scales(model);
+    let scale = description::column_scales(model);
     (0..model.n_features()).map(|j| scale.get(j).filter(|s| **s > 0.0).map_or(1.0, |s| 1.0 / s)).collect()
 }
 
@@ -294,7 +294,7 @@ fn through<T: Real>(
     run: &Run<'_>,
 ) -> Result<(Vec<T>, Vec<T>, Option<Unsolved>)> {
     let p = model.n_features();
-    let lent = Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
+    let lent = Rows::new(RawArray::borrowed(block, p)?, rows.features().clone(), rows.origin());
     let named = |e: Error| match e {
         Error::NotFinite { method: _, row, column, name, what } => Error::NotFinite {
             method: "report".into(),
@@ -372,8 +372,8 @@ fn count_rows<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<u64> {
             0 => return Ok(n),
             more => n += more as u64,
         }
-        run.watch.event(Event::Sweep { stage: "counting rows", done: n, total: None });
-        if run.watch.interrupted() {
+        run.observer.event(Event::Sweep { stage: "counting rows", done: n, total: None });
+        if run.observer.interrupted() {
             return Err(Error::Interrupted);
         }
     }

@@ -1,6 +1,6 @@
 //! The table for a terminal.
 
-use crate::facts::{self, Spectrum};
+use crate::description::{self, Spectrum};
 use serde_json::Value;
 use unmix::Model;
 
@@ -11,27 +11,31 @@ const FIRST: usize = 10;
 /// components (and the last) explains. Lines end with `\n`; components count from 0.
 pub fn summary(model: &Model) -> String {
     let (report, spectrum) = (model.report(), Spectrum::of(model));
-    let mut out =
-        format!("{} of {}: {}", model.method().class, facts::shape(model), facts::components(model));
+    let mut out = format!(
+        "{} of {}: {}",
+        model.method().class,
+        description::shape(model),
+        description::components(model)
+    );
     if let Some(kept) = spectrum.kept() {
         out += &format!(", {} of the variance", crate::number::percent(kept));
     }
-    let mut ended = vec![facts::outcome(model), format!("solver {}", report.solver)];
+    let mut ended = vec![description::outcome(model), format!("solver {}", report.solver)];
     ended.extend(report.rank.map(|r| format!("rank {r}")));
-    ended.extend(facts::effort(model));
+    ended.extend(description::effort(model));
     out += &format!("\n{}\n", ended.join("; "));
     out += &units(model).unwrap_or_default();
     report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
     if !spectrum.columns().is_empty() && spectrum.k > 0 {
         out.push('\n');
-        out += &table(facts::unit(model), &spectrum);
+        out += &table(description::unit(model), &spectrum);
     }
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
 }
 
 /// How well a sparse autoencoder reconstructs its rows, and with how many units, where the report has these numbers.
 fn units(model: &Model) -> Option<String> {
-    let fact = |name: &str| model.report().facts.get(name)?.as_f64();
+    let diagnostic = |name: &str| model.report().diagnostics.get(name)?.as_f64();
     let (fvu, l0, dead) = (fact("fvu")?, fact("l0")?, fact("dead_units")?);
     let m = model.n_components();
     Some(format!(
@@ -50,8 +54,8 @@ fn stability(found: &Value, k: usize) -> String {
     for j in 0..k {
         let (halves, seeds) = (number("halves", j).unwrap_or(0.0), number("restarts", j));
         let seeds = seeds.map_or("-".into(), |s| format!("{s:.3}"));
-        let interval = facts::interval(found, "interval", j).unwrap_or_else(|| "-".into());
-        let verdict = facts::verdict_with_interval(found, j);
+        let interval = description::interval(found, "interval", j).unwrap_or_else(|| "-".into());
+        let verdict = description::verdict_with_interval(found, j);
         let quality = |name: &str| found["clusters"][name]["quality"][j].as_f64();
         let quality = |name: &str| quality(name).map_or("-".into(), |q| format!("{q:.3}"));
         let cells: String = clusters.iter().map(|(name, _)| format!("{:>9}  ", quality(name))).collect();
@@ -62,10 +66,10 @@ fn stability(found: &Value, k: usize) -> String {
             "consecutive rows are autocorrelated: blocks of {block_length} rows were kept together\n"
         );
     }
-    if let Some(resamples) = facts::resamples(found) {
+    if let Some(resamples) = description::resamples(found) {
         out += &format!("sampling error of the intervals from {resamples} resamples of the rows\n");
     }
-    if let Some(few) = facts::few_cuts(found) {
+    if let Some(few) = description::few_splits(found) {
         out += &format!("{few}\n");
     }
     out

@@ -1,6 +1,6 @@
 //! Units of an overcomplete code: how often each is active, the mean of its codes, its strongest rows, and pairs of similar atoms.
 
-use crate::facts;
+use crate::description;
 use crate::sample::Quiet;
 use std::ops::Range;
 use unmix::data::RawArray;
@@ -92,7 +92,7 @@ pub(crate) fn of(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Opt
         return Ok(None);
     };
     let cards = chosen(&all);
-    Ok(Some(Units { all, n_rows, all_rows, cards, alike: alike(&facts::decoder(model)) }))
+    Ok(Some(Units { all, n_rows, all_rows, cards, alike: alike(&description::decoder(model)) }))
 }
 
 /// Encodes the rows, a block at a time.
@@ -102,20 +102,21 @@ fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
     let most = (MOST_WORK / (2 * p as u64 * k as u64).max(1)).max(200);
     let end = n.min(most);
     let mut all = vec![Unit::default(); k];
-    let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+    let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
     let step = (rows.plan().block_rows as u64).max(1);
     let mut at = 0;
     while at < end {
         let part: Range<u64> = at..(at + step).min(end);
-        let block = rows.some(part.clone())?;
-        let lent: Rows<'_, T> = Rows::new(RawArray::lent(&block, p)?, rows.features().clone(), rows.origin());
+        let block = rows.read_range(part.clone())?;
+        let lent: Rows<'_, T> =
+            Rows::new(RawArray::borrowed(&block, p)?, rows.features().clone(), rows.origin());
         let codes = model.encode_to_vec(&lent, &quiet)?;
         for (row, codes) in part.clone().zip(codes.chunks_exact(k)) {
             let active = codes.iter().enumerate().filter(|(_, y)| **y != T::default());
             active.for_each(|(j, y)| all[j].add(row, y.to_f64()));
         }
-        run.watch.event(Event::Sweep { stage: "units", done: part.end, total: Some(end) });
-        if run.watch.interrupted() {
+        run.observer.event(Event::Sweep { stage: "units", done: part.end, total: Some(end) });
+        if run.observer.interrupted() {
             return Err(Error::Interrupted);
         }
         at = part.end;

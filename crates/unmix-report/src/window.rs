@@ -50,17 +50,17 @@ impl Window {
         let (first, start) = ((n_rows - drawn) / 2, (n_rows - length) / 2);
         let shown = k.min(MOST);
         let mut codes = vec![Vec::with_capacity(length as usize); shown];
-        let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+        let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         let step = (rows.plan().block_rows as u64).max(1);
         let mut at = start;
         while at < start + length {
-            let block = rows.some(at..(at + step).min(start + length))?;
+            let block = rows.read_range(at..(at + step).min(start + length))?;
             let lent: Rows<'_, T> =
-                Rows::new(RawArray::lent(&block, p)?, rows.features().clone(), rows.origin());
+                Rows::new(RawArray::borrowed(&block, p)?, rows.features().clone(), rows.origin());
             for row in model.encode_to_vec(&lent, &quiet)?.chunks_exact(k.max(1)) {
                 codes.iter_mut().zip(row).for_each(|(own, y)| own.push(y.to_f64()));
             }
-            if run.watch.interrupted() {
+            if run.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             at += step;

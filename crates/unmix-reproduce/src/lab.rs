@@ -13,7 +13,7 @@ use unmix::learn::Optimiser;
 use unmix::model::{Tensor, Tensors};
 use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Spec, Trained, Training, TrainingStart, train};
 use unmix::spectrum::{self, Request, auto_solver};
-use unmix::{AnyRows, Dtype, Error, Event, Matrix, Model, Result, Rows, Run, Start, Watch};
+use unmix::{AnyRows, Dtype, Error, Event, Matrix, Model, Observer, Result, Rows, Run, Start};
 use unmix_report::{Content, Sheet};
 
 /// Data, options and results of an experiment.
@@ -129,9 +129,9 @@ impl<'a> Lab<'a> {
 
     /// The run of one of several fits: with a seed, and the model from whose parameters the fit starts.
     pub(crate) fn run_of<'r>(&'r self, seed: u64, init: Option<&'r Model>) -> Run<'r> {
-        let Run { threads, max_seconds, watch, started, .. } = *self.run;
+        let Run { threads, max_seconds, observer, started, .. } = *self.run;
         let init = init.map(|model| model as &dyn Start);
-        Run { seed, threads, max_seconds, watch, started, init, ..Run::default() }
+        Run { seed, threads, max_seconds, observer, started, init, ..Run::default() }
     }
 
     /// Fits rows of either precision with tables beside the settings, such as a dictionary.
@@ -150,7 +150,7 @@ impl<'a> Lab<'a> {
     /// Fits patches.
     pub(crate) fn fit_patches(&self, method: &str, settings: Value, set: &PatchSet) -> Result<Model> {
         let features = Features { names: None, shape: Some(set.shape.clone()) };
-        let array = RawArray::lent(&set.x, set.n_features())?;
+        let array = RawArray::borrowed(&set.x, set.n_features())?;
         let mut rows = AnyRows::F32(Rows::new(array, features, "patches"));
         unmix::fit(method, &map(settings), &mut rows, self.run)
     }
@@ -221,9 +221,9 @@ impl<'a> Lab<'a> {
 }
 
 /// Passes on that the user requested a stop, and no progress: fits that run side by side would mix theirs.
-struct OnlyInterruption<'a>(&'a dyn Watch);
+struct OnlyInterruption<'a>(&'a dyn Observer);
 
-impl Watch for OnlyInterruption<'_> {
+impl Observer for OnlyInterruption<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
@@ -236,7 +236,7 @@ pub(crate) fn side_by_side<R: Send>(
     n: usize,
     work: impl Fn(usize, &Run<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let watch = OnlyInterruption(run.watch);
+    let observer = OnlyInterruption(run.observer);
     let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<R>>>> = (0..n).map(|_| Mutex::new(None)).collect();
     let worker = || {
@@ -245,11 +245,11 @@ pub(crate) fn side_by_side<R: Send>(
             if at >= n || failed.load(Ordering::Relaxed) {
                 return;
             }
-            let result = work(at, &Run { threads: 1, watch: &watch, ..Run::default() });
+            let result = work(at, &Run { threads: 1, observer: &observer, ..Run::default() });
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             *results[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             let done = done.fetch_add(1, Ordering::Relaxed) as u64 + 1;
-            run.watch.event(Event::Sweep { stage: "fits", done, total: Some(n as u64) });
+            run.observer.event(Event::Sweep { stage: "fits", done, total: Some(n as u64) });
         }
     };
     std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use unmix::Matrix;
 use unmix::metrics::match_rows;
-use unmix::neural::{Shape, Sigma, Space, Spec};
+use unmix::neural::{ActivationFunction, Sigma, Space, Spec};
 use unmix::num::factor;
 
 /// Absolute correlations of the columns of `scores` (`n x k`) with those of `sources`, for the best pairing, in ascending order.
@@ -120,7 +120,7 @@ pub(crate) enum Decoder {
     Linear,
     /// `h(y Σ⁻¹) Σ Wᵀ` with the true deviations.
     Nonlinear {
-        h: Shape,
+        h: ActivationFunction,
         a: f64,
         /// Whether `a` is such that the values of `h` have unit variance.
         adaptive: bool,
@@ -132,7 +132,7 @@ pub(crate) enum Decoder {
 impl Decoder {
     /// `h(z) = a tanh(z/a)`.
     pub(crate) fn tanh(a: f64) -> Self {
-        Self::Nonlinear { h: Shape::Tanh, a, adaptive: false, unscaled: false }
+        Self::Nonlinear { h: ActivationFunction::Tanh, a, adaptive: false, unscaled: false }
     }
 
     /// The decoder of a rule; `None` if it has learned more than its weights: a width, or deviations.
@@ -148,7 +148,7 @@ impl Decoder {
     /// `h(y Σ⁻¹) Σ`, column by column.
     fn codes(self, y: &Matrix<f64>) -> Matrix<f64> {
         let Self::Nonlinear { h, a, adaptive, unscaled } = self else { return y.clone() };
-        let h = h.function();
+        let h = h.as_fn();
         let deviations: Vec<f64> = match unscaled {
             true => vec![1.0; y.cols()],
             false => moments(y).iter().map(|m| m.0.sqrt().max(f64::MIN_POSITIVE)).collect(),

@@ -206,9 +206,9 @@ fn folder(path: &Path, number: usize, run: &Run<'_>) -> Result<PatchSet> {
 
 /// The first `most` rows as doubles.
 pub(crate) fn numbers(mut rows: AnyRows<'_>, most: u64, run: &Run<'_>) -> Result<Vec<f64>> {
-    rows.settle(run)?;
+    rows.prepare(run)?;
     let n = rows.n_rows().unwrap_or(0).min(most);
-    Ok(unmix::with_rows!(&rows, rows => rows.some(0..n)?.iter().map(|v| v.to_f64()).collect()))
+    Ok(unmix::with_rows!(&rows, rows => rows.read_range(0..n)?.iter().map(|v| v.to_f64()).collect()))
 }
 
 /// Whole pictures as rows.
@@ -260,7 +260,7 @@ impl PictureRows {
 
 /// One row as doubles.
 fn numbers_of(rows: &AnyRows<'_>, i: u64) -> Result<Vec<f64>> {
-    unmix::with_rows!(rows, rows => Ok(rows.some(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
+    unmix::with_rows!(rows, rows => Ok(rows.read_range(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
 }
 
 /// The whole pictures that `options` select: a file whose rows are pictures, a folder of images of equal size, or synthetic ones.
@@ -278,7 +278,7 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
         return Ok(PictureRows { rows, shape, origin, whole: PictureSet::Other });
     }
     let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
-    rows.settle(run)?;
+    rows.prepare(run)?;
     let shape = match rows.features().shape.clone() {
         Some(shape) if matches!(shape[..], [_, _] | [_, _, 3]) => shape,
         other => return Err(no_pictures(path, other.as_deref())),

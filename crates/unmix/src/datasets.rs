@@ -14,7 +14,7 @@ pub use biclusters::{BICLUSTERS, PlantedBiclusters, biclusters};
 pub use digit_variations::{DIGIT_VARIATIONS, DigitVariations, digit_variations};
 pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
-pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
+pub use mixed::{MixedSources, SIGNAL_DESIGNS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
 pub use rare_modules::{RareModules, rare_modules};
 pub use sparse::{SparseCombinations, bernoulli_gaussian, sparse_codes};
@@ -86,8 +86,8 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
 ///
 /// If `k` is greater than `p`, or if the tables do not fit in memory ([`check_tables`]).
 pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64) -> LowRank {
-    let [turn, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
-    let random = Matrix::from_fn(k, p, |i, j| turn.normal((i * p + j) as u64));
+    let [rotation, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
+    let random = Matrix::from_fn(k, p, |i, j| rotation.normal((i * p + j) as u64));
     let axes = factor::orthonormal_rows_signed(&random);
     let step = |c: usize| if k > 1 { c as f64 / (k - 1) as f64 } else { 0.0 };
     let scores = Matrix::from_fn(n, k, |i, c| signal * (2.0 - step(c)) * codes.normal((i * k + c) as u64));

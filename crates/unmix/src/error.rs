@@ -124,7 +124,7 @@ pub enum Error {
         /// What was found, with its row, line or byte.
         found: String,
         /// The same as numbers.
-        facts: Box<Facts>,
+        details: Box<ErrorDetails>,
         /// What would work.
         remedy: String,
     },
@@ -171,7 +171,7 @@ pub enum Error {
 /// messages, all else from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Facts {
+pub struct ErrorDetails {
     /// Line of a text file.
     pub line: Option<u64>,
     /// Row.
@@ -196,14 +196,14 @@ impl Error {
 
     /// A file that is not what it should be.
     pub fn format(path: impl Into<PathBuf>, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        let (found, facts) = (found.into(), Box::default());
-        Error::Format { path: path.into(), found, facts, remedy: remedy.into() }
+        let (found, details) = (found.into(), Box::default());
+        Error::Format { path: path.into(), found, details, remedy: remedy.into() }
     }
 
-    /// The same error with numbers of what was found, where it is about a file: `Error::format(...).with(|facts| facts.line = Some(3))`.
-    pub fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
-        if let Error::Format { facts, .. } = &mut self {
-            change(facts);
+    /// The same error with numbers of what was found, where it is about a file: `Error::format(...).with(|details| details.line = Some(3))`.
+    pub fn with(mut self, change: impl FnOnce(&mut ErrorDetails)) -> Self {
+        if let Error::Format { details, .. } = &mut self {
+            change(details);
         }
         self
     }

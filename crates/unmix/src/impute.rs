@@ -173,7 +173,7 @@ impl Imputer {
             return Ok(());
         }
         let n = rows.n_rows().unwrap_or(0);
-        let weights = model.method().takes.weights;
+        let weights = model.method().accepts.weights;
         let k = model.n_components();
         let settings = model.method().settings_to_compare(model.settings(), k);
         let mut skipped = 0;

@@ -85,7 +85,7 @@ pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
-pub use error::{Caller, Error, Facts, Result, nearest};
+pub use error::{Caller, Error, ErrorDetails, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     CompleteDictionary, DenoisingAutoencoder, DictionaryLearning, FactorAnalysis, FastIca, GaussianRbm, Ica,
@@ -97,4 +97,4 @@ pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit, partial_fit
 pub use num::threads::{num_threads, set_num_threads};
 #[doc(inline)]
 pub use num::{Dtype, Matrix, Real};
-pub use run::{Checkpoint, Event, Run, Silent, Start, Watch};
+pub use run::{Checkpoint, Event, Observer, Run, Silent, Start};

@@ -26,7 +26,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-pub use crate::data::GatherAll;
+pub use crate::data::Workers;
 
 use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};

@@ -14,7 +14,11 @@ use unmix::method::rfn::Init;
 use unmix::{AnyRows, Error, Ica, Matrix, Model, Pca, Rfn, Run};
 
 fn rows_of(x: &Matrix<f64>) -> Rows<'_, f64> {
-    Rows::new(RawArray::lent(x.as_slice(), x.cols()).unwrap(), unmix::Features::default(), "planted modules")
+    Rows::new(
+        RawArray::borrowed(x.as_slice(), x.cols()).unwrap(),
+        unmix::Features::default(),
+        "planted modules",
+    )
 }
 
 fn settings() -> Rfn {

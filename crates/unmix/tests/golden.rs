@@ -122,7 +122,7 @@ fn digits_give_the_numbers_of_scikit_learn() {
     let path = std::path::Path::new(&folder).join("digits8x8").join("X_u8.npy");
     let (array, _) = unmix::data::open_npy(&path).unwrap();
     let rows: unmix::Rows<'_, f64> = unmix::Rows::new(array, Default::default(), "digits");
-    let x = rows.some(0..1797).unwrap();
+    let x = rows.read_range(0..1797).unwrap();
     let golden: Value = serde_json::from_str(include_str!("golden/digits.json")).unwrap();
     for case in golden["cases"].as_array().unwrap() {
         check(case, &x, 64);

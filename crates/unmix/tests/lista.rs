@@ -31,25 +31,25 @@ fn fit(of: &Made, settings: Value, supervised: bool, run: &Run<'_>) -> Result<Mo
 }
 
 fn of_layer(model: &Model, of: &str, name: &str) -> Vec<f64> {
-    let table = &model.report().facts["by_layer"];
+    let table = &model.report().diagnostics["by_layer"];
     let table = if of.is_empty() { table } else { &table[of] };
     table[name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
 /// An observer that requests a stop after a number of checks.
 struct StopAfter(AtomicU64);
-impl unmix::Watch for StopAfter {
+impl unmix::Observer for StopAfter {
     fn interrupted(&self) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1)).is_err()
     }
 }
 
-const CELLS: [&str; 5] = ["lista", "gregor-lecun", "cp", "alista", "step"];
+const LAYER_TYPES: [&str; 5] = ["lista", "gregor-lecun", "cp", "alista", "step"];
 
 #[test]
 fn the_loss_never_rises_and_the_network_is_better_than_its_start() {
     let of = made();
-    for cell in CELLS {
+    for cell in LAYER_TYPES {
         for supervised in [false, true] {
             let settings =
                 |epochs: u64| json!({"cell": cell, "n_layers": 4, "max_epochs": epochs, "batch_size": 60});
@@ -69,7 +69,7 @@ fn the_loss_never_rises_and_the_network_is_better_than_its_start() {
 #[test]
 fn the_start_is_ista_with_one_step_a_layer() {
     let of = made();
-    for cell in CELLS.into_iter().filter(|cell| *cell != "alista") {
+    for cell in LAYER_TYPES.into_iter().filter(|cell| *cell != "alista") {
         let model =
             fit(&of, json!({"cell": cell, "n_layers": 6, "max_epochs": 0}), false, &on_threads(2)).unwrap();
         let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs());
@@ -125,7 +125,7 @@ fn time_limits_and_checkpoints_change_no_bit() {
     let again = Checkpoint::new(&path).every(0.0).resume(true);
     // The observer requests a stop after 30 checks.
     let stop = StopAfter(AtomicU64::new(30));
-    let cut = Run { watch: &stop, checkpoint: Some(&again), ..on_threads(2) };
+    let cut = Run { observer: &stop, checkpoint: Some(&again), ..on_threads(2) };
     assert!(matches!(fit(&of, settings(), true, &cut), Err(unmix::Error::Interrupted)));
     let again = Checkpoint::new(&path).every(0.0).resume(true);
     let other = Made { codes: Matrix::zeros(N, 20), ..made() };
@@ -211,7 +211,7 @@ fn the_table_by_layers_is_of_rows_from_everywhere() {
     of.x.as_mut_slice()[..540 * 12].fill(0.0);
     let given = json!({"n_layers": 2, "max_epochs": 0});
     let model = fit(&of, given.clone(), false, &on_threads(2)).unwrap();
-    assert_eq!(model.report().facts["by_layer"]["n_rows"], 512);
+    assert_eq!(model.report().diagnostics["by_layer"]["n_rows"], 512);
     assert!(of_layer(&model, "", "objective").iter().all(|loss| *loss > 0.0));
     let other = fit(&of, given, false, &Run { seed: 1, ..on_threads(1) }).unwrap();
     assert_ne!(of_layer(&model, "", "objective"), of_layer(&other, "", "objective"));

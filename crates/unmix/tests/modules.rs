@@ -38,10 +38,10 @@ const BACK: [(&str, &str, &str); 2] =
 
 /// The modules of names that `lib.rs` re-exports.
 const SHORT: [(&str, &[&str]); 7] = [
-    ("error", &["Error", "Facts", "Result", "nearest"]),
+    ("error", &["Error", "ErrorDetails", "Result", "nearest"]),
     ("machine", &["available_memory", "zeros"]),
     ("num", &["num_threads", "set_num_threads", "Dtype", "Matrix", "Real"]),
-    ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Watch"]),
+    ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Observer"]),
     ("data", &["AnyRows", "Features", "Rows", "with_rows"]),
     ("model", &["Model", "Outcome", "Report", "fit", "fit_given", "partial_fit"]),
     (
@@ -192,12 +192,12 @@ fn no_module_compares_keys_of_methods() {
             }
         }
     }
-    assert!(comparing.is_empty(), "facts about methods belong to the registry:\n{}", comparing.join("\n"));
+    assert!(comparing.is_empty(), "properties of methods belong to the registry:\n{}", comparing.join("\n"));
 }
 
 /// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
 /// bytes may be; and the ways to choose components.
-const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
+const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "ComponentSelection", "Dtype", "Values"];
 
 /// Types that functions return and callers do not build, so that fields may be added.
 const RETURNED: [&str; 19] = [
@@ -211,7 +211,7 @@ const RETURNED: [&str; 19] = [
     "LowRank",
     "MapPoint",
     "Match",
-    "Mixed",
+    "MixedSources",
     "PlantedBiclusters",
     "PpcaSample",
     "Quality",

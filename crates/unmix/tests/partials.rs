@@ -287,7 +287,8 @@ impl Statistic for PassSums {
         PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let parts = [self.gradient.as_slice(), &self.score_mean, &self.separations, self.bend.as_slice()];
+        let parts =
+            [self.gradient.as_slice(), &self.score_mean, &self.separations, self.pair_slope.as_slice()];
         (Vec::new(), Vec::new(), parts.concat())
     }
 }

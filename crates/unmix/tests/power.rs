@@ -2,7 +2,7 @@
 
 use unmix::datasets::bernoulli_gaussian;
 use unmix::method::fastica::{FastIca, FastIcaAlgorithm, FastIcaWhitening};
-use unmix::method::ica::Fun;
+use unmix::method::ica::ContrastFunction;
 use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::power::{
@@ -143,7 +143,7 @@ fn fastica_with_cube_symmetric_and_by_deflation() {
         let spec = FastIca {
             algorithm,
             whiten: FastIcaWhitening::Not(false),
-            fun: Fun::Cube,
+            fun: ContrastFunction::Cube,
             max_iter,
             tol: 0.0,
             w_init: Some(table.clone()),

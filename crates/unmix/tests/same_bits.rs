@@ -317,7 +317,7 @@ fn ranges_of_rows_are_the_same_in_every_storage() {
         for (start, end) in ranges {
             let want =
                 &x[(start.min(n) as usize * p)..(end.clamp(start.min(n), n.max(start.min(n))) as usize * p)];
-            assert_eq!(rows.some(start..end).unwrap(), want, "{storage}, {start} to {end}");
+            assert_eq!(rows.read_range(start..end).unwrap(), want, "{storage}, {start} to {end}");
         }
     });
 }

@@ -110,7 +110,7 @@ fn rows_beyond_32_bits_are_counted_and_read() {
             .unwrap();
     let rows: Rows<'_, f32> = Rows::new(array, Features::default(), "a repeated byte");
     assert_eq!(rows.n_rows(), Some(n));
-    assert_eq!(rows.some(n - 2..n).unwrap(), [7.0, 7.0]);
+    assert_eq!(rows.read_range(n - 2..n).unwrap(), [7.0, 7.0]);
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn a_time_limit_ends_the_iterations_with_the_current_components() {
 #[test]
 fn every_iteration_is_reported_and_can_be_interrupted() {
     struct Recorder(std::sync::Mutex<Vec<f64>>, usize);
-    impl unmix::Watch for Recorder {
+    impl unmix::Observer for Recorder {
         fn event(&self, event: unmix::Event<'_>) {
             if let unmix::Event::Iteration { residual, .. } = event {
                 self.0.lock().unwrap().push(residual);
@@ -189,7 +189,7 @@ fn every_iteration_is_reported_and_can_be_interrupted() {
         unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": "power"}))).unwrap();
     let recorded = |most: usize| {
         let recorder = Recorder(Default::default(), most);
-        let run = unmix::Run { watch: &recorder, ..unmix::Run::default() };
+        let run = unmix::Run { observer: &recorder, ..unmix::Run::default() };
         let model = pca.fit(&mut unmix::Rows::from_slice(&x, 40).unwrap(), &run);
         (model, recorder.0.into_inner().unwrap())
     };

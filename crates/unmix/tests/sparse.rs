@@ -241,7 +241,7 @@ fn every_method_supports_what_it_declares_about_sparse_rows() {
     let both = Both::<f64>::made(200, 12, 0.0);
     for method in METHODS {
         let fitted = both.fit(method.key, &Value::Object(little(method.key)), 2);
-        assert_eq!(fitted.is_ok(), method.takes.sparse, "{}: {:?}", method.key, fitted.err());
+        assert_eq!(fitted.is_ok(), method.accepts.sparse, "{}: {:?}", method.key, fitted.err());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::made;
 use serde_json::{Map, json};
 use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;
-use unmix::stability::{LEVEL, STABLE, Stability, Trials, Verdict, stability};
+use unmix::stability::{MIN_AGREEMENT, SIGNIFICANCE_LEVEL, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Model, Rows, Run};
 
 fn tried(x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> (Model, Stability) {
@@ -38,10 +38,10 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
         let at = format!("{j}: {low} to {high}, {:?}", found.verdicts[j]);
         assert!(0.0 <= *low && *low <= found.space[j] && found.space[j] <= *high && *high <= 1.0, "{at}");
         match &found.verdicts[j] {
-            Verdict::Resolved | Verdict::Group(_) => assert!(*low >= STABLE, "{at}"),
-            Verdict::Undecided(_) => assert!(*low < STABLE && *high >= STABLE, "{at}"),
+            Verdict::Resolved | Verdict::Group(_) => assert!(*low >= MIN_AGREEMENT, "{at}"),
+            Verdict::Undecided(_) => assert!(*low < MIN_AGREEMENT && *high >= MIN_AGREEMENT, "{at}"),
             // If the group has all components, its space is trivial and the interval is that of the single direction.
-            Verdict::NotResolvable => assert!(*high < STABLE || complete, "{at}"),
+            Verdict::NotResolvable => assert!(*high < MIN_AGREEMENT || complete, "{at}"),
             _ => panic!("{at}"),
         }
         match &found.verdicts[j] {
@@ -63,7 +63,7 @@ fn components_of_distinct_variances_are_stable_and_tied_ones_are_not() {
     let (_, found) = tried(&data.x, 6, Trials { restarts: 2, ..Trials::default() }, 0);
     assert!(found.halves[..2].iter().all(|h| *h > 0.99), "{:?}", found.halves);
     // Within four equal variances the axes of two halves differ by an arbitrary rotation.
-    assert!(found.halves[2..].iter().all(|h| *h < STABLE), "{:?}", found.halves);
+    assert!(found.halves[2..].iter().all(|h| *h < MIN_AGREEMENT), "{:?}", found.halves);
     assert_eq!((found.in_words(0), found.in_words(1)), ("resolved".to_string(), "resolved".to_string()));
     // All six directions are kept, so the space of the equal variances is the complement of the first two axes, on which the halves
     // agree.
@@ -84,7 +84,7 @@ fn factors(n: usize, seed: u64) -> Matrix<f64> {
 #[test]
 fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group() {
     let x = factors(2000, 3);
-    let trials = Trials { cuts: 10, restarts: 0, ..Trials::default() };
+    let trials = Trials { splits: 10, restarts: 0, ..Trials::default() };
     for (rotation, words) in
         [(json!("varimax"), "resolved"), (json!("oblimin"), "resolved"), (json!(null), "resolved as a group")]
     {
@@ -127,7 +127,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
     let data = independent(500, &[Distribution::Laplace; 4], &[4.0, 3.0, 2.0, 1.0], 3).unwrap();
     let mut rows: AnyRows<'_> = Rows::from_slice(data.x.as_slice(), 4).unwrap().into();
     let model = unmix::fit("pca", &Map::new(), &mut rows, &made::on_threads(1)).unwrap();
-    let trials = Trials { cuts: 3, restarts: 1, bootstrap: 0 };
+    let trials = Trials { splits: 3, restarts: 1, bootstrap: 0 };
     let one = stability(&model, &rows, trials, &made::on_threads(1)).unwrap();
     assert_eq!(one, stability(&model, &rows, trials, &made::on_threads(3)).unwrap());
     // Additional restarts do not change the results of halves.
@@ -158,28 +158,29 @@ fn false_positives(
     let (mut significant, mut resolved) = (0, 0);
     for seed in 0..repeats {
         let found = tried_by("ica", &rows_of(seed), p, trials, seed).1;
-        significant += u64::from(found.gaussian.iter().any(|p_value| *p_value < LEVEL / p as f64));
+        significant +=
+            u64::from(found.gaussian.iter().any(|p_value| *p_value < SIGNIFICANCE_LEVEL / p as f64));
         resolved += u64::from(found.verdicts.contains(&Verdict::Resolved));
     }
     assert!(resolved <= significant);
     (significant, resolved)
 }
 
-/// The expected number of false positives among `n` at rate `LEVEL`, plus three standard errors.
+/// The expected number of false positives among `n` at rate `SIGNIFICANCE_LEVEL`, plus three standard errors.
 fn allowed(n: u64) -> u64 {
-    let mean = n as f64 * LEVEL;
-    (mean + 3.0 * (mean * (1.0 - LEVEL)).sqrt()) as u64
+    let mean = n as f64 * SIGNIFICANCE_LEVEL;
+    (mean + 3.0 * (mean * (1.0 - SIGNIFICANCE_LEVEL)).sqrt()) as u64
 }
 
-const ONE: Trials = Trials { cuts: 1, restarts: 0, bootstrap: 0 };
-const TEN: Trials = Trials { cuts: 10, restarts: 0, bootstrap: 0 };
+const ONE: Trials = Trials { splits: 1, restarts: 0, bootstrap: 0 };
+const TEN: Trials = Trials { splits: 10, restarts: 0, bootstrap: 0 };
 
 #[test]
 fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
     for (p, n) in [(2, 300), (3, 150)] {
         let rows =
             |seed| independent(n, &vec![Distribution::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
-        // The test of Gaussianity uses one cut.
+        // The test of Gaussianity uses one split.
         let (significant, _) = false_positives(500, p, ONE, rows);
         assert!(significant <= allowed(500), "{significant} of 500 with {p} columns");
         let (_, resolved) = false_positives(100, p, TEN, rows);
@@ -226,7 +227,7 @@ fn resolved_components_are_the_true_sources() {
     for (laws, n) in cases {
         let p = laws.len();
         let data = independent(n, laws, &vec![1.0; p], 3).unwrap();
-        let (model, found) = tried_by("ica", &data.x, p, Trials { cuts: 10, restarts: 2, bootstrap: 0 }, 0);
+        let (model, found) = tried_by("ica", &data.x, p, Trials { splits: 10, restarts: 2, bootstrap: 0 }, 0);
         let components = model.tensor("components").unwrap().to_matrix();
         // For rows with equal variances the sources are orthogonal directions, the rows of the transposed mixing matrix.
         let paired = unmix::metrics::match_rows(&components, &data.mixing.transposed());

@@ -8,7 +8,9 @@ use crate::skipped::skipped;
 use serde_json::Map;
 use unmix::datasets::Distribution;
 use unmix::num::random::Stream;
-use unmix::stability::{ENOUGH, LEVEL, STABLE, Stability, Trials, Verdict, stability};
+use unmix::stability::{
+    DEFAULT_SPLITS, MIN_AGREEMENT, SIGNIFICANCE_LEVEL, Stability, Trials, Verdict, stability,
+};
 use unmix::{AnyRows, Matrix, Rows, Run};
 
 /// Independent columns with these population variances; variances in the sample differ from them, and those of a tie from each other.
@@ -17,8 +19,8 @@ fn drawn(n: usize, law: Distribution, variances: &[f64], seed: u64) -> Matrix<f6
     Matrix::from_fn(n, k, |i, j| variances[j].sqrt() * law.draw(&draws, (i * k + j) as u64))
 }
 
-fn found(key: &str, x: &Matrix<f64>, cuts: usize, seed: u64) -> Stability {
-    tried(key, x, Trials { cuts, restarts: 0, bootstrap: 0 }, seed)
+fn found(key: &str, x: &Matrix<f64>, splits: usize, seed: u64) -> Stability {
+    tried(key, x, Trials { splits, restarts: 0, bootstrap: 0 }, seed)
 }
 
 fn tried(key: &str, x: &Matrix<f64>, trials: Trials, seed: u64) -> Stability {
@@ -37,7 +39,7 @@ struct Case {
     component: usize,
 }
 
-/// Over many data sets: the mean agreement, the shares of intervals that contain it, lie above and below `STABLE`, and the mean width.
+/// Over many data sets: the mean agreement, the shares of intervals that contain it, lie above and below `MIN_AGREEMENT`, and the mean width.
 #[derive(Debug)]
 struct Coverage {
     truth: f64,
@@ -65,11 +67,11 @@ impl Case {
         Self { method: "ica", law, variances: vec![1.0; p], n, component: 0 }
     }
 
-    fn coverage(&self, cuts: usize, bootstrap: usize, repeats: u64) -> Coverage {
+    fn coverage(&self, splits: usize, bootstrap: usize, repeats: u64) -> Coverage {
         let mut of = Vec::new();
         for seed in 0..repeats {
             let x = drawn(self.n, self.law, &self.variances, 7_000 + seed);
-            let found = tried(self.method, &x, Trials { cuts, restarts: 0, bootstrap }, seed);
+            let found = tried(self.method, &x, Trials { splits, restarts: 0, bootstrap }, seed);
             of.push((found.halves[self.component], found.interval[self.component]));
         }
         let share = |which: &dyn Fn((f64, f64)) -> bool| {
@@ -79,25 +81,25 @@ impl Case {
         Coverage {
             truth,
             covered: share(&|(low, high)| low <= truth && truth <= high),
-            above: share(&|(low, _)| low >= STABLE),
-            below: share(&|(_, high)| high < STABLE),
+            above: share(&|(low, _)| low >= MIN_AGREEMENT),
+            below: share(&|(_, high)| high < MIN_AGREEMENT),
             width: of.iter().map(|(_, (low, high))| high - low).sum::<f64>() / repeats as f64,
         }
     }
 }
 
-/// Asserts that 95 % intervals contain the true value in 95 % of data sets, and lie on the wrong side of `STABLE` in at most 2.5 %,
+/// Asserts that 95 % intervals contain the true value in 95 % of data sets, and lie on the wrong side of `MIN_AGREEMENT` in at most 2.5 %,
 /// within three standard errors of such a proportion.
-fn covers(case: &Case, cuts: usize, repeats: u64, within: (f64, f64)) {
-    covers_with(case, (cuts, 0), repeats, within);
+fn covers(case: &Case, splits: usize, repeats: u64, within: (f64, f64)) {
+    covers_with(case, (splits, 0), repeats, within);
 }
 
 /// The same for intervals of `bootstrap` resamples.
-fn covers_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, within: (f64, f64)) {
-    let seen = case.coverage(cuts, bootstrap, repeats);
+fn covers_with(case: &Case, (splits, bootstrap): (usize, usize), repeats: u64, within: (f64, f64)) {
+    let seen = case.coverage(splits, bootstrap, repeats);
     let slack = |rate: f64| 3.0 * (rate * (1.0 - rate) / repeats as f64).sqrt();
     let name = format!(
-        "{} of {:?}, {} rows, {cuts} cuts, {bootstrap} resamples: {seen:?}",
+        "{} of {:?}, {} rows, {splits} splits, {bootstrap} resamples: {seen:?}",
         case.method, case.law, case.n
     );
     println!("{name}");
@@ -105,34 +107,34 @@ fn covers_with(case: &Case, (cuts, bootstrap): (usize, usize), repeats: u64, wit
         within.0 < seen.truth && seen.truth < within.1,
         "the expected agreement is not within {within:?}: {name}"
     );
-    // With few cuts, whose spread is known inaccurately, the nominal coverage is lower.
-    let stated = if cuts < ENOUGH { 0.92 } else { 0.95 };
+    // With few splits, whose spread is known inaccurately, the nominal coverage is lower.
+    let stated = if splits < DEFAULT_SPLITS { 0.92 } else { 0.95 };
     assert!(seen.covered >= stated - slack(stated), "{name}");
-    let wrong = if seen.truth < STABLE { seen.above } else { seen.below };
+    let wrong = if seen.truth < MIN_AGREEMENT { seen.above } else { seen.below };
     assert!(wrong <= 0.025 + slack(0.025), "{name}");
     // Intervals must also be narrow; those by resamples of sources with heavy tails are wider than the bound (0.70 was measured).
     let widest = if bootstrap == 0 { 0.6 } else { 0.8 };
-    assert!(cuts < ENOUGH || seen.width < widest, "{name}");
+    assert!(splits < DEFAULT_SPLITS || seen.width < widest, "{name}");
 }
 
 #[test]
 fn intervals_cover_the_expected_agreement() {
     for (gap, within) in [(2.0, (0.83, 0.90)), (4.0, (0.89, 0.94)), (9.0, (0.96, 0.985))] {
-        covers(&Case::pair(Distribution::Gaussian, 200, gap), ENOUGH, 100, within);
+        covers(&Case::pair(Distribution::Gaussian, 200, gap), DEFAULT_SPLITS, 100, within);
     }
-    covers(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), ENOUGH, 60, (0.82, 0.92));
-    covers(&Case::sources(Distribution::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
+    covers(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), DEFAULT_SPLITS, 60, (0.82, 0.92));
+    covers(&Case::sources(Distribution::Laplace, 80, 2), DEFAULT_SPLITS, 60, (0.85, 0.95));
 }
 
 #[test]
 fn intervals_by_resamples_hold_the_expected_agreement_and_resolve_more() {
     for (gap, within) in [(4.0, (0.88, 0.94)), (9.0, (0.95, 0.985))] {
-        covers_with(&Case::pair(Distribution::Gaussian, 200, gap), (ENOUGH, 20), 40, within);
+        covers_with(&Case::pair(Distribution::Gaussian, 200, gap), (DEFAULT_SPLITS, 20), 40, within);
     }
-    covers_with(&Case::sources(Distribution::Laplace, 80, 2), (ENOUGH, 20), 30, (0.85, 0.95));
+    covers_with(&Case::sources(Distribution::Laplace, 80, 2), (DEFAULT_SPLITS, 20), 30, (0.85, 0.95));
     // An agreement of about 0.97 decides more often than with the bound, which needs 0.985.
     let case = Case::pair(Distribution::Gaussian, 200, 14.0);
-    let (bound, resampled) = (case.coverage(ENOUGH, 0, 30), case.coverage(ENOUGH, 20, 30));
+    let (bound, resampled) = (case.coverage(DEFAULT_SPLITS, 0, 30), case.coverage(DEFAULT_SPLITS, 20, 30));
     assert!(resampled.above > bound.above + 0.2 && resampled.width < bound.width, "{resampled:?} {bound:?}");
 }
 
@@ -140,7 +142,7 @@ fn intervals_by_resamples_hold_the_expected_agreement_and_resolve_more() {
 fn resamples_change_the_intervals_and_nothing_else() {
     let case = Case::pair(Distribution::Gaussian, 400, 6.0);
     let x = drawn(case.n, case.law, &case.variances, 3);
-    let trials = |bootstrap: usize| Trials { cuts: 5, restarts: 2, bootstrap };
+    let trials = |bootstrap: usize| Trials { splits: 5, restarts: 2, bootstrap };
     let (plain, with) = (tried("pca", &x, trials(0), 3), tried("pca", &x, trials(6), 3));
     assert_eq!((plain.bootstrap, with.bootstrap), (0, 6));
     assert_ne!(plain.interval, with.interval);
@@ -175,57 +177,61 @@ fn resamples_change_the_intervals_and_nothing_else() {
 }
 
 /// Pairs of similar variances, one of twenty decreasing variances, and independent sources; only where `UNMIX_TESTS` is "all".
-fn in_many_cases(cuts: usize, bootstrap: usize) {
+fn in_many_cases(splits: usize, bootstrap: usize) {
     if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
         return skipped("intervals in many cases", "UNMIX_TESTS is not 'all'");
     }
     for law in [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform] {
         for gap in [3.0, 7.0, 12.0] {
-            covers_with(&Case::pair(law, 300, gap), (cuts, bootstrap), 100, (0.75, 1.0));
+            covers_with(&Case::pair(law, 300, gap), (splits, bootstrap), 100, (0.75, 1.0));
         }
-        covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (cuts, bootstrap), 50, (0.6, 1.0));
+        covers_with(&Case::ladder(law, 400, 20, 6.0, 10), (splits, bootstrap), 50, (0.6, 1.0));
     }
     for (law, n) in
         [(Distribution::Laplace, 150), (Distribution::Uniform, 60), (Distribution::Exponential, 100)]
     {
-        covers_with(&Case::sources(law, n, 2), (cuts, bootstrap), 100, (0.75, 1.0));
+        covers_with(&Case::sources(law, n, 2), (splits, bootstrap), 100, (0.75, 1.0));
     }
 }
 
 #[test]
-fn intervals_of_few_cuts_hold_the_expected_agreement_in_many_cases() {
+fn intervals_of_few_splits_hold_the_expected_agreement_in_many_cases() {
     in_many_cases(5, 0);
 }
 
 #[test]
 fn intervals_of_the_usual_cuts_hold_the_expected_agreement_in_many_cases() {
-    in_many_cases(ENOUGH, 0);
+    in_many_cases(DEFAULT_SPLITS, 0);
 }
 
 #[test]
 fn intervals_by_resamples_hold_the_expected_agreement_in_many_cases() {
-    in_many_cases(ENOUGH, 20);
+    in_many_cases(DEFAULT_SPLITS, 20);
 }
 
 #[test]
-fn agreements_next_to_the_threshold_are_undecided_and_few_cuts_decide_nothing() {
+fn agreements_next_to_the_threshold_are_undecided_and_few_splits_decide_nothing() {
     // Halves agree by about 0.97, and the true agreement may still be 0.9.
     let case = Case::pair(Distribution::Gaussian, 400, 9.0);
     let x = drawn(case.n, case.law, &case.variances, 1);
-    let near = found("pca", &x, ENOUGH, 1);
-    assert!(near.halves[2] > STABLE, "{:?}", near.halves);
+    let near = found("pca", &x, DEFAULT_SPLITS, 1);
+    assert!(near.halves[2] > MIN_AGREEMENT, "{:?}", near.halves);
     assert_eq!(near.in_words(2), "undecided: the interval crosses 0.9", "{:?}", near.interval);
-    assert_eq!((near.in_words(0), near.cuts), ("resolved".into(), ENOUGH));
-    // A single cut gives no spread, hence the interval from 0 to 1; with two cuts it is so uncertain that intervals are wide.
+    assert_eq!((near.in_words(0), near.splits), ("resolved".into(), DEFAULT_SPLITS));
+    // A single split gives no spread, hence the interval from 0 to 1; with two splits it is so uncertain that intervals are wide.
     let one = found("pca", &x, 1, 1);
     assert!(one.interval.iter().all(|interval| *interval == (0.0, 1.0)));
     assert!(one.verdicts.iter().all(|v| matches!(v, Verdict::Undecided(_))), "{:?}", one.verdicts);
-    let width = |cuts| {
-        let found = found("pca", &x, cuts, 1);
+    let width = |splits| {
+        let found = found("pca", &x, splits, 1);
         found.interval[2].1 - found.interval[2].0
     };
-    assert!(width(2) > width(5) && width(5) > width(ENOUGH));
-    assert_eq!(Trials::default().cuts, ENOUGH, "the default number of cuts must suffice for the interval");
+    assert!(width(2) > width(5) && width(5) > width(DEFAULT_SPLITS));
+    assert_eq!(
+        Trials::default().splits,
+        DEFAULT_SPLITS,
+        "the default number of splits must suffice for the interval"
+    );
 }
 
 #[test]
@@ -233,14 +239,14 @@ fn columns_of_one_variance_are_rarely_resolved() {
     let (repeats, mut resolved, mut separated) = (500, 0, 0);
     for seed in 0..repeats {
         let x = drawn(300, Distribution::Gaussian, &[1.0, 1.0, 0.1], 9_000 + seed);
-        let found = found("pca", &x, ENOUGH, seed);
+        let found = found("pca", &x, DEFAULT_SPLITS, seed);
         assert_eq!(found.verdicts[2], Verdict::Resolved);
         separated += u64::from(found.verdicts[0] != Verdict::Group(vec![1]));
         resolved += u64::from(found.verdicts[..2].contains(&Verdict::Resolved));
     }
     println!("{separated} ties of {repeats} separated, {resolved} resolved");
-    // The number expected at rate `LEVEL` plus three standard errors; a component must also agree between halves to be resolved.
-    let mean = repeats as f64 * LEVEL;
+    // The number expected at rate `SIGNIFICANCE_LEVEL` plus three standard errors; a component must also agree between halves to be resolved.
+    let mean = repeats as f64 * SIGNIFICANCE_LEVEL;
     assert!((separated as f64) <= mean + 3.0 * mean.sqrt(), "{separated} of {repeats}");
     assert!(resolved <= repeats / 100, "{resolved} of {repeats}");
 }

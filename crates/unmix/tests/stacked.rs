@@ -29,7 +29,10 @@ fn each_layer_is_the_network_of_the_codes_below_to_the_bit() {
             assert!(numbers(layer, name) == numbers(&own, name), "layer {i}: {name}");
         }
         assert_eq!(layer.report().objective, own.report().objective);
-        assert_eq!((layer.settings(), &layer.report().facts), (own.settings(), &own.report().facts));
+        assert_eq!(
+            (layer.settings(), &layer.report().diagnostics),
+            (own.settings(), &own.report().diagnostics)
+        );
         rows = encode(layer, &rows);
         p = layer.n_codes();
     }
@@ -132,21 +135,21 @@ fn invalid_stacks_are_refused_with_what_would_work() {
     // Refused before the first layer is fitted.
     let begun = std::sync::atomic::AtomicBool::new(false);
     struct Iterations<'a>(&'a std::sync::atomic::AtomicBool);
-    impl unmix::Watch for Iterations<'_> {
+    impl unmix::Observer for Iterations<'_> {
         fn event(&self, event: unmix::Event<'_>) {
             if matches!(event, unmix::Event::Iteration { .. }) {
                 self.0.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         }
     }
-    let watch = Iterations(&begun);
+    let observer = Iterations(&begun);
     for given in [
         json!({"n_components": [4, 3_000_000_000u64]}),
         json!({"n_components": [4, 3], "batch_size": [null, 5]}),
         json!({"n_components": [4, 3], "e_step": ["plain", "coordinate"]}),
     ] {
         let mut rows = AnyRows::F64(Rows::from_slice(&x, 6).unwrap());
-        let run = Run { watch: &watch, ..on_threads(1) };
+        let run = Run { observer: &observer, ..on_threads(1) };
         assert!(unmix::fit("stacked-rfn", &settings(given), &mut rows, &run).is_err());
     }
     assert!(!begun.load(std::sync::atomic::Ordering::Relaxed));
@@ -164,11 +167,11 @@ fn a_warm_start_is_that_of_every_layer() {
     let more = fitted(json!({"n_components": [6, 4], "max_iter": 10}), Some(&first)).unwrap();
     let (first_layers, more_layers) = (layers(&first).unwrap(), layers(&more).unwrap());
     let objective = |m: &Model, i: usize| m.report().objective[i];
-    let last = first_layers[0].report().facts["final_objective"].as_f64().unwrap();
+    let last = first_layers[0].report().diagnostics["final_objective"].as_f64().unwrap();
     assert!((objective(&more_layers[0], 0) - last).abs() < 1e-9 * last.abs());
     // The rows of the upper layer have changed a little; it starts near where it was, far above a random start.
     let (random, warm) = (objective(&first_layers[1], 0), objective(&more_layers[1], 0));
-    let reached = first_layers[1].report().facts["final_objective"].as_f64().unwrap();
+    let reached = first_layers[1].report().diagnostics["final_objective"].as_f64().unwrap();
     assert!((warm - reached).abs() < 0.2 * (reached - random), "{random} {warm} {reached}");
     // Of another model, its components are the start of the lowest layer.
     let rfn = try_fit("rfn", &settings(json!({"n_components": 6, "max_iter": 40})), &x, 8).unwrap();
@@ -183,7 +186,7 @@ fn a_warm_start_is_that_of_every_layer() {
 /// The stages that a fit announces.
 #[derive(Default)]
 struct Stages(std::sync::Mutex<Vec<String>>);
-impl unmix::Watch for Stages {
+impl unmix::Observer for Stages {
     fn event(&self, event: unmix::Event<'_>) {
         if let unmix::Event::Stage(stage) = event {
             self.0.lock().unwrap().push(stage.into());
@@ -196,7 +199,7 @@ fn progress_counts_layers_from_1() {
     let x = falling(60, 6, 3);
     let stages = Stages::default();
     let given = settings(json!({"n_components": [3, 2], "max_iter": 2}));
-    let run = Run { watch: &stages, ..Run::default() };
+    let run = Run { observer: &stages, ..Run::default() };
     unmix::fit("stacked-rfn", &given, &mut AnyRows::F64(Rows::from_slice(&x, 6).unwrap()), &run).unwrap();
     let told = stages.0.into_inner().unwrap();
     let of_layers: Vec<&String> = told.iter().filter(|stage| stage.starts_with("layer")).collect();

@@ -87,7 +87,7 @@ fn long_runs_of_rows_of_weight_zero_have_no_effect() {
                 agree(&model, &pca(given.clone(), &x, p), 1e-6, &format!("{given} {n} x {p}"));
             }
         }
-        for method in METHODS.iter().filter(|method| method.takes.weights && p < 100) {
+        for method in METHODS.iter().filter(|method| method.accepts.weights && p < 100) {
             let rows = Rows::from_slice(&rows, p).unwrap().weighted(&weights[..]).unwrap();
             let model = unmix::fit(method.key, &little(method.key), &mut f64::any(rows), &on_threads(2));
             let model = model.unwrap_or_else(|e| panic!("{}: {e}", method.key));
@@ -152,7 +152,7 @@ fn every_method_supports_what_it_declares_about_weights() {
     for method in METHODS {
         let rows = Rows::from_slice(&x, 5).unwrap().weighted(&weights[..]).unwrap();
         let fitted = fit_any(method.key, &little(method.key), &mut f64::any(rows), &on_threads(1));
-        assert_eq!(fitted.as_ref().is_ok(), method.takes.weights, "{}: {:?}", method.key, fitted.err());
+        assert_eq!(fitted.as_ref().is_ok(), method.accepts.weights, "{}: {:?}", method.key, fitted.err());
         if let Ok(model) = fitted {
             assert_eq!(model.report().n_samples, 60.0, "{}", method.key);
         }

@@ -3,7 +3,7 @@
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
 use std::path::PathBuf;
-use unmix::model::Chosen;
+use unmix::model::ComponentSelection;
 
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
@@ -182,7 +182,7 @@ pub(crate) struct Reconstruct {
     /// Subtract the contribution of these components from the rows and keep everything else, also what no component explains;
     /// by number from 0, range or name, as in 0,3-5,ica7; -1 is the last
     #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) exclude: Vec<Chosen>,
+    pub(crate) exclude: Vec<ComponentSelection>,
     /// Reconstruct from these components alone [default: from all]
     #[arg(
         long,
@@ -191,7 +191,7 @@ pub(crate) struct Reconstruct {
         allow_hyphen_values = true,
         conflicts_with = "exclude"
     )]
-    pub(crate) only: Vec<Chosen>,
+    pub(crate) only: Vec<ComponentSelection>,
 }
 
 #[derive(Args, Debug)]

@@ -96,7 +96,7 @@ fn codes_rows_and_duality_gaps_of_a_dictionary() {
 fn patches(path: &std::path::Path, n: usize, seed: u64) -> Vec<f64> {
     let input = unmix_io::open(path, &unmix_io::Options::default()).unwrap();
     let images: Vec<f64> = unmix::with_rows!(&input.rows, rows => {
-        let all = rows.some(0..rows.n_rows().unwrap()).unwrap();
+        let all = rows.read_range(0..rows.n_rows().unwrap()).unwrap();
         all.into_iter().map(unmix::Real::to_f64).collect()
     });
     let (count, draws) = ((images.len() / 784) as u64, Stream::new(seed, 0));

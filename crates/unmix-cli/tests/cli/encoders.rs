@@ -20,9 +20,9 @@ fn run(folder: &Path, line: &str) -> i32 {
 
 fn numbers(path: &Path) -> Vec<f64> {
     let mut input = unmix_io::open(path, &unmix_io::Options::default()).unwrap();
-    input.rows.settle(&Run::default()).unwrap();
+    input.rows.prepare(&Run::default()).unwrap();
     let n = input.rows.n_rows().unwrap();
-    with_rows!(&input.rows, rows => rows.some(0..n).unwrap().iter().map(|x| unmix::Real::to_f64(*x)).collect())
+    with_rows!(&input.rows, rows => rows.read_range(0..n).unwrap().iter().map(|x| unmix::Real::to_f64(*x)).collect())
 }
 
 fn made(n: usize) -> Vec<f64> {

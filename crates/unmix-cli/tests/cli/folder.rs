@@ -164,5 +164,5 @@ pub(crate) fn read_npy(path: &Path) -> (Vec<f64>, Vec<usize>) {
     let (n, p) = (rows.n_rows().unwrap(), rows.n_features());
     let mut all = vec![n as usize];
     all.extend(shape.unwrap_or(vec![p]));
-    (rows.some(0..n).unwrap(), all)
+    (rows.read_range(0..n).unwrap(), all)
 }

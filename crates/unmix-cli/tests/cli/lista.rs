@@ -18,8 +18,8 @@ fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
     let (known, lasso) =
         (Model::load(&b.path("known.safetensors")), Model::load(&b.path("lasso.safetensors")));
     let (known, lasso) = (known.unwrap(), lasso.unwrap());
-    assert!(known.report().facts["by_layer"].get("code_error").is_some());
-    assert!(lasso.report().facts["by_layer"].get("code_error").is_none());
+    assert!(known.report().diagnostics["by_layer"].get("code_error").is_some());
+    assert!(lasso.report().diagnostics["by_layer"].get("code_error").is_none());
     assert_ne!(known.tensors(), lasso.tensors());
     // Codes in compressed sparse rows.
     b.ok("encode lasso.safetensors x.npy -o codes.npz");

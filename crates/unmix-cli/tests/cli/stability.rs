@@ -12,25 +12,25 @@ fn equal_variances_are_a_group_in_the_table_in_the_file_and_on_the_page() {
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
     b.write("d.csv", lines.join("\n"));
-    // A single cut into halves has no variance: intervals are wide, and the message names the number of cuts that narrows them.
+    // A single split into halves has no variance: intervals are wide, and the message names the number of splits that narrows them.
     let one = b.ok("fit pca d.csv --no-header --stability 1 -o m.safetensors").out;
     assert!(
-        one.contains("undecided: the interval crosses 0.9") && one.contains("20 cuts narrow them"),
+        one.contains("undecided: the interval crosses 0.9") && one.contains("20 splits narrow them"),
         "{one}"
     );
     assert!(one.contains("0.000 to 1.000"), "{one}");
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("class=\"mark open\"") && page.contains("class=\"verdict open\""));
-    assert!(page.contains("Here intervals are wide with 1 cut; 20 cuts"));
+    assert!(page.contains("Here intervals are wide with 1 split; 20 splits"));
     let fitted = b.ok("fit pca d.csv --no-header -o m.safetensors --stability");
     assert!(fitted.out.contains("resolved as a group with 3 (its space 0.9"), "{}", fitted.out);
-    assert!(!fitted.out.contains("cuts narrow them"));
+    assert!(!fitted.out.contains("splits narrow them"));
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
     let found = &shown["report"]["stability"];
     assert_eq!(found["verdict"][0], "resolved");
     assert!(found["halves"][0].as_f64().unwrap() > 0.99 && found["restarts"].is_null());
-    assert_eq!(found["cuts"], 20);
+    assert_eq!(found["splits"], 20);
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("Stability") && page.contains("resolved as a group with 2"));

@@ -51,7 +51,7 @@ fn methods_page() -> String {
     );
     let mark = |yes: bool| if yes { "yes" } else { "no" };
     for m in METHODS {
-        let t = &m.takes;
+        let t = &m.accepts;
         let _ = writeln!(
             page,
             "| [`{0}`](#{0}) | `{1}` | {2} | {3} | {4} | {5} | {6} |",

@@ -26,7 +26,7 @@ pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
             if i >= panels {
                 return Ok(());
             }
-            if run.watch.interrupted() {
+            if run.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
             let (contents, incomplete) = panel(random, i * PANEL..p.min((i + 1) * PANEL))?;
@@ -38,7 +38,7 @@ pub(super) fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
             incomplete.into_iter().for_each(|row| found.1[row] = true);
         }
     };
-    run.watch.event(unmix::Event::Stage("describing"));
+    run.observer.event(unmix::Event::Stage("describing"));
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..run.threads.min(panels)).map(|_| scope.spawn(work)).collect();
         let own = work();

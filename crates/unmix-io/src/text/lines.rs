@@ -240,7 +240,7 @@ impl<'a> Lines<'a> {
                 let found = format!("a quotation mark that opens on line {line} is never closed");
                 let error =
                     Error::format(self.bytes.path(), found, "close it, or check that the file is a table");
-                Ok(error.with(|facts| facts.line = Some(line)))
+                Ok(error.with(|details| details.line = Some(line)))
             }
         }
     }
@@ -304,7 +304,7 @@ fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Resul
     let line = line_of(bytes, gz, start)?;
     let found = format!("line {line} is longer than {} MiB, which is too long for one row", longest >> 20);
     let error = Error::format(bytes.path(), found, "check that the file is a table");
-    Ok(error.with(|facts| facts.line = Some(line)))
+    Ok(error.with(|details| details.line = Some(line)))
 }
 
 /// The text from its start, decompressed.

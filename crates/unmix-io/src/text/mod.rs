@@ -17,7 +17,7 @@ use cells::Role;
 use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
 use unmix::data::{Bytes, OwnedRows, Spool};
-use unmix::{AnyRows, Error, Facts, Features, Result, Rows, Run};
+use unmix::{AnyRows, Error, ErrorDetails, Features, Result, Rows, Run};
 
 /// Reads the whole file, once.
 pub(crate) fn open(
@@ -292,10 +292,10 @@ impl Table<'_> {
 
     fn ragged(&self, line: u64, record: &csv::ByteRecord) -> Error {
         let (need, got) = (self.n_columns as u64, record.len() as u64);
-        let facts = |facts: &mut Facts| {
-            (facts.line, facts.need, facts.got) = (Some(line), Some(need), Some(got));
+        let details = |details: &mut ErrorDetails| {
+            (details.line, details.need, details.got) = (Some(line), Some(need), Some(got));
         };
-        self.ragged_in_words(line, record).with(facts)
+        self.ragged_in_words(line, record).with(details)
     }
 
     fn ragged_in_words(&self, line: u64, record: &csv::ByteRecord) -> Error {
@@ -360,9 +360,9 @@ impl Table<'_> {
         };
         let found =
             format!("row {row}, column {column}{label} is the text '{}' (line {line})", cells::shown(cell));
-        Error::format(self.bytes.path(), found, remedy).with(|facts| {
-            (facts.line, facts.row, facts.column) = (Some(line), Some(row), Some(column));
-            facts.name = name.map(Into::into);
+        Error::format(self.bytes.path(), found, remedy).with(|details| {
+            (details.line, details.row, details.column) = (Some(line), Some(row), Some(column));
+            details.name = name.map(Into::into);
         })
     }
 }

@@ -101,7 +101,7 @@ fn digits_and_faces_span_subspaces_of_known_dimensions() {
     let Some(folder) = folder("digits_and_faces_span_subspaces_of_known_dimensions") else { return };
     let near = |found: [f64; 3], want: [f64; 3]| found.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-4);
     let mut digits = open(&folder.join("mnist/train-images-idx3-ubyte.gz"), &Options::default()).unwrap();
-    digits.rows.settle(&Run::default()).unwrap();
+    digits.rows.prepare(&Run::default()).unwrap();
     let (counts, first) = pca(&mut digits.rows, true);
     assert_eq!(counts, [11, 44, 87, 154, 331]);
     assert!(near(first, [0.0970, 0.0710, 0.0617]), "{first:?}");

@@ -141,8 +141,8 @@ impl Folder {
 pub(crate) fn numbers(rows: &AnyRows<'_>) -> Vec<f64> {
     let n = rows.n_rows().unwrap();
     match rows {
-        AnyRows::F32(rows) => rows.some(0..n).unwrap().into_iter().map(f64::from).collect(),
-        AnyRows::F64(rows) => rows.some(0..n).unwrap(),
+        AnyRows::F32(rows) => rows.read_range(0..n).unwrap().into_iter().map(f64::from).collect(),
+        AnyRows::F64(rows) => rows.read_range(0..n).unwrap(),
     }
 }
 

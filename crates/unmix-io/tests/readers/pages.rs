@@ -86,7 +86,7 @@ fn both<T: Real>(rows: &Rows<'_, T>, threads: usize) -> (unmix::Result<Vec<f64>>
     let p = rows.n_features();
     let n = rows.n_rows().unwrap() as usize * p;
     let doubles = |x: Vec<T>| x.into_iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
-    let front = rows.some(0..u64::MAX).map(doubles);
+    let front = rows.read_range(0..u64::MAX).map(doubles);
     // Any value that is not overwritten shows up as 1234.5.
     let mut out = vec![T::from_f64(1234.5); n];
     let filled = rows.source().fill(&mut out, threads).unwrap_or(Ok(())).map(|()| doubles(out));

@@ -99,7 +99,7 @@ fn a_table_is_the_same_in_every_format_and_compression() {
         assert_eq!(named.row_names.unwrap(), ["a", "b"]);
         assert_eq!(named.rows.features().names.as_ref().unwrap()[31], "y");
         let mut settled = folder.open(name, bytes, &columns("b", "", "")).unwrap();
-        settled.rows.settle(&Run::default()).unwrap();
+        settled.rows.prepare(&Run::default()).unwrap();
         assert_eq!(numbers(&settled.rows)[39], 39.0 * 39.0 - 50.0);
     }
 }

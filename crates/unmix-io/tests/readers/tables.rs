@@ -306,7 +306,7 @@ fn a_row_without_any_number_is_a_row_and_a_line_of_blanks_is_not() {
 #[derive(Default)]
 struct StopAtFirstEvent(std::sync::atomic::AtomicBool);
 
-impl unmix::Watch for StopAtFirstEvent {
+impl unmix::Observer for StopAtFirstEvent {
     fn event(&self, event: unmix::Event<'_>) {
         if let unmix::Event::Sweep { stage: "reading", done, .. } = event {
             self.0.store(done > 0, std::sync::atomic::Ordering::Relaxed);
@@ -321,8 +321,8 @@ impl unmix::Watch for StopAtFirstEvent {
 fn reading_a_long_table_can_be_interrupted() {
     let folder = Folder::new();
     let path = folder.put("t.csv", "1,2\n".repeat(200_000));
-    let watch = StopAtFirstEvent::default();
-    let run = unmix::Run { watch: &watch, ..Default::default() };
+    let observer = StopAtFirstEvent::default();
+    let run = unmix::Run { observer: &observer, ..Default::default() };
     assert!(matches!(unmix_io::open_with(&path, &no_options(), &run), Err(unmix::Error::Interrupted)));
 }
 

@@ -66,29 +66,29 @@ fn messages_for_python_name_arguments() {
 
 #[test]
 fn errors_carry_places_and_numbers_in_fields() {
-    let facts = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &Options::default()) {
-        Err(unmix::Error::Format { facts, found, .. }) => (*facts, found),
+    let details = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &Options::default()) {
+        Err(unmix::Error::Format { details, found, .. }) => (*details, found),
         Err(e) => panic!("{name}: {e}"),
         Ok(_) => panic!("{name} was opened"),
     };
-    let (at, found) = facts("t.csv", b"a,b\n1,2\n3,x7\n");
+    let (at, found) = details("t.csv", b"a,b\n1,2\n3,x7\n");
     assert_eq!(
         (at.line, at.row, at.column, at.name.as_deref()),
         (Some(3), Some(1), Some(1), Some("b")),
         "{found}"
     );
-    let (at, found) = facts("t.csv", b"a,b\n1,2\n3,4,5\n6,7\n");
+    let (at, found) = details("t.csv", b"a,b\n1,2\n3,4,5\n6,7\n");
     assert_eq!((at.line, at.need, at.got, at.row), (Some(3), Some(2), Some(3), None), "{found}");
     let whole = npy(&[1.0f64; 10], &[5, 2], Order::C, false);
-    let (at, found) = facts("x.npy", &whole[..whole.len() - 1]);
+    let (at, found) = details("x.npy", &whole[..whole.len() - 1]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 1)), "{found}");
     let whole = idx(&[1u8; 12], &[3, 4]);
-    let (at, found) = facts("a.idx", &whole[..whole.len() - 2]);
+    let (at, found) = details("a.idx", &whole[..whole.len() - 2]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
     // The header declares ten 16-bit samples; the file has four.
     let mut audio = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     audio.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());
     audio.extend(b"data\x14\0\0\0\0\0\x01\0\x02\0\x03\0");
-    let (at, found) = facts("a.wav", &audio);
+    let (at, found) = details("a.wav", &audio);
     assert_eq!((at.need, at.got), (Some(10), Some(4)), "{found}");
 }

@@ -17,7 +17,7 @@ pub(super) fn section(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
     let Some(layout) = Layout::of(Some(&[n, n])) else { return Ok(html! {}) };
     let alpha = context.model.settings().get("alpha").and_then(serde_json::Value::as_f64);
     let alpha = alpha.unwrap_or(SubspaceClustering::default().alpha);
-    let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+    let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
     let table = affinities(x, alpha, &quiet)?;
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|&i| labels[i]);

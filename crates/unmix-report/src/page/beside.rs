@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::picture::{Scale, data_uri};
 use maud::{Markup, html};
-use unmix::stability::{self, STABLE, chance_agreement, similarity};
+use unmix::stability::{self, MIN_AGREEMENT, chance_agreement, similarity};
 use unmix::{Error, Matrix, Model, Result, metrics};
 
 /// Pairs that are drawn, and that are tabulated.
@@ -71,7 +71,7 @@ pub(super) fn check(model: &Model, other: Option<&Model>) -> Result<()> {
 
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let Some((name, other)) = &context.options.beside else { return Ok(html! {}) };
-    let (a, b) = (facts::decoder(context.model), facts::decoder(other));
+    let (a, b) = (description::decoder(context.model), description::decoder(other));
     if a.rows() == 0 || b.rows() == 0 {
         return Ok(html! {});
     }
@@ -83,7 +83,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         (0..k).filter(|i| pairs.iter().all(|p| taken(p) != *i)).map(|i| i.to_string()).collect()
     };
     let (here, there) = (lone(a.rows(), &|p| p.here), lone(b.rows(), &|p| p.there));
-    let same = pairs.iter().filter(|p| p.alike(positive) >= STABLE).count();
+    let same = pairs.iter().filter(|p| p.alike(positive) >= MIN_AGREEMENT).count();
     let measure = match context.sample.as_ref().filter(|_| correlation.is_some()) {
         Some(sample) => format!("the correlation of their codes over {}", sample.described()),
         None => "the cosine of their loadings".into(),
@@ -96,12 +96,12 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         html! {
             p.caption {
                 strong { (same) " of " (pairs.len()) } " pairs agree: " @if !positive { "the absolute value of " }
-                (measure) " is " (STABLE) " or more. Components are paired one to one so that the sum of these "
+                (measure) " is " (MIN_AGREEMENT) " or more. Components are paired one to one so that the sum of these "
                 @if positive { "cosines" } @else { "absolute values" } " is largest"
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "
-                code { (name) } ": " (other.method().class) ", " (facts::components(other)) ", fitted to "
-                (facts::rows(other)) ". "
+                code { (name) } ": " (other.method().class) ", " (description::components(other)) ", fitted to "
+                (description::rows(other)) ". "
                 @if pictures { "On the left is this model, on the right the other." }
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
@@ -118,7 +118,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 tbody { @for pair in pairs.iter().take(TABLED) { tr {
                     th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine.abs())) }
                     @if let Some(c) = pair.correlation { td { (format!("{:.4}", c.abs())) } }
-                    td { @if pair.alike(positive) >= STABLE { "yes" } @else { "no" } }
+                    td { @if pair.alike(positive) >= MIN_AGREEMENT { "yes" } @else { "no" } }
                 } } }
             } }
             @if pairs.len() > TABLED { p.caption { "The other " (pairs.len() - TABLED) " pairs are left out." } }
@@ -160,7 +160,7 @@ fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>, p
 }
 
 fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair], positive: bool) -> Result<Vec<Markup>> {
-    let (ours, theirs) = (facts::decoder(context.model), facts::decoder(other));
+    let (ours, theirs) = (description::decoder(context.model), description::decoder(other));
     let unit = |v: &[f64], sign: f64| -> Vec<f64> {
         let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         v.iter().map(|x| sign * x / norm).collect()

@@ -2,7 +2,7 @@
 
 use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::number::{amount, count, number, percent};
 use crate::picture::{Layout, Scale, data_uri};
@@ -98,7 +98,7 @@ fn caption(sample: &Sample, most: u32) -> Markup {
 
 /// Rows as sums of the components that add most to them.
 fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
-    let Some(decoder) = context.model.code().mixing().map(|_| facts::decoder(context.model)) else {
+    let Some(decoder) = context.model.code().mixing().map(|_| description::decoder(context.model)) else {
         return Ok(html! {});
     };
     if decoder.rows() != context.model.n_codes() {
@@ -124,7 +124,7 @@ fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
         _ => with_terms.iter().map(|(e, terms)| curve(context, e, terms)).collect(),
     };
     let pictured = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
-    let mean = if facts::mean(context.model).is_some() { " and the mean" } else { "" };
+    let mean = if description::mean(context.model).is_some() { " and the mean" } else { "" };
     Ok(html! {
         p.caption {
             @if pictured {
@@ -161,7 +161,7 @@ fn strongest(example: &Example, decoder: &Matrix<f64>) -> Vec<Term> {
 
 /// The mean, where there is one, and all terms.
 fn sum_of(context: &Context<'_>, terms: &[Term]) -> Vec<f64> {
-    let mut sum = facts::mean(context.model).unwrap_or_else(|| vec![0.0; context.model.n_features()]);
+    let mut sum = description::mean(context.model).unwrap_or_else(|| vec![0.0; context.model.n_features()]);
     for term in terms {
         sum.iter_mut().zip(&term.adds).for_each(|(s, x)| *s += x);
     }
@@ -200,7 +200,7 @@ fn pictures(
 fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
     let sum = sum_of(context, terms);
     let distance = |y: &[f64]| example.row.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
-    let mean = facts::mean(context.model).unwrap_or_else(|| vec![0.0; example.row.len()]);
+    let mean = description::mean(context.model).unwrap_or_else(|| vec![0.0; example.row.len()]);
     let error = distance(&sum) / distance(&mean).max(f64::MIN_POSITIVE);
     let said = format!(
         "{} and the sum of {} components, error {}",

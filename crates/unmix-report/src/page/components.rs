@@ -1,7 +1,7 @@
 //! The components: as pictures, curves or bars.
 
 use super::{Context, of_all};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::number::percent;
 use crate::picture::{Layout, Scale, data_uri};
@@ -57,13 +57,13 @@ impl VectorStyle {
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let k = context.spectrum.k;
     if k == 0 {
-        let constant = if facts::mean(context.model).is_some() { "the mean" } else { "0" };
+        let constant = if description::mean(context.model).is_some() { "the mean" } else { "0" };
         let nothing = format!(
             "The model has no components: its codes are empty, and every row is reconstructed as {constant}."
         );
         return Ok(super::section("components", "Components", html! { p { (nothing) } }));
     }
-    let (look, decoder) = (VectorStyle::of_components(context), facts::decoder(context.model));
+    let (look, decoder) = (VectorStyle::of_components(context), description::decoder(context.model));
     let (first, most) = look.limits(k > context.model.n_features());
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
@@ -77,7 +77,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
     // The mean is before the components.
     let before = figures.len() - shown;
-    let title = if facts::unit(context.model) == "subspace" { "Subspaces" } else { "Components" };
+    let title = if description::unit(context.model) == "subspace" { "Subspaces" } else { "Components" };
     Ok(super::section(
         "components",
         title,
@@ -103,7 +103,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
         VectorStyle::Curves => "curve",
         VectorStyle::Bars => "chart",
     };
-    let subspaces = facts::unit(context.model) == "subspace";
+    let subspaces = description::unit(context.model) == "subspace";
     html! {
         "Each " (what) " shows "
         @if subspaces { "the first axis of a subspace, along which its rows have the largest sum of squares," }
@@ -118,7 +118,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
             }
             VectorStyle::Pictures(_) => {
                 ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative, white is 0. Each is scaled to its own largest loading"
-                @if facts::mean(context.model).is_some() { ", the mean from its smallest entry, black, to its largest, white" }
+                @if description::mean(context.model).is_some() { ", the mean from its smallest entry, black, to its largest, white" }
             }
             VectorStyle::Curves => ", column by column, each on its own scale",
             VectorStyle::Bars => {
@@ -129,7 +129,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
             }
         }
         (share) ". "
-        @if shown < context.spectrum.k { (of_all(shown, context.spectrum.k)) " " (facts::units(context.model)) " are shown." }
+        @if shown < context.spectrum.k { (of_all(shown, context.spectrum.k)) " " (description::units(context.model)) " are shown." }
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
 /// Reliability of a component, as a short text.
 pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
     html! {
-        @if let Some(verdict) = facts::verdict(context.model, i) {
+        @if let Some(verdict) = description::verdict(context.model, i) {
             span class={ "verdict " (verdict.class) } title=(verdict.full) { (verdict.short) }
         }
     }
@@ -154,7 +154,7 @@ pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
 fn said(context: &Context<'_>, i: usize) -> String {
     match &context.spectrum.share {
         Some(share) => format!("Component {i}, {} of the variance", percent(share[i])),
-        None if facts::unit(context.model) == "subspace" => format!("Subspace {i}"),
+        None if description::unit(context.model) == "subspace" => format!("Subspace {i}"),
         None => format!("Component {i}"),
     }
 }
@@ -167,7 +167,7 @@ fn pictures(
 ) -> Result<Vec<Markup>> {
     let shrink = layout.shrink_for(shown, PICTURE_BYTES);
     let mut out = Vec::new();
-    if let Some(mean) = facts::mean(context.model) {
+    if let Some(mean) = description::mean(context.model) {
         // Beside rows the mean has their range.
         let rows = context.sample.iter().flat_map(|s| &s.examples).map(|e| e.row.as_slice());
         let scale = match layout.is_colour() {
@@ -212,7 +212,7 @@ fn heads(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mark
 
 fn head(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
     let places = context.options.positions.as_deref().unwrap_or_default();
-    figure::topography(places, vector, |j: usize| facts::feature_name(context.model, j), said)
+    figure::topography(places, vector, |j: usize| description::feature_name(context.model, j), said)
 }
 
 /// A drawing with its heading below it.
@@ -225,7 +225,7 @@ fn panel(heading: Markup, drawing: Markup) -> Markup {
 }
 
 fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let mean = facts::mean(context.model).map(|mean| {
+    let mean = description::mean(context.model).map(|mean| {
         let drawing = figure::curve(&mean, "mean", "Mean of the rows");
         html! { figure.mean { figcaption { b { "mean" } } (drawing) } }
     });
@@ -237,7 +237,7 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
 /// Loadings in standard deviations of each column, for models that standardise columns: otherwise columns with large units would
 /// hide the others.
 fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
-    let scale = facts::column_scales(context.model);
+    let scale = description::column_scales(context.model);
     for i in 0..decoder.rows() {
         let entries = decoder.row_mut(i).iter_mut().zip(&scale).filter(|(_, s)| **s > 0.0);
         entries.for_each(|(x, s)| *x /= s);
@@ -260,6 +260,6 @@ fn bar_chart(context: &Context<'_>, vector: &[f64], said: &str) -> Markup {
         order.truncate(LARGEST);
     }
     let entries: Vec<(String, f64)> =
-        order.into_iter().map(|j| (facts::feature_name(context.model, j), vector[j])).collect();
+        order.into_iter().map(|j| (description::feature_name(context.model, j), vector[j])).collect();
     figure::bars(&entries, most, said)
 }

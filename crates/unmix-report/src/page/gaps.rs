@@ -1,7 +1,7 @@
 //! Where cells are missing.
 
 use super::{Context, section};
-use crate::facts;
+use crate::description;
 use crate::number::{count, percent};
 use crate::picture::{Layout, Scale, data_uri};
 use maud::{Markup, html};
@@ -45,7 +45,7 @@ pub(super) fn map(context: &Context<'_>) -> Result<Markup> {
                         thead { tr { th scope="col" { "column" } th scope="col" { "missing" } } }
                         tbody {
                             @for j in order {
-                                tr { th scope="row" { (facts::feature_name(context.model, j)) } td { (percent(gaps.of_column[j] as f64 / n as f64)) } }
+                                tr { th scope="row" { (description::feature_name(context.model, j)) } td { (percent(gaps.of_column[j] as f64 / n as f64)) } }
                             }
                         }
                     }

@@ -1,7 +1,7 @@
 //! What was fitted on what, and how it ended.
 
 use super::Context;
-use crate::facts;
+use crate::description;
 use crate::number::{count, percent};
 use maud::{Markup, html};
 
@@ -20,11 +20,11 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
     let nothing = nothing_kept(context);
     let warned = !report.outcome.is_success() || nothing.is_some();
     let rank = report.rank.map(|r| count(r as u64));
-    let facts: Vec<(&str, String)> = [
-        Some(("rows", facts::n_rows(model))),
-        facts::weights(model).map(|sum| ("sum of weights", sum)),
+    let properties: Vec<(&str, String)> = [
+        Some(("rows", description::n_rows(model))),
+        description::weights(model).map(|sum| ("sum of weights", sum)),
         Some(("columns", count(report.n_features as u64))),
-        Some((facts::units(model), count(context.spectrum.k as u64))),
+        Some((description::units(model), count(context.spectrum.k as u64))),
         context.spectrum.kept().map(|k| ("variance kept", percent(k))),
         rank.map(|r| ("rank", r)),
         (report.n_constant > 0).then(|| ("constant columns", count(report.n_constant as u64))),
@@ -37,15 +37,15 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
             p.eyebrow { (model.method().class) ": " (model.method().summary) }
             h1 { (title(context)) }
             p.lede { (sentence(context)) }
-            dl.facts {
-                @for (name, value) in facts { div { dt { (name) } dd { (value) } } }
+            dl.properties {
+                @for (name, value) in properties { div { dt { (name) } dd { (value) } } }
             }
             ul.notes {
                 li class=(if warned { "warn" } else { "good" }) {
-                    @if facts::is_imported(model) { "The parameters were imported, not fitted: " }
+                    @if description::is_imported(model) { "The parameters were imported, not fitted: " }
                     @else { "The fit " (ending(model)) "; solver " }
                     code { (report.solver) } ", " (report.dtype.name())
-                    @if let Some(effort) = facts::effort(model) { ", " (effort) }
+                    @if let Some(effort) = description::effort(model) { ", " (effort) }
                     "."
                 }
                 @if let Some(nothing) = nothing { li.warn { (nothing) } }
@@ -64,7 +64,7 @@ const NOTHING: f64 = 1e-6;
 /// The text about a model that explains none of the variance of the rows.
 fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
     match &context.sample {
-        _ if context.spectrum.k == 0 => Some(match facts::mean(context.model) {
+        _ if context.spectrum.k == 0 => Some(match description::mean(context.model) {
             Some(_) => "The model has no components: every row is reconstructed as the mean.",
             None => "The model has no components: every row is reconstructed as 0.",
         }),
@@ -78,10 +78,10 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
 /// The main result: the number of components and the share of the variance that they keep.
 fn sentence(context: &Context<'_>) -> Markup {
     let (report, spectrum) = (context.model.report(), &context.spectrum);
-    let rows = facts::rows(context.model);
+    let rows = description::rows(context.model);
     let columns = count(report.n_features as u64);
     html! {
-        strong { (facts::components(context.model)) }
+        strong { (description::components(context.model)) }
         @if let Some(kept) = spectrum.kept() {
             @if spectrum.k == 1 { " keeps " } @else { " keep " }
             strong { (percent(kept)) } " of the variance of " (rows) " with " (columns) " columns."
@@ -93,8 +93,8 @@ fn sentence(context: &Context<'_>) -> Markup {
 
 fn ending(model: &unmix::Model) -> String {
     match model.report().outcome.is_success() {
-        true => facts::outcome(model),
-        false => facts::outcome(model).replacen("not converged", "did not converge", 1),
+        true => description::outcome(model),
+        false => description::outcome(model).replacen("not converged", "did not converge", 1),
     }
 }
 

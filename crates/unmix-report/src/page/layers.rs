@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// The section of networks; empty for other models.
 pub(super) fn of_network(context: &Context<'_>) -> Markup {
-    let Some(table) = context.model.report().facts.get("by_layer") else { return html! {} };
+    let Some(table) = context.model.report().diagnostics.get("by_layer") else { return html! {} };
     let supervised = table.get("code_error").is_some();
     let name = if supervised { "code_error" } else { "objective" };
     let curves = |name: &str, by: &dyn Fn(f64) -> f64| -> Vec<Series> {

@@ -20,7 +20,7 @@ mod units;
 mod variance;
 
 use crate::Options;
-use crate::facts::Spectrum;
+use crate::description::Spectrum;
 use crate::modules::{self as found, Shown};
 use crate::sample::Sample;
 use crate::units::Units;

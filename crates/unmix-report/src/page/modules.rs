@@ -3,7 +3,7 @@
 mod members;
 
 use super::{Context, of_all, section};
-use crate::facts;
+use crate::description;
 use crate::figure::{self, Colouring};
 use crate::modules::{PANELS, Shown};
 use crate::number::count;
@@ -151,7 +151,7 @@ fn heat(context: &Context<'_>, shown: &Shown) -> Result<Markup> {
         @if named {
             @for (j, column) in columns.iter().enumerate() {
                 @let (x, y) = (frame.px(j as f64 + 0.5) + 4.0, frame.bottom() + 6.0);
-                text transform=(format!("translate({} {}) rotate(-90)", pt(x), pt(y))) text-anchor="end" { (facts::feature_name(context.model, *column as usize)) }
+                text transform=(format!("translate({} {}) rotate(-90)", pt(x), pt(y))) text-anchor="end" { (description::feature_name(context.model, *column as usize)) }
             }
         } @else {
             text.name x=(pt(left + 0.5 * wide)) y=(pt(frame.bottom() + 16.0)) text-anchor="middle" { (count(p as u64)) " columns, by module" }
@@ -214,7 +214,7 @@ fn panel(context: &Context<'_>, shown: &Shown, colouring: &Colouring, i: usize) 
                     top: frame.top() + CODE + STRIP * at as f64, height: STRIP,
                     values: order.iter().map(|(r, _)| shown.cell(*r, *column)).collect(),
                 };
-                (strip.draw(&frame, &shortened(&facts::feature_name(context.model, *column as usize)), &order, colouring, m))
+                (strip.draw(&frame, &shortened(&description::feature_name(context.model, *column as usize)), &order, colouring, m))
             }
             text.name x=(pt(0.5 * (frame.left() + frame.right()))) y=(pt(frame.height - 4.0)) text-anchor="middle" {
                 (of_all(order.len(), shown.found.n_rows)) " rows"

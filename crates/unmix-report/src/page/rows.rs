@@ -2,7 +2,7 @@
 
 use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
-use crate::facts;
+use crate::description;
 use crate::figure::{self, Colouring};
 use crate::number::{count, percent};
 use crate::picture::{Layout, Scale, data_uri};
@@ -26,7 +26,7 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
     let axis = |i: usize| match &context.spectrum.share {
         Some(share) => format!("component {i} ({})", percent(share[i])),
         None if !context.model.code().decodes() => {
-            format!("distance from {} {i}", facts::unit(context.model))
+            format!("distance from {} {i}", description::unit(context.model))
         }
         None => format!("component {i}"),
     };
@@ -123,11 +123,11 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
         "Rows and their reconstructions",
         html! {
             p.caption {
-                (legend) " from " (facts::components(context.model)) ". The error is the distance between the two, relative to the "
+                (legend) " from " (description::components(context.model)) ". The error is the distance between the two, relative to the "
                 (origin_of_distances(context))
                 @if context.model.tensor("noise_scale").is_some() { ", both in standard deviations of the columns" }
                 ". Over " (sample.described()) ", reconstructions keep " strong { (percent(sample.kept.unwrap_or(0.0))) }
-                @if facts::mean(context.model).is_some() { " of the variance." } @else { " of the sum of squares." }
+                @if description::mean(context.model).is_some() { " of the variance." } @else { " of the sum of squares." }
                 @if sample.gaps.rows > 0 { " Missing cells of the data are drawn at the values of the reconstruction." }
             }
             div class=(grid) { @for figure in figures { (figure) } }
@@ -137,7 +137,7 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
 
 /// What errors of reconstructions are relative to: the model's mean is the origin, where it has one.
 fn origin_of_distances(context: &Context<'_>) -> &'static str {
-    match facts::mean(context.model) {
+    match description::mean(context.model) {
         Some(_) => "row's distance from the mean",
         None => "length of the row",
     }
@@ -219,7 +219,7 @@ fn curves(context: &Context<'_>, examples: &[Example]) -> Vec<Markup> {
 
 fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
     let p = context.model.n_features();
-    let mean = facts::mean(context.model).unwrap_or_else(|| vec![0.0; p]);
+    let mean = description::mean(context.model).unwrap_or_else(|| vec![0.0; p]);
     let mut features: Vec<usize> = (0..p).collect();
     if p > MOST_FEATURES {
         features.sort_by(|&a, &b| sample.spread[b].total_cmp(&sample.spread[a]).then(a.cmp(&b)));
@@ -235,7 +235,7 @@ fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
     let one = |e: &Example| {
         let entries: Vec<(String, f64, f64)> = features
             .iter()
-            .map(|&j| (facts::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
+            .map(|&j| (description::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
             .collect();
         let said =
             format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));

@@ -1,7 +1,7 @@
-//! Settings, facts of the run, and how to reproduce the page.
+//! Settings, properties of the run, and how to reproduce the page.
 
 use super::{Context, section};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::number::{count, date, json, number, seconds};
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
             @if report.objective.len() > 1 {
                 div.panels { figure {
                     figcaption { b { "objective" } @if let Some(text) = falls(model) { span { (text) } } }
-                    (figure::objective(&report.objective, report.facts.contains_key("decreases")))
+                    (figure::objective(&report.objective, report.diagnostics.contains_key("decreases")))
                 } }
             }
             div.columns {
@@ -36,7 +36,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
                 }
                 div.scroll {
                     table {
-                        thead { tr { th scope="col" { "fact" } th scope="col" { "value" } } }
+                        thead { tr { th scope="col" { "quantity" } th scope="col" { "value" } } }
                         tbody { @for (name, value) in run_facts(context) { tr { th scope="row" { (name) } td { (value) } } } }
                     }
                 }
@@ -48,7 +48,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
 /// How often the objective fell, of methods that count it.
 fn falls(model: &Model) -> Option<String> {
     let report = model.report();
-    let decreases = report.facts.get("decreases")?;
+    let decreases = report.diagnostics.get("decreases")?;
     let (times, of) = (decreases["count"].as_u64()?, report.objective.len().saturating_sub(1) as u64);
     Some(match times {
         0 => "it never falls".into(),
@@ -75,7 +75,7 @@ fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
         context.options.model_name.clone().map(|name| ("model file", name)),
     ];
     let always = [
-        ("outcome", facts::outcome(model)),
+        ("outcome", description::outcome(model)),
         ("solver", report.solver.clone()),
         ("iterations", count(report.n_iter)),
         ("full passes over the data", count(report.sweeps)),
@@ -96,7 +96,7 @@ pub(super) fn reproduce(context: &Context<'_>) -> Markup {
         ("method", context.model.method().key.to_string()),
         ("settings", changed_settings(context.model)),
         ("seed", context.model.report().seed.to_string()),
-        ("rows of the fit", facts::rows(context.model)),
+        ("rows of the fit", description::rows(context.model)),
         ("columns", count(context.model.n_features() as u64)),
     ];
     section(
@@ -160,7 +160,7 @@ fn promise(model: &Model) -> String {
                 at once may differ by rounding."
             .into();
     }
-    let weights = if facts::weights(model).is_some() { " and weights" } else { "" };
+    let weights = if description::weights(model).is_some() { " and weights" } else { "" };
     let mut words = report.run.invocation.as_deref().unwrap_or_default().split_whitespace();
     let start = match report.settings.get("w_init") {
         Some(given) if given == "given" => ", the same start (w_init, which is not recorded)",

@@ -2,7 +2,7 @@
 
 use super::components::{VectorStyle, chip};
 use super::{Context, of_all};
-use crate::facts;
+use crate::description;
 use crate::figure::{self, TimeCourse};
 use crate::number::{count, number, number_in};
 use crate::picture::{Scale, data_uri};
@@ -50,7 +50,7 @@ pub(super) fn wanted(model: &Model, options: &Options) -> bool {
 pub(super) fn section(context: &Context<'_>) -> Markup {
     let Some(window) = context.window.as_ref().filter(|w| !w.drawn.is_empty()) else { return html! {} };
     let (k, p) = (context.spectrum.k, context.model.n_features());
-    let decoder = facts::decoder(context.model);
+    let decoder = description::decoder(context.model);
     let played = |values: &[f64], i: usize| {
         let of = window.drawn.len();
         player(values, window.rate, of, &format!("Component {i} as sound"))
@@ -125,14 +125,14 @@ fn rows_drawn(window: &Window) -> String {
 fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
     let said = format!("Component {i} in the columns");
     if let Some(places) = &context.options.positions {
-        let name = |j: usize| facts::feature_name(context.model, j);
+        let name = |j: usize| description::feature_name(context.model, j);
         return figure::topography(places, vector, name, &said);
     }
     if let VectorStyle::Pictures(layout) = VectorStyle::of(context) {
         let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, PICTURE));
         return html! { @if let Ok(uri) = uri { img src=(uri) alt=(said); } };
     }
-    figure::small_bars(vector, |j| facts::feature_name(context.model, j), &said)
+    figure::small_bars(vector, |j| description::feature_name(context.model, j), &said)
 }
 
 /// Whether codes of these rows are in standard deviations, up to what other rows than those of the fit may differ by.

@@ -1,7 +1,7 @@
 //! Reliability of each component: agreement of halves of the rows, and of fits from other seeds.
 
 use super::{Context, clusters};
-use crate::facts;
+use crate::description;
 use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, pt};
 use maud::{Markup, html};
@@ -30,26 +30,26 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         "Stability",
         html! {
             p.caption {
-                "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
+                "The rows were split into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
                  the two halves (1: identical). "
-                @if facts::has_intervals(found) {
+                @if description::has_intervals(found) {
                     "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut"
-                    @if let Some(resamples) = facts::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
+                    @if let Some(resamples) = description::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
                     ". A component \
-                     is resolved where its whole interval is above the dashed line (" (unmix::stability::STABLE) "), not resolvable where all of it is \
+                     is resolved where its whole interval is above the dashed line (" (unmix::stability::MIN_AGREEMENT) "), not resolvable where all of it is \
                      below, and undecided where it crosses. Components that cannot be separated from each other are judged as a group, by the \
                      interval for the space they span; a group of as many components as there are columns is not resolvable."
                 } @else {
-                    "Its line shows how that mean varied over the cuts, as recorded by earlier versions; it is not an interval for \
+                    "Its line shows how that mean varied over the splits, as recorded by earlier versions; it is not an interval for \
                      other samples. Components above the dashed line were reported as reproduced."
                 }
                 @if let Some(chance) = found["chance"].as_f64() {
                     " As many random directions, paired in the same way, have a mean agreement of " (format!("{chance:.2}")) "."
                 }
-                @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
+                @if let Some(few) = description::few_splits(found) { " Here " (few) "." }
                 @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
                     " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows \
-                     were cut."
+                     were split."
                 }
                 @if of_modules(context) {
                     " This is about single units. Fits from other halves and seeds may divide a module of rows and columns among other units: to decide \
@@ -59,7 +59,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             (drawing(context, &halves[..k], &interval[..k]))
             p.caption {
                 @if restarted {
-                    "Other seeds: mean agreement with fits of all rows from other seeds; below " (unmix::stability::STABLE)
+                    "Other seeds: mean agreement with fits of all rows from other seeds; below " (unmix::stability::MIN_AGREEMENT)
                     " a component depends on initialisation. "
                 }
                 "Index: mean agreement with the matching component of the other fits less that with their other components."
@@ -69,19 +69,19 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
             }
             div.scroll { table {
                 thead { tr {
-                    th { "component" } th { "halves" } @if facts::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
+                    th { "component" } th { "halves" } @if description::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
                     th { "index" } @for name in clusters::columns(found) { th { (name) } } @if !gaussian.is_empty() { th { "p (Gaussian)" } } th { "verdict" }
                 } }
                 tbody { @for j in 0..k { tr {
                     td { (j) } td { (format!("{:.3}", halves[j])) }
-                    @if let Some(interval) = facts::interval(found, "interval", j) { td { (interval) } }
+                    @if let Some(interval) = description::interval(found, "interval", j) { td { (interval) } }
                     @if restarted { td { (format!("{:.3}", restarts[j])) } }
                     td { (index.get(j).map_or(String::new(), |x| format!("{x:.3}"))) }
                     @for cell in clusters::cells(found, j) { td { (cell) } }
                     @if !gaussian.is_empty() {
                         td { (gaussian.get(j).map_or(String::new(), |p| if *p < 1e-3 { "< 0.001".into() } else { number(*p) })) }
                     }
-                    td { (facts::verdict_with_interval(found, j)) }
+                    td { (description::verdict_with_interval(found, j)) }
                 } } }
             } }
             (clusters::figures(found))
@@ -92,9 +92,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
 
 /// " 20 times", where that is known.
 fn times(found: &Value) -> String {
-    match found["cuts"].as_u64() {
+    match description::n_splits(found) {
         Some(1) => " once".into(),
-        Some(cuts) => format!(" {} times", count(cuts)),
+        Some(splits) => format!(" {} times", count(splits)),
         None => String::new(),
     }
 }
@@ -105,12 +105,12 @@ fn of_modules(context: &Context<'_>) -> bool {
 }
 
 fn drawing(context: &Context<'_>, halves: &[f64], interval: &[(f64, f64)]) -> Markup {
-    let class = |j: usize| facts::verdict(context.model, j).map_or("", |verdict| verdict.class);
+    let class = |j: usize| description::verdict(context.model, j).map_or("", |verdict| verdict.class);
     let k = halves.len();
     let frame = Frame::new(900.0, 220.0, (-0.6, k as f64 - 0.4), (0.0, 1.02));
     frame.draw("Agreement of the two halves of the rows on each component", html! {
         (frame.axes("component", "agreement", &Ticks::whole(frame.x, 16), &Ticks::round(frame.y, 5)))
-        path.drop d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(unmix::stability::STABLE)), pt(frame.right()))) {}
+        path.drop d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(unmix::stability::MIN_AGREEMENT)), pt(frame.right()))) {}
         @for (j, ((low, high), at)) in interval.iter().zip(halves).enumerate() {
             path.line d=(frame.line([(j as f64, *low), (j as f64, *high)])) {}
             circle class={ "mark " (class(j)) } cx=(pt(frame.px(j as f64))) cy=(pt(frame.py(*at))) r="4" { title { (j) ": " (format!("{at:.3}")) } }

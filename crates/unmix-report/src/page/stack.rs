@@ -38,7 +38,7 @@ pub(super) fn of_layers(context: &Context<'_>) -> Result<Markup> {
                 @for (i, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.report().objective.len() > 1) {
                     figure {
                         figcaption { b { "objective of layer " (i) } }
-                        (figure::objective(&layer.report().objective, layer.report().facts.contains_key("decreases")))
+                        (figure::objective(&layer.report().objective, layer.report().diagnostics.contains_key("decreases")))
                     }
                 }
             }
@@ -53,7 +53,8 @@ fn most_of(look: VectorStyle, filters: &Matrix<f64>) -> usize {
 }
 
 fn table(layers: &[Model]) -> Markup {
-    let fact = |layer: &Model, name: &str| layer.report().facts.get(name).cloned().unwrap_or(Value::Null);
+    let diagnostic =
+        |layer: &Model, name: &str| layer.report().diagnostics.get(name).cloned().unwrap_or(Value::Null);
     let whole = |value: &Value| value.as_u64().map_or_else(String::new, count);
     html! {
         div.scroll { table {
@@ -64,10 +65,10 @@ fn table(layers: &[Model]) -> Markup {
                 th scope="row" { (i) }
                 td { (count(layer.n_features() as u64)) }
                 td { (count(layer.n_codes() as u64)) }
-                td { (whole(&fact(layer, "dead_units"))) }
+                td { (whole(&diagnostic(layer, "dead_units"))) }
                 td { (count(layer.report().n_iter)) }
-                td { (fact(layer, "final_objective").as_f64().map_or_else(String::new, number)) }
-                td { (whole(&fact(layer, "decreases")["count"])) }
+                td { (diagnostic(layer, "final_objective").as_f64().map_or_else(String::new, number)) }
+                td { (whole(&diagnostic(layer, "decreases")["count"])) }
             } } }
         } }
     }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::number::number;
 use crate::picture::{Layout, Scale, data_uri};
@@ -19,7 +19,7 @@ struct Pair {
     found: usize,
     cosine: f64,
     /// The found one, with the sign for which the cosine is positive.
-    turned: Vec<f64>,
+    signed: Vec<f64>,
 }
 
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
@@ -34,7 +34,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         });
     }
     // A unit that is never active may have a decoder vector of zeros, which has no direction.
-    let found = facts::decoder(context.model);
+    let found = description::decoder(context.model);
     let numbers: Vec<usize> = (0..found.rows()).filter(|&i| found.row(i).iter().any(|x| *x != 0.0)).collect();
     let found = Matrix::from_fn(numbers.len(), p, |i, j| found[(numbers[i], j)]);
     if found.rows() == 0 || truth.rows() == 0 {
@@ -71,7 +71,7 @@ fn pair(truth: &Matrix<f64>, found: &Matrix<f64>) -> Vec<Pair> {
     let matched = if swapped { match_rows(found, truth) } else { match_rows(truth, found) };
     let one = |(i, ((&j, &sign), &cosine)): (usize, ((&usize, &f64), &f64))| {
         let (truth, at) = if swapped { (j, i) } else { (i, j) };
-        Pair { truth, found: at, cosine, turned: found.row(at).iter().map(|x| sign * x).collect() }
+        Pair { truth, found: at, cosine, signed: found.row(at).iter().map(|x| sign * x).collect() }
     };
     let mut pairs: Vec<Pair> =
         matched.order.iter().zip(&matched.sign).zip(&matched.cosine).enumerate().map(one).collect();
@@ -92,7 +92,7 @@ fn pictures(truth: &Matrix<f64>, pairs: &[Pair], layout: Layout) -> Result<Vec<M
     let shrink = layout.shrink_for(2 * pairs.len(), PICTURE_BYTES);
     let uri = |values: &[f64]| data_uri(values, layout, Scale::signed(values), shrink);
     let one = |pair: &Pair| -> Result<Markup> {
-        let (left, right) = (uri(truth.row(pair.truth))?, uri(&pair.turned)?);
+        let (left, right) = (uri(truth.row(pair.truth))?, uri(&pair.signed)?);
         Ok(html! {
             figure.truth {
                 div.pair {
@@ -118,7 +118,7 @@ fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
             pair.found,
             cosine(pair.cosine)
         );
-        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.turned), "loading", &said);
+        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.signed), "loading", &said);
         html! { figure.truth { figcaption { (heading(pair)) } (drawing) } }
     };
     pairs.iter().map(one).collect()

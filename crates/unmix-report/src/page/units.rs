@@ -2,7 +2,7 @@
 
 use super::components::VectorStyle;
 use super::{Context, section};
-use crate::facts;
+use crate::description;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
@@ -82,7 +82,7 @@ fn rest(unit: &Unit) -> Markup {
 /// The atom of a unit, where rows are pictures.
 fn picture(context: &Context<'_>, j: usize) -> Result<Markup> {
     let VectorStyle::Pictures(layout) = VectorStyle::of(context) else { return Ok(html! {}) };
-    let atoms = facts::decoder(context.model);
+    let atoms = description::decoder(context.model);
     let atom = atoms.row(j);
     let address = data_uri(atom, layout, Scale::signed(atom), layout.shrink_for(1, PICTURE))?;
     Ok(html! { img src=(address) alt=(format!("Atom of unit {j}")); })

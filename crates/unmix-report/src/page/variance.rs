@@ -1,7 +1,7 @@
 //! How much each component explains.
 
 use super::Context;
-use crate::facts::{self, Spectrum};
+use crate::description::{self, Spectrum};
 use crate::figure;
 use crate::number::count;
 use maud::{Markup, html};
@@ -57,13 +57,13 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
 /// The numbers of components that explain 50 to 99 % of the variance.
 fn reached(reach: &[(f64, Option<usize>)], spectrum: &Spectrum) -> Markup {
     html! {
-        dl.facts.reach {
+        dl.properties.reach {
             @for (level, n) in reach {
                 div {
                     dt { (format!("{:.0} %", 100.0 * level)) " of the variance" }
                     dd {
                         @match n {
-                            Some(n) => (facts::number_of_components(*n)),
+                            Some(n) => (description::number_of_components(*n)),
                             None => { "more than " (count(spectrum.k as u64)) }
                         }
                     }
@@ -80,7 +80,7 @@ fn table(context: &Context<'_>, range: std::ops::Range<usize>) -> Markup {
     };
     html! {
         table.numbers {
-            thead { tr { th scope="col" { (facts::unit(context.model)) } @for name in spectrum.columns() { th scope="col" { (name) } } } }
+            thead { tr { th scope="col" { (description::unit(context.model)) } @for name in spectrum.columns() { th scope="col" { (name) } } } }
             tbody {
                 @for i in range {
                     tr {

@@ -14,7 +14,7 @@ use unmix::{AnyRows, Features, Matrix, Model, Pca, Rows, Run, datasets};
 use unmix_report::{Options, mosaic, page, summary};
 
 fn rows<'a>(x: &'a Matrix<f64>, features: Features) -> AnyRows<'a> {
-    AnyRows::F64(Rows::new(RawArray::lent(x.as_slice(), x.cols()).unwrap(), features, "patterns"))
+    AnyRows::F64(Rows::new(RawArray::borrowed(x.as_slice(), x.cols()).unwrap(), features, "patterns"))
 }
 
 fn fit(rows: &mut AnyRows<'_>, k: usize) -> Model {
@@ -338,7 +338,7 @@ fn every_component_has_its_verdict() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     let model = ica(&x, 3);
-    let trials = unmix::stability::Trials { cuts: 2, restarts: 1, bootstrap: 0 };
+    let trials = unmix::stability::Trials { splits: 2, restarts: 1, bootstrap: 0 };
     let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();

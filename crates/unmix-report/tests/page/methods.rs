@@ -109,8 +109,9 @@ fn standardised_fits_and_stability_are_on_the_page() {
         let model = fitted(method.key, &mut rows(&x, Features::default()), more);
         let given = rows(&x, Features::default());
         let k = model.n_components();
-        let found = stability(&model, &given, Trials { cuts: 2, restarts: 1, bootstrap: 0 }, &Run::default())
-            .unwrap();
+        let found =
+            stability(&model, &given, Trials { splits: 2, restarts: 1, bootstrap: 0 }, &Run::default())
+                .unwrap();
         let html = made(&model.with_stability(&found), Some(&given), &Options::default());
         assert!(section(&html, "stability").contains("<svg"), "{}", method.key);
         let verdicts = section(&html, "components").matches("class=\"verdict ").count();

@@ -186,7 +186,7 @@ fn by_layer(
         settings["max_epochs"] = 0.into();
         let mut rows = AnyRows::F64(Rows::from_slice(x.as_slice(), x.cols())?);
         let model = Lab::fit_given("lista", settings, &tables, &mut rows, &lab.run_of(0, init))?;
-        out.push(model.report().facts["by_layer"].clone());
+        out.push(model.report().diagnostics["by_layer"].clone());
     }
     Ok(out)
 }

@@ -6,7 +6,7 @@ use crate::Experiment;
 use crate::lab::{Lab, as_courses, filters};
 use crate::measure;
 use serde_json::{Value, json};
-use unmix::datasets::{Mixed, SignalDesign, signals};
+use unmix::datasets::{MixedSources, SignalDesign, signals};
 use unmix::num::factor;
 use unmix::{Matrix, Model, Result};
 use unmix_report::Sheet;
@@ -132,7 +132,7 @@ fn shown(
     caption: &str,
     method: &str,
     settings: Value,
-    data: &Mixed,
+    data: &MixedSources,
     published: &str,
 ) -> Result<(Matrix<f64>, Matrix<f64>)> {
     let (model, y) = codes(lab, method, settings, &data.x)?;

@@ -14,8 +14,8 @@ const BEGINS: u64 = 0x7361_6532;
 
 /// As many rows of `sample` as there are `units`, drawn without replacement with probabilities proportional to the squares of their
 /// squared errors.
-fn drawn(squares: &[f64], units: usize, seed: u64, turn: u64) -> Vec<usize> {
-    let draws = Stream::new(seed, BEGINS ^ (turn << 32));
+fn drawn(squares: &[f64], units: usize, seed: u64, epoch: u64) -> Vec<usize> {
+    let draws = Stream::new(seed, BEGINS ^ (epoch << 32));
     // Exponential times with these rates in ascending order are such a draw.
     let time = |i: usize| -draws.uniform(i as u64).ln() / (squares[i] * squares[i]).max(f64::MIN_POSITIVE);
     let mut rows: Vec<(f64, usize)> = (0..squares.len()).map(|i| (time(i), i)).collect();
@@ -31,7 +31,7 @@ pub(super) fn resample<T: Real>(
     dead: &[u32],
     sample: &[T],
     threshold: f64,
-    (seed, turn): (u64, u64),
+    (seed, epoch): (u64, u64),
 ) -> Vec<u32> {
     let (p, m) = (parameters.n_features(), parameters.n_units());
     let mut pass = Pass::default();
@@ -43,7 +43,7 @@ pub(super) fn resample<T: Real>(
     let alive = m - dead.len();
     let length = if alive > 0 { SHARE * lengths.sum::<f64>() / alive as f64 } else { SHARE };
     let mut resampled = Vec::new();
-    for (unit, i) in dead.iter().zip(drawn(&squares, dead.len(), seed, turn)) {
+    for (unit, i) in dead.iter().zip(drawn(&squares, dead.len(), seed, epoch)) {
         let row = sample[i * p..(i + 1) * p].iter().zip(&parameters.mean);
         let row: Vec<f64> = row.map(|(x, b)| x.to_f64() - b.to_f64()).collect();
         let size = norm(&row);
@@ -76,7 +76,7 @@ mod tests {
     fn rows_are_drawn_with_probability_proportional_to_their_squares() {
         let squares = [1.0, 2.0, 3.0, 0.0];
         let mut counts = [0.0; 4];
-        (0..4000).for_each(|turn| counts[drawn(&squares, 1, 5, turn)[0]] += 1.0 / 4000.0);
+        (0..4000).for_each(|epoch| counts[drawn(&squares, 1, 5, epoch)[0]] += 1.0 / 4000.0);
         for (count, square) in counts.iter().zip(squares) {
             assert!((count - square * square / 14.0).abs() < 0.03, "{counts:?}");
         }

@@ -230,8 +230,8 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
         let early = ((epoch + 1) as f64) < LAST * self.how.max_epochs as f64;
         if self.how.dead == DeadUnit::Resample && early && !dead.is_empty() {
             let (how, parameters) = (&self.how, &mut state.parameters);
-            let turn = (how.seed, epoch);
-            state.renewed = resample(parameters, &how.terms, &dead, &how.sample, how.threshold, turn);
+            let of_epoch = (how.seed, epoch);
+            state.renewed = resample(parameters, &how.terms, &dead, &how.sample, how.threshold, of_epoch);
             state.resampled += state.renewed.len() as u64;
             state.renewed.iter().for_each(|j| state.since[*j as usize] = 0);
         }

@@ -3,7 +3,7 @@
 use super::parameters::Parameters;
 use super::select::{largest, maxima, reaching};
 use super::{Activation, Penalty};
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, kernel, widest};
 
 /// Rows that one thread processes at a time.
@@ -71,10 +71,10 @@ pub(super) struct BatchInputs<'p, T: Real> {
 /// `a' b`, in an order that does not depend on memory alignment.
 #[inline(always)]
 pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    let ((a, ra), (b, rb)) = (a.as_chunks::<CELL>(), b.as_chunks::<CELL>());
-    let mut sums = [T::default(); CELL];
+    let ((a, ra), (b, rb)) = (a.as_chunks::<SIMD_WIDTH>(), b.as_chunks::<SIMD_WIDTH>());
+    let mut sums = [T::default(); SIMD_WIDTH];
     for (a, b) in a.iter().zip(b) {
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             sums[l] = a[l].times_plus(b[l], sums[l]);
         }
     }
@@ -85,9 +85,9 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 /// `to += by * from`.
 #[inline(always)]
 pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
-    let ((to, rt), (from, rf)) = (to.as_chunks_mut::<CELL>(), from.as_chunks::<CELL>());
+    let ((to, rt), (from, rf)) = (to.as_chunks_mut::<SIMD_WIDTH>(), from.as_chunks::<SIMD_WIDTH>());
     for (to, from) in to.iter_mut().zip(from) {
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             to[l] = by.times_plus(from[l], to[l]);
         }
     }

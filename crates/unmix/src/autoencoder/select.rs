@@ -1,7 +1,7 @@
 //! Selection of the largest numbers without sorting: a lower bound from maxima of groups, then the few numbers that reach it.
 
 use crate::num::Real;
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use std::cmp::Ordering;
 
 /// Numbers of a group: one lane of this many cells.
@@ -10,12 +10,12 @@ const DEEP: usize = 8;
 /// Appends the maxima of the groups of `u`.
 #[inline(always)]
 pub(super) fn maxima<T: Real>(u: &[T], tops: &mut Vec<T>) {
-    let mut blocks = u.chunks_exact(DEEP * CELL);
+    let mut blocks = u.chunks_exact(DEEP * SIMD_WIDTH);
     for block in &mut blocks {
-        let cells = block.as_chunks::<CELL>().0;
+        let cells = block.as_chunks::<SIMD_WIDTH>().0;
         let mut top = cells[0];
         for cell in &cells[1..] {
-            for l in 0..CELL {
+            for l in 0..SIMD_WIDTH {
                 top[l] = if cell[l] > top[l] { cell[l] } else { top[l] };
             }
         }
@@ -43,13 +43,13 @@ pub(super) fn bound<T: Real>(tops: &mut [T], k: usize) -> T {
 #[inline(always)]
 pub(super) fn reaching<T: Real>(u: &[T], bound: T, found: &mut Vec<(u32, T)>) {
     let mut first = 0;
-    for part in u.chunks(CELL) {
+    for part in u.chunks(SIMD_WIDTH) {
         let any = part.iter().fold(false, |any, x| any | (*x >= bound));
         if any {
             let each = (first..).zip(part);
             found.extend(each.filter(|(_, x)| **x >= bound && **x > T::default()).map(|(j, x)| (j, *x)));
         }
-        first += CELL as u32;
+        first += SIMD_WIDTH as u32;
     }
 }
 

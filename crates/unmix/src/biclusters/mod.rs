@@ -17,7 +17,7 @@ mod evidence;
 mod null;
 mod units;
 
-use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
+use crate::data::splits::{Autocorrelation, consecutive, split_in_halves};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -337,8 +337,8 @@ where
     let mut null = Vec::new();
     for permutation in 0..refits.permutations {
         let numbers = permuted(source, n, p, run.seed, permutation)?;
-        let array = RawArray::lent(&numbers, p)?;
-        let shuffled = Rows::new(RawArray::lent(&numbers, p)?, rows.features().clone(), rows.origin());
+        let array = RawArray::borrowed(&numbers, p)?;
+        let shuffled = Rows::new(RawArray::borrowed(&numbers, p)?, rows.features().clone(), rows.origin());
         let (found, _) = of_starts(model, &shuffled, &array, refits.starts, &scales, run)?;
         null.extend(self::groups(found).iter().map(|g| g[0].evidence));
     }
@@ -434,9 +434,9 @@ where
     }
     let following = rows.picked(consecutive(n, k), run)?;
     let some: Rows<'_, T> =
-        Rows::new(RawArray::lent(&following, rows.n_features())?, rows.features().clone(), rows.origin());
+        Rows::new(RawArray::borrowed(&following, rows.n_features())?, rows.features().clone(), rows.origin());
     let block_length = Autocorrelation::of(&codes_of(model, &some, run)?, k, n).block_length;
-    let (left, right) = cut_in_two(n, run.seed, 0, block_length);
+    let (left, right) = split_in_halves(n, run.seed, 0, block_length);
     let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
     let fits = Fits { key: model.method().key, settings, rows, source, run };
     let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];

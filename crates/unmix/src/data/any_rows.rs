@@ -127,8 +127,8 @@ impl<'a> AnyRows<'a> {
         with_rows!(self, rows => rows.notes())
     }
 
-    /// See [`Rows::settle`].
-    pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
-        with_rows!(self, rows => rows.settle(run))
+    /// See [`Rows::prepare`].
+    pub fn prepare(&mut self, run: &Run<'_>) -> Result<()> {
+        with_rows!(self, rows => rows.prepare(run))
     }
 }

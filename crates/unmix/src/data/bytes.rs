@@ -96,7 +96,7 @@ impl<'a> Bytes<'a> {
             format!("it ends before byte {wanted}, though it had {} bytes when it was opened", self.len()),
             "make sure that nothing writes to it and read it again",
         )
-        .with(|facts| (facts.byte, facts.got) = (Some(wanted), Some(self.len())))
+        .with(|details| (details.byte, details.got) = (Some(wanted), Some(self.len())))
     }
 }
 

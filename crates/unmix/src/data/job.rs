@@ -5,7 +5,7 @@
 
 use super::projected::Map;
 use super::sweep::Nodes;
-use super::{AnyRows, GatherAll, Rows};
+use super::{AnyRows, Rows, Workers};
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Plan, Real};
 use crate::run::Run;
@@ -120,9 +120,9 @@ impl Job {
     pub(super) fn gathered<T: Real>(
         &self,
         gather: &dyn AnyGather<T>,
-        all: &dyn GatherAll,
+        workers: &dyn Workers,
     ) -> Result<Box<dyn AnyPartial>> {
-        let answers = all.gather_all(&self.pack())?;
+        let answers = workers.gather_all(&self.pack())?;
         let part_from = |bytes: &[u8]| gather.part_from(bytes);
         let mut parts = answers
             .iter()

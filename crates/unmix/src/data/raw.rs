@@ -139,7 +139,7 @@ impl<'a> RawArray<'a> {
                 format!("its header declares {high} bytes, but the file has {}", bytes.len()),
                 "it is truncated or corrupt; copy or write it again",
             )
-            .with(|facts| (facts.need, facts.got) = (u64::try_from(high).ok(), Some(bytes.len()))));
+            .with(|details| (details.need, details.got) = (u64::try_from(high).ok(), Some(bytes.len()))));
         }
         let n_features = usize::try_from(features.len()).unwrap_or(usize::MAX);
         Ok(Self { bytes, origin, number, rows, features, n_features })
@@ -154,7 +154,7 @@ impl<'a> RawArray<'a> {
     }
 
     /// A borrowed row-major slice. Its length must be a multiple of `n_features`.
-    pub fn lent<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
+    pub fn borrowed<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
         let beyond = data.len().checked_rem(n_features).unwrap_or(data.len());
         if beyond != 0 {
             return Err(Error::Width {

@@ -13,8 +13,8 @@ use crate::num::Real;
 use crate::run::Run;
 use crate::stats::{GatherWeights, RowWeights};
 
-/// Requests sums over shards from all workers that hold them.
-pub trait GatherAll: Send + Sync {
+/// All workers that hold shards of the rows.
+pub trait Workers: Send + Sync {
     /// Sends `job` to all workers that hold rows and returns their results, in any order: each is that of
     /// [`shards::gather`](crate::shards::gather) for the job and the rows of the worker.
     ///
@@ -24,7 +24,7 @@ pub trait GatherAll: Send + Sync {
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>>;
 }
 
-impl<F: Fn(&[u8]) -> Result<Vec<Vec<u8>>> + Send + Sync> GatherAll for F {
+impl<F: Fn(&[u8]) -> Result<Vec<Vec<u8>>> + Send + Sync> Workers for F {
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>> {
         self(job)
     }
@@ -35,7 +35,7 @@ struct RemoteRows<'a> {
     n_rows: u64,
     n_features: usize,
     sparse: bool,
-    all: &'a dyn GatherAll,
+    workers: &'a dyn Workers,
 }
 
 impl<T: Real> Source<T> for RemoteRows<'_> {
@@ -51,8 +51,8 @@ impl<T: Real> Source<T> for RemoteRows<'_> {
         Err(not_here("reading rows one after the other"))
     }
 
-    fn remote(&self) -> Option<&dyn GatherAll> {
-        Some(self.all)
+    fn remote(&self) -> Option<&dyn Workers> {
+        Some(self.workers)
     }
 
     fn is_sparse(&self) -> bool {
@@ -79,16 +79,16 @@ impl<T: Real> Source<T> for Coordinates<'_, '_, T> {
         self.of.source().stream()
     }
 
-    fn remote(&self) -> Option<&dyn GatherAll> {
+    fn remote(&self) -> Option<&dyn Workers> {
         Some(self)
     }
 }
 
-impl<T: Real> GatherAll for Coordinates<'_, '_, T> {
+impl<T: Real> Workers for Coordinates<'_, '_, T> {
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>> {
         let job = Job::unpack(job)?.through(self.map, self.of.is_sparse());
         match self.of.source().remote() {
-            Some(all) => all.gather_all(&job.pack()),
+            Some(workers) => workers.gather_all(&job.pack()),
             None => unreachable!("coordinates of local rows are kept"),
         }
     }
@@ -106,14 +106,18 @@ pub(crate) fn not_here(asked: &str) -> Error {
 impl<'a, T: Real> Rows<'a, T> {
     /// `n_rows` rows of `n_features` numbers whose shards are held by remote workers; only methods that need no more than full
     /// passes can be fitted to them.
-    pub fn remote(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
-        Self::new(RemoteRows { n_rows, n_features, sparse: false, all }, Features::default(), "the shards")
+    pub fn remote(n_rows: u64, n_features: usize, workers: &'a dyn Workers) -> Self {
+        Self::new(
+            RemoteRows { n_rows, n_features, sparse: false, workers },
+            Features::default(),
+            "the shards",
+        )
     }
 
     /// The same for workers that hold sparse rows, in shards cut at multiples of
     /// [`sparse_shard_rows`](crate::shards::sparse_shard_rows): sums are over stored entries, as for local sparse rows.
-    pub fn remote_sparse(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
-        Self::new(RemoteRows { n_rows, n_features, sparse: true, all }, Features::default(), "the shards")
+    pub fn remote_sparse(n_rows: u64, n_features: usize, workers: &'a dyn Workers) -> Self {
+        Self::new(RemoteRows { n_rows, n_features, sparse: true, workers }, Features::default(), "the shards")
     }
 
     /// Coordinates of these remote rows.

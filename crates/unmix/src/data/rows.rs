@@ -1,4 +1,4 @@
-//! Rows: a source, facts about its columns, and a plan for cutting it into shards.
+//! Rows: a source, names and types of its columns, and a plan for cutting it into shards.
 
 use super::Sparse;
 use super::raw::RawArray;
@@ -62,7 +62,7 @@ impl<'a, T: Real> Rows<'a, T> {
     ///
     /// A length that is not a multiple of `n_features`.
     pub fn from_slice(data: &'a [T], n_features: usize) -> Result<Self> {
-        Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
+        Ok(Self::new(RawArray::borrowed(data, n_features)?, Features::default(), "the array"))
     }
 
     /// The same rows, each with its sample weight: 2 counts a row twice, 0 leaves it out.
@@ -201,7 +201,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// # Errors
     ///
     /// Errors of the source, of the temporary file and of the workers; a number of weights that differs from the number of rows.
-    pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
+    pub fn prepare(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.remote().is_some() {
             if self.weights.is_none() {
                 self.weights = self.remote_weights(run)?.map(Cow::Owned);
@@ -270,7 +270,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Some(read.and_then(|()| spool.into_rows()))
     }
 
-    /// Random access to the rows, which must be [settled](Self::settle).
+    /// Random access to the rows, which must be [settled](Self::prepare).
     pub(crate) fn settled(&self) -> &dyn RandomAccess<T> {
         match self.source.random() {
             Some(random) => random,
@@ -295,7 +295,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// # Errors
     ///
     /// Errors of the source.
-    pub fn some(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
+    pub fn read_range(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
         let p = self.n_features();
         let end = self.n_rows().map_or(rows.end, |n| rows.end.min(n));
         let mut out = Vec::new();
@@ -352,7 +352,7 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// Minimum and maximum of each column, and the first number that is not finite, over rows of non-zero weight.
     fn range(&self) -> Result<Range> {
-        self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
+        self.sweep(&Run { observer: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
     }
 
     /// Range of each of these columns over rows of non-zero weight. One pass over the rows, or over these columns alone.

@@ -1,6 +1,6 @@
 //! The interface between rows and their storage.
 
-use super::{GatherAll, Sparse};
+use super::{Sparse, Workers};
 use crate::error::Result;
 use crate::num::Real;
 
@@ -47,7 +47,7 @@ pub trait Source<T: Real>: Send + Sync {
     }
 
     /// The workers that hold the rows, if only sums over them are available.
-    fn remote(&self) -> Option<&dyn GatherAll> {
+    fn remote(&self) -> Option<&dyn Workers> {
         None
     }
 

@@ -30,7 +30,7 @@ impl<T: Real> Rows<'_, T> {
             let remedy = "give a table of row, column and value, or choose these columns".into();
             return Err(Error::Width { what: "a list of cells".into(), need: 3, got: p, remedy });
         }
-        let numbers = self.some(0..u64::MAX)?;
+        let numbers = self.read_range(0..u64::MAX)?;
         let mut cells = Vec::with_capacity(numbers.len() / p);
         for (line, row) in numbers.chunks_exact(p).enumerate() {
             let place = |j: usize, what: &str| {

@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 /// Mixed rows and the true sources and mixing: `x = sources mixingᵀ`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Mixed {
+pub struct MixedSources {
     /// `n x p`.
     pub x: Matrix<f64>,
     /// `n x k`.
@@ -18,7 +18,7 @@ pub struct Mixed {
     pub mixing: Matrix<f64>,
 }
 
-impl Mixed {
+impl MixedSources {
     fn new(sources: Matrix<f64>, mixing: Matrix<f64>) -> Self {
         let x = factor::multiply_transposed(&sources, &mixing);
         Self { x, sources, mixing }
@@ -34,7 +34,12 @@ impl Mixed {
 ///
 /// No distributions, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows,
 /// tables that do not fit in memory.
-pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
+pub fn independent(
+    n: usize,
+    distributions: &[Distribution],
+    variances: &[f64],
+    seed: u64,
+) -> Result<MixedSources> {
     let k = distributions.len();
     if k == 0 || variances.len() != k {
         let why = format!("there are {k} distributions");
@@ -57,13 +62,13 @@ pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], 
     let mut sources = Matrix::from_fn(n, k, |i, j| distributions[j].draw(&streams[j], i as u64));
     let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
     standardise(&mut sources, &deviations);
-    let turn = Stream::new(seed, TURN);
-    let random = Matrix::from_fn(k, k, |i, j| turn.normal((i * k + j) as u64));
-    Ok(Mixed::new(sources, factor::orthonormal_rows_signed(&random).transposed()))
+    let rotation = Stream::new(seed, ROTATION);
+    let random = Matrix::from_fn(k, k, |i, j| rotation.normal((i * k + j) as u64));
+    Ok(MixedSources::new(sources, factor::orthonormal_rows_signed(&random).transposed()))
 }
 
 /// Streams of random numbers, distinct from those of the other data sets.
-const TURN: u64 = 20;
+const ROTATION: u64 = 20;
 const FIRST_SOURCE: u64 = 1 << 20;
 
 /// Shifts and scales column `j` to mean 0 and standard deviation `deviations[j]`, divisor `n`.
@@ -92,7 +97,7 @@ pub enum SignalDesign {
 }
 
 /// Settings by the names that Python and the command line use.
-pub const SETTINGS: [(&str, SignalDesign); 4] = [
+pub const SIGNAL_DESIGNS: [(&str, SignalDesign); 4] = [
     ("distinct", SignalDesign::Distinct),
     ("two-equal", SignalDesign::TwoEqual),
     ("all-equal", SignalDesign::AllEqual),
@@ -104,19 +109,19 @@ impl SignalDesign {
     ///
     /// # Errors
     ///
-    /// A name that is not among [`SETTINGS`].
+    /// A name that is not among [`SIGNAL_DESIGNS`].
     pub fn named(name: &str) -> Result<Self> {
-        SETTINGS
+        SIGNAL_DESIGNS
             .iter()
             .find(|(known, _)| *known == name)
             .map(|(_, setting)| *setting)
-            .ok_or_else(|| Error::unknown("setting", name, SETTINGS.iter().map(|(known, _)| *known)))
+            .ok_or_else(|| Error::unknown("setting", name, SIGNAL_DESIGNS.iter().map(|(known, _)| *known)))
     }
 }
 
 /// Three time signals of 2000 samples on [0, 8], mixed: a sine, a square wave and a sawtooth in noise of standard deviation 0.2
 /// (sigma-PCA, arXiv 2311.13580, section 4.1). Without a seed the noise is that of the published experiment.
-pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
+pub fn signals(setting: SignalDesign, seed: Option<u64>) -> MixedSources {
     let mut sources = match seed {
         None => published(SIGNALS, 3),
         Some(seed) => {
@@ -143,7 +148,7 @@ pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
         SignalDesign::TwoEqual => scale(&mut sources, &[1, 2]),
         SignalDesign::AllEqual => scale(&mut sources, &[0, 1, 2]),
     }
-    Mixed::new(sources, if setting == SignalDesign::NonOrthogonal { oblique() } else { turned() })
+    MixedSources::new(sources, if setting == SignalDesign::NonOrthogonal { oblique() } else { orthogonal() })
 }
 
 /// `n` points of two independent sources of variance 2/3 (uniform) or 1 (Laplace), rotated by 45 degrees (sigma-PCA, arXiv
@@ -152,7 +157,7 @@ pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
 /// # Errors
 ///
 /// A distribution that is neither uniform nor Laplace, tables that do not fit in memory.
-pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
+pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result<MixedSources> {
     let (file, size) = match distribution {
         Distribution::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
         Distribution::Laplace => (LAPLACE, 1.0),
@@ -178,7 +183,7 @@ pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result
         }
     };
     let (s, c) = FRAC_PI_4.sin_cos();
-    Ok(Mixed::new(sources, Matrix::from_vec(2, 2, vec![c, s, -s, c])))
+    Ok(MixedSources::new(sources, Matrix::from_vec(2, 2, vec![c, s, -s, c])))
 }
 
 fn sign(x: f64) -> f64 {
@@ -192,7 +197,7 @@ fn deviation(x: &Matrix<f64>, j: usize) -> f64 {
 }
 
 /// The published rotation: -45 degrees about the first axis times 60 degrees about the second.
-fn turned() -> Matrix<f64> {
+fn orthogonal() -> Matrix<f64> {
     let ((s, c), (t, d)) = ((-FRAC_PI_4).sin_cos(), FRAC_PI_3.sin_cos());
     let first = Matrix::from_vec(3, 3, vec![1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c]);
     let second = Matrix::from_vec(3, 3, vec![d, 0.0, t, 0.0, 1.0, 0.0, -t, 0.0, d]);

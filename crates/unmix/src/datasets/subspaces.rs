@@ -45,10 +45,10 @@ pub fn union_of_subspaces(
     }
     let total = |all: &[usize]| all.iter().copied().fold(0, usize::saturating_add);
     check_tables(&[(total(sizes), p), (total(dimensions), p), (total(sizes), 1)])?;
-    let [turns, codes, errors, places] = [12, 13, 14, 15].map(|stream| Stream::new(seed, stream));
+    let [directions, codes, errors, places] = [12, 13, 14, 15].map(|stream| Stream::new(seed, stream));
     let (mut at, mut code) = (0, 0);
     let bases = dimensions.iter().map(|&d| {
-        let normal = Matrix::from_fn(d, p, |i, j| turns.normal((at + i * p + j) as u64));
+        let normal = Matrix::from_fn(d, p, |i, j| directions.normal((at + i * p + j) as u64));
         at += d * p;
         factor::orthonormal_rows_signed(&normal)
     });

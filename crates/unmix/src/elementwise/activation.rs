@@ -1,6 +1,6 @@
 //! Activations: `h(z)`, `h'(z)` and `h''(z)`, with a parameter `a` of `h` for each component.
 
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Shape {
+pub enum ActivationFunction {
     /// `a tanh(z / a)`: slope 1 at 0, bounded by `a`.
     #[default]
     Tanh,
     /// `z` clipped to `[-a, a]`.
-    Hard,
+    #[serde(rename = "hard")]
+    HardTanh,
     /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
-    Steep,
+    #[serde(rename = "steep")]
+    ScaledTanh,
     /// The sign of `z`.
     Sign,
     /// `z` itself.
@@ -24,28 +26,34 @@ pub enum Shape {
     Relu,
 }
 
-impl Shape {
+impl ActivationFunction {
     /// All functions.
-    pub const ALL: [Shape; 6] =
-        [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign, Shape::Identity, Shape::Relu];
+    pub const ALL: [ActivationFunction; 6] = [
+        ActivationFunction::Tanh,
+        ActivationFunction::HardTanh,
+        ActivationFunction::ScaledTanh,
+        ActivationFunction::Sign,
+        ActivationFunction::Identity,
+        ActivationFunction::Relu,
+    ];
 
     /// The function itself, of a code and the parameter `a`.
-    pub fn function(self) -> fn(f64, f64) -> f64 {
+    pub fn as_fn(self) -> fn(f64, f64) -> f64 {
         match self {
-            Shape::Tanh => |z, a| a * (z / a).tanh(),
-            Shape::Hard => |z, a| z.clamp(-a, a),
-            Shape::Steep => |z, a| a * z.tanh(),
-            Shape::Sign => |z, _| if z == 0.0 { 0.0 } else { z.signum() },
-            Shape::Identity => |z, _| z,
-            Shape::Relu => |z, _| z.max(0.0),
+            ActivationFunction::Tanh => |z, a| a * (z / a).tanh(),
+            ActivationFunction::HardTanh => |z, a| z.clamp(-a, a),
+            ActivationFunction::ScaledTanh => |z, a| a * z.tanh(),
+            ActivationFunction::Sign => |z, _| if z == 0.0 { 0.0 } else { z.signum() },
+            ActivationFunction::Identity => |z, _| z,
+            ActivationFunction::Relu => |z, _| z.max(0.0),
         }
     }
 }
 
-/// A [`Shape`] with its parameters, prepared for rows of `k` codes of type `T`.
+/// An [`ActivationFunction`] with its parameters, prepared for rows of `k` codes of type `T`.
 #[derive(Clone, Debug)]
 pub struct Activation<T> {
-    shape: Shape,
+    function: ActivationFunction,
     /// `a` of every code of a few rows, so that loops are long enough and made of whole vectors.
     a: Vec<T>,
     inverse: Vec<T>,
@@ -56,21 +64,21 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 impl<T: Real> Activation<T> {
-    /// `shape` with the parameters `a`: one for all of the `k` codes of a row, or one for each. Shapes without a parameter ignore them.
-    pub fn new(shape: Shape, a: &[f64], k: usize) -> Self {
-        let whole = k.max(1) * CELL / gcd(k.max(1), CELL);
+    /// `function` with the parameters `a`: one for all of the `k` codes of a row, or one for each. Functions without a parameter ignore them.
+    pub fn new(function: ActivationFunction, a: &[f64], k: usize) -> Self {
+        let whole = k.max(1) * SIMD_WIDTH / gcd(k.max(1), SIMD_WIDTH);
         let period = whole * 64usize.div_ceil(whole);
         let of = |j: usize| if a.len() == 1 { a[0] } else { a[j % k] };
         Self {
-            shape,
+            function,
             a: (0..period).map(|j| T::from_f64(of(j))).collect(),
             inverse: (0..period).map(|j| T::from_f64(1.0 / of(j))).collect(),
         }
     }
 
     /// The function.
-    pub fn shape(&self) -> Shape {
-        self.shape
+    pub fn function(&self) -> ActivationFunction {
+        self.function
     }
 
     /// `a` and `1 / a` of the codes of a few rows, [`period`](Self::period) of them.
@@ -113,13 +121,13 @@ impl<T: Real> Activation<T> {
                 )
             };
         }
-        match self.shape {
-            Shape::Tanh => loops!(tanh),
-            Shape::Hard => loops!(hard),
-            Shape::Steep => loops!(steep),
-            Shape::Sign => loops!(sign),
-            Shape::Identity => loops!(identity),
-            Shape::Relu => loops!(relu),
+        match self.function {
+            ActivationFunction::Tanh => loops!(tanh),
+            ActivationFunction::HardTanh => loops!(hard),
+            ActivationFunction::ScaledTanh => loops!(steep),
+            ActivationFunction::Sign => loops!(sign),
+            ActivationFunction::Identity => loops!(identity),
+            ActivationFunction::Relu => loops!(relu),
         }
     }
 }
@@ -174,15 +182,15 @@ mod tests {
         let (k, a) = (3, [0.8, 4.0, 2.0]);
         // No code lies within a step of 0 or of `a`, where hard shapes have no derivative.
         let z: Vec<f64> = (0..k * 37).map(|i| 0.1123 * i as f64 - 5.917).collect();
-        for shape in Shape::ALL {
+        for function in ActivationFunction::ALL {
             let (mut h, mut slope) = (z.clone(), vec![0.0; z.len()]);
-            Activation::<f64>::new(shape, &a, k).apply(&mut h, &mut slope);
+            Activation::<f64>::new(function, &a, k).apply(&mut h, &mut slope);
             let (mut curvature, mut unused) = (z.clone(), z.clone());
-            let of = Activation::<f64>::new(shape, &a, k);
+            let of = Activation::<f64>::new(function, &a, k);
             of.each(&mut unused, &mut curvature, |_, h, _, curvature| (h, curvature));
             for (i, &z) in z.iter().enumerate() {
-                let of = |z: f64| shape.function()(z, a[i % k]);
-                let what = format!("{shape:?} at {z}, a {}", a[i % k]);
+                let of = |z: f64| function.as_fn()(z, a[i % k]);
+                let what = format!("{function:?} at {z}, a {}", a[i % k]);
                 assert!((h[i] - of(z)).abs() < 1e-14, "{what}");
                 assert!((slope[i] - (of(z + 1e-6) - of(z - 1e-6)) / 2e-6).abs() < 1e-8, "{what}");
                 let second = (of(z + 1e-4) - 2.0 * of(z) + of(z - 1e-4)) / 1e-8;
@@ -194,10 +202,10 @@ mod tests {
     #[test]
     fn one_number_for_all_is_that_number_for_each() {
         let z: Vec<f32> = (0..5 * 20).map(|i| 0.07 * i as f32 - 3.0).collect();
-        for shape in Shape::ALL {
+        for function in ActivationFunction::ALL {
             let by = |a: &[f64]| {
                 let (mut h, mut slope) = (z.clone(), z.clone());
-                Activation::new(shape, a, 5).apply(&mut h, &mut slope);
+                Activation::new(function, a, 5).apply(&mut h, &mut slope);
                 (h, slope)
             };
             assert_eq!(by(&[1.5]), by(&[1.5; 5]));
@@ -207,7 +215,7 @@ mod tests {
     #[test]
     fn at_zero_the_rectifier_is_flat() {
         let (mut z, mut slope) = ([0.0, -0.0, 1e-300], [9.0; 3]);
-        Activation::<f64>::new(Shape::Relu, &[1.0], 1).apply(&mut z, &mut slope);
+        Activation::<f64>::new(ActivationFunction::Relu, &[1.0], 1).apply(&mut z, &mut slope);
         assert_eq!((z, slope), ([0.0, 0.0, 1e-300], [0.0, 0.0, 1.0]));
     }
 }

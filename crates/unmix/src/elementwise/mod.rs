@@ -7,5 +7,5 @@
 mod activation;
 mod penalty;
 
-pub use activation::{Activation, Shape};
+pub use activation::{Activation, ActivationFunction};
 pub use penalty::Penalty;

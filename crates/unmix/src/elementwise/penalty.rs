@@ -30,7 +30,7 @@ impl Penalty {
 
     /// Approximate size of the variation of the mean penalty under rotations of codes of standard deviation `s`: `s` for large codes; for
     /// small ones a sixth of the fourth derivative at 0 times `s⁴`, because the quadratic term has the same mean after any rotation.
-    pub fn force(self, s: f64) -> f64 {
+    pub fn variation_under_rotation(self, s: f64) -> f64 {
         let fourth = match self {
             Penalty::LogCosh => 2.0,
             Penalty::SmoothL1 => 3.0 / ROUNDED.powf(1.5),

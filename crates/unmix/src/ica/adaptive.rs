@@ -77,10 +77,11 @@ fn search<T: Real>(
 
 /// The largest coefficient of a row of `w` on another row of the rotation `begun`, relative to that on its own.
 fn moved(w: &Matrix<f64>, begun: &Matrix<f64>) -> f64 {
-    let turn = factor::multiply_transposed(w, begun);
+    let rotation = factor::multiply_transposed(w, begun);
     let of = |i: usize| {
-        let others = (0..turn.cols()).filter(|j| *j != i).fold(0.0f64, |m, j| m.max(turn[(i, j)].abs()));
-        others / turn[(i, i)].abs()
+        let others =
+            (0..rotation.cols()).filter(|j| *j != i).fold(0.0f64, |m, j| m.max(rotation[(i, j)].abs()));
+        others / rotation[(i, i)].abs()
     };
-    (0..turn.rows()).map(of).fold(0.0, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x) })
+    (0..rotation.rows()).map(of).fold(0.0, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x) })
 }

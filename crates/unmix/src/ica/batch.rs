@@ -155,8 +155,8 @@ fn direction(at: &Point) -> Matrix<f64> {
         if i == j {
             return -0.5 * symmetric;
         }
-        let turned = 0.5 * (at.mean_step[(i, j)] - at.mean_step[(j, i)]);
+        let rotated = 0.5 * (at.mean_step[(i, j)] - at.mean_step[(j, i)]);
         let slope = (of(i, -1.0) + of(j, -1.0)).max(2.0 * FLOOR);
-        -0.5 * symmetric - (turned - 0.5 * symmetric * (of(i, 1.0) - of(j, 1.0))) / slope
+        -0.5 * symmetric - (rotated - 0.5 * symmetric * (of(i, 1.0) - of(j, 1.0))) / slope
     })
 }

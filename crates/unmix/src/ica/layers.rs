@@ -51,10 +51,10 @@ pub(super) fn first<T: Real>(
     let axes = principal.spectrum.axes.clone().top_rows(solved.w.cols());
     let rows_of = factor::multiply(&solved.w, &axes);
     let noise = coordinates.noise_scale.as_deref();
-    let encoder = Linear { noise, axes: &rows_of, scale: Some(&solved.sigma), turn: None }.encoder();
-    let turn = polar(&factor::multiply_transposed(&encoder.transposed(), &coordinates.back()))?;
+    let encoder = Linear { noise, axes: &rows_of, scale: Some(&solved.sigma), rotation: None }.encoder();
+    let rotation = polar(&factor::multiply_transposed(&encoder.transposed(), &coordinates.back()))?;
     let sweeps = principal.sweeps();
-    Ok((turn, solved, sweeps))
+    Ok((rotation, solved, sweeps))
 }
 
 /// Maximum number of times that widths are chosen again.

@@ -100,9 +100,9 @@ pub(super) mod tests {
             0 => s.laplace((i * k + j) as u64),
             _ => s.uniform((i * k + j) as u64) - 0.5,
         });
-        let turn = polar(&normal(k, 51 + seed)).unwrap();
+        let rotation = polar(&normal(k, 51 + seed)).unwrap();
         let root = inverse(&factor::qr_triangle(&x)).unwrap();
-        let white = factor::multiply(&factor::multiply(&x, &root), &turn);
+        let white = factor::multiply(&factor::multiply(&x, &root), &rotation);
         white.as_slice().iter().map(|v| v * (n as f64).sqrt()).collect()
     }
 

@@ -52,7 +52,7 @@ const FLOOR: f64 = 0.01;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
 
-/// Largest entry of `turn - I` of a fixed-point step for which the rotation counts as near the solution.
+/// Largest entry of `rotation - I` of a fixed-point step for which the rotation counts as near the solution.
 const NEAR: f64 = 0.1;
 
 /// Number of rejected fixed-point steps after which Picard-O continues without them.
@@ -65,16 +65,16 @@ struct Point {
     sums: SourceSums,
     signs: Vec<f64>,
     gradient: Matrix<f64>,
-    /// See [`turn`](Point::turn).
+    /// See [`rotation`](Point::rotation).
     #[serde(skip)]
-    turn: OnceCell<Matrix<f64>>,
+    rotation: OnceCell<Matrix<f64>>,
 }
 
 impl Point {
     fn new(w: Matrix<f64>, sums: SourceSums, signs: Vec<f64>) -> Self {
         let k = w.rows();
         let signed = Matrix::from_fn(k, k, |i, j| signs[i] * sums.cross[(i, j)]);
-        Self { w, gradient: skew(&signed), sums, signs, turn: OnceCell::new() }
+        Self { w, gradient: skew(&signed), sums, signs, rotation: OnceCell::new() }
     }
 
     fn residual(&self) -> f64 {
@@ -91,21 +91,21 @@ impl Point {
 
     /// The rotation of a fixed-point step, with the sign of each row kept: even contrasts do not distinguish a source from its
     /// negative.
-    fn turn(&self) -> Result<&Matrix<f64>> {
-        if let Some(turn) = self.turn.get() {
-            return Ok(turn);
+    fn rotation(&self) -> Result<&Matrix<f64>> {
+        if let Some(rotation) = self.rotation.get() {
+            return Ok(rotation);
         }
         let mut m = self.sums.cross.clone();
         for i in 0..m.rows() {
             m[(i, i)] -= self.sums.slope[i];
         }
-        let mut turn = polar(&m)?;
-        for i in 0..turn.rows() {
-            if turn[(i, i)] < 0.0 {
-                turn.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+        let mut rotation = polar(&m)?;
+        for i in 0..rotation.rows() {
+            if rotation[(i, i)] < 0.0 {
+                rotation.row_mut(i).iter_mut().for_each(|x| *x = -*x);
             }
         }
-        Ok(self.turn.get_or_init(|| turn))
+        Ok(self.rotation.get_or_init(|| rotation))
     }
 }
 
@@ -185,9 +185,9 @@ pub(super) fn approach<T: Real>(
         if !extended && steps.n_iter() > 0 && at.residual() <= NEAR * NEAR {
             break;
         }
-        let turn = at.turn()?;
-        if extended && from_identity(turn) <= NEAR {
-            at.w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
+        let rotation = at.rotation()?;
+        if extended && from_identity(rotation) <= NEAR {
+            at.w = nearer_to_orthogonal(&factor::multiply(rotation, &at.w));
             last = 1;
             break;
         }
@@ -200,9 +200,9 @@ pub(super) fn approach<T: Real>(
     Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
 }
 
-/// The largest absolute entry of `turn - I`.
-fn from_identity(turn: &Matrix<f64>) -> f64 {
-    largest(&sum(turn, -1.0, &identity(turn.rows())))
+/// The largest absolute entry of `rotation - I`.
+fn from_identity(rotation: &Matrix<f64>) -> f64 {
+    largest(&sum(rotation, -1.0, &identity(rotation.rows())))
 }
 
 /// State of a search besides its current point.
@@ -262,9 +262,9 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         self.view.means(w, self.contrast, self.run)
     }
 
-    /// The point rotated by `turn`, unless its objective is larger.
-    fn try_rotation(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
-        let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
+    /// The point rotated by `rotation`, unless its objective is larger.
+    fn try_rotation(&mut self, at: &Point, rotation: &Matrix<f64>) -> Result<Option<Point>> {
+        let w = nearer_to_orthogonal(&factor::multiply(rotation, &at.w));
         let Some(sums) = self.evaluate(&w)? else { return Ok(None) };
         let (before, after) = (objective(&at.signs, &at.sums), objective(&at.signs, &sums));
         let next = Point::new(w, sums, at.signs.clone());
@@ -287,11 +287,11 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     /// then FastICA may have another fixed point.
     fn combined(&mut self, at: &Point) -> Result<Option<Point>> {
         if self.memory.signs.extended && self.memory.refused < REFUSALS && at.residual() > self.memory.near {
-            let turn = at.turn()?;
-            if from_identity(turn) <= NEAR {
+            let rotation = at.rotation()?;
+            if from_identity(rotation) <= NEAR {
                 self.memory.near = at.residual();
             } else {
-                if let Some(next) = self.try_rotation(at, turn)? {
+                if let Some(next) = self.try_rotation(at, rotation)? {
                     self.memory.history.clear();
                     return Ok(Some(next));
                 }
@@ -335,12 +335,12 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
 
     /// A step of FastICA, shortened until it does not increase the objective.
     fn along_arc(&mut self, at: &Point) -> Result<Option<Point>> {
-        let turn = at.turn()?;
-        let (mut size, one) = (1.0, identity(turn.rows()));
+        let rotation = at.rotation()?;
+        let (mut size, one) = (1.0, identity(rotation.rows()));
         for _ in 0..HALVINGS / 2 {
             let part = match size {
-                1.0 => turn.clone(),
-                _ => polar(&sum(&one, size, &sum(turn, -1.0, &one)))?,
+                1.0 => rotation.clone(),
+                _ => polar(&sum(&one, size, &sum(rotation, -1.0, &one)))?,
             };
             if let Some(next) = self.try_rotation(at, &part)? {
                 return Ok(Some(next));
@@ -352,13 +352,13 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
 
     /// An unmodified step of FastICA, and its length.
     fn fixed_point(&mut self, at: &Point) -> Result<Option<Point>> {
-        let turn = at.turn()?;
+        let rotation = at.rotation()?;
         // `||w_i_new - w_i_old||² / 2` in the coordinates of the old rows, without cancellation.
-        let moved = sum(turn, -1.0, &identity(turn.rows()));
+        let moved = sum(rotation, -1.0, &identity(rotation.rows()));
         self.memory.change = (0..moved.rows())
             .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())
             .fold(0.0, f64::max);
-        let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
+        let w = nearer_to_orthogonal(&factor::multiply(rotation, &at.w));
         let Some(sums) = self.evaluate(&w)? else { return Ok(None) };
         let signs = self.memory.signs.of(&sums);
         Ok(Some(Point::new(w, sums, signs)))

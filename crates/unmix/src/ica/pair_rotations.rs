@@ -14,7 +14,7 @@
 
 use super::subsample;
 use crate::data::Rows;
-use crate::data::cuts::autocorrelation_time;
+use crate::data::splits::autocorrelation_time;
 use crate::error::Result;
 use crate::num::{Matrix, Real, widest};
 use crate::run::Run;
@@ -76,23 +76,23 @@ pub(super) fn better_rotations<T: Real>(
     let chosen = subsample::chosen(rows, m);
     let weights = rows.weights_at(&chosen).unwrap_or_else(|| vec![1.0; chosen.len()]);
     let columns = subsample::columns(rows, chosen, mean, unmixing, run)?;
-    let turns = of_columns(&columns, &weights);
-    if turns.is_empty() {
-        return Ok(turns);
+    let rotations = of_columns(&columns, &weights);
+    if rotations.is_empty() {
+        return Ok(rotations);
     }
     let following = subsample::columns(rows, subsample::consecutive(rows, FOLLOWING), mean, unmixing, run)?;
-    Ok(of_dependent_rows(turns, &following))
+    Ok(of_dependent_rows(rotations, &following))
 }
 
-/// Those of `turns` that remain significant with effective sample sizes; `columns` are sources of consecutive
+/// Those of `rotations` that remain significant with effective sample sizes; `columns` are sources of consecutive
 /// rows.
-fn of_dependent_rows(turns: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
-    let with_effective_size = |turn: PairRotation| {
-        let (i, j) = turn.pair;
-        let time = autocorrelation_time(first_order(&columns[i], &columns[j], turn.angle));
-        PairRotation { t: turn.t / time.sqrt(), ..turn }
+fn of_dependent_rows(rotations: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
+    let with_effective_size = |rotation: PairRotation| {
+        let (i, j) = rotation.pair;
+        let time = autocorrelation_time(first_order(&columns[i], &columns[j], rotation.angle));
+        PairRotation { t: rotation.t / time.sqrt(), ..rotation }
     };
-    turns.into_iter().map(with_effective_size).filter(|turn| turn.t > CERTAIN).collect()
+    rotations.into_iter().map(with_effective_size).filter(|rotation| rotation.t > CERTAIN).collect()
 }
 
 /// The significant rotation with the largest gain of each pair of columns, if rows are independent.
@@ -105,8 +105,8 @@ fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
             let (gain, error) = gain((&columns[i], &columns[j]), (&each[i], &each[j]), weights, angle);
             (gain, PairRotation { pair: (i, j), angle, t: if error > 0.0 { gain / error } else { 0.0 } })
         };
-        let turns = ANGLES.iter().map(of_angle).filter(|(_, turn)| turn.t > CERTAIN);
-        turns.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, turn)| turn)
+        let rotations = ANGLES.iter().map(of_angle).filter(|(_, rotation)| rotation.t > CERTAIN);
+        rotations.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, rotation)| rotation)
     };
     // Small problems run without a thread pool.
     match rayon::current_thread_index() {
@@ -183,11 +183,11 @@ mod tests {
                 assert!(found.is_empty(), "{found:?}");
                 continue;
             }
-            let [turn] = found[..] else { panic!("{angle}: {found:?}") };
+            let [rotation] = found[..] else { panic!("{angle}: {found:?}") };
             // A further rotation by a right angle exchanges the two.
-            let off = (turn.angle + angle).rem_euclid(std::f64::consts::FRAC_PI_2);
-            assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-12, "{angle}: {turn:?}");
-            assert!(turn.pair == (0, 2) && turn.t > 4.0, "{turn:?}");
+            let off = (rotation.angle + angle).rem_euclid(std::f64::consts::FRAC_PI_2);
+            assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-12, "{angle}: {rotation:?}");
+            assert!(rotation.pair == (0, 2) && rotation.t > 4.0, "{rotation:?}");
         }
     }
 

@@ -99,10 +99,10 @@ impl Search<'_> {
     ) -> Result<SolverResult> {
         let (n, p, k) = (rows.n_rows().unwrap_or(0), rows.n_features(), coordinates.k());
         if self.algorithm == (Algorithm::Layers { both: true }) && self.start.is_none() {
-            let (turn, solved, sweeps) = layers::first(rows, coordinates, &self.limits, run)?;
+            let (rotation, solved, sweeps) = layers::first(rows, coordinates, &self.limits, run)?;
             let limits =
                 Limits { max_iter: self.limits.max_iter.saturating_sub(solved.n_iter), ..self.limits };
-            let second = Search { start: Some(&turn), limits, ..self.clone() };
+            let second = Search { start: Some(&rotation), limits, ..self.clone() };
             let mut found = second.run(rows, coordinates, run)?;
             (found.n_iter, found.sweeps) = (found.n_iter + solved.n_iter, found.sweeps + sweeps);
             return Ok(found);
@@ -205,8 +205,8 @@ impl Search<'_> {
         };
         let free = matches!(self.algorithm, Algorithm::Picard { .. });
         let mut at = SolverResult { sweeps: 0, ..SolverResult::not_finite(start) };
-        let turns = self.rotates() || free && coordinates.white && self.start.is_none();
-        if !turns || matches!(self.algorithm, Algorithm::Parallel | Algorithm::Layers { .. }) {
+        let rotates = self.rotates() || free && coordinates.white && self.start.is_none();
+        if !rotates || matches!(self.algorithm, Algorithm::Parallel | Algorithm::Layers { .. }) {
             return Ok(at);
         }
         let mut go_on = |view: &View<'_, '_, T>, most: u64, share: f64| -> Result<()> {

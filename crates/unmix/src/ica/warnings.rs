@@ -5,7 +5,7 @@ use super::pair_rotations::better_rotations;
 use super::search::Algorithm;
 use super::{Search, SolverResult, subsample};
 use crate::data::Rows;
-use crate::data::cuts::autocorrelation_time;
+use crate::data::splits::autocorrelation_time;
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -99,10 +99,11 @@ pub(super) fn mixed_sources<T: Real>(
                 .into(),
         ));
     }
-    let turns = better_rotations(rows, &subtracted(rows, coordinates), &coordinates.folded(&found.w), run)?;
-    let Some(worst) = turns.iter().max_by(|a, b| a.t.total_cmp(&b.t)) else { return Ok(None) };
+    let rotations =
+        better_rotations(rows, &subtracted(rows, coordinates), &coordinates.folded(&found.w), run)?;
+    let Some(worst) = rotations.iter().max_by(|a, b| a.t.total_cmp(&b.t)) else { return Ok(None) };
     let (i, j) = (place[worst.pair.0], place[worst.pair.1]);
-    let others = match turns.len() - 1 {
+    let others = match rotations.len() - 1 {
         0 => String::new(),
         1 => ", and so is another pair".into(),
         more => format!(", and so are {more} other pairs"),

@@ -6,11 +6,11 @@
 //! `deflation` is the same for one source after another. As in other implementations, no step is rejected.
 //! **Cost** as ICA's.
 //! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; a last step
-//! that turns a row by up to `sqrt(2 tol)`, 0.014 radians by default, counts as converged.
+//! that rotates a row by up to `sqrt(2 tol)`, 0.014 radians by default, counts as converged.
 
-use super::ica::{Fun, from_settings, initial, memory, pooled};
+use super::ica::{ContrastFunction, from_settings, initial, memory, pooled};
 use super::pca::Components;
-use super::{Fit, Method, Takes, as_map};
+use super::{Accepts, Fit, Method, as_map};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
@@ -33,7 +33,7 @@ pub struct FastIca {
     /// Whitening, and the scale of the sources.
     pub whiten: FastIcaWhitening,
     /// Contrast function G used to measure non-Gaussianity.
-    pub fun: Fun,
+    pub fun: ContrastFunction,
     /// The parameter `alpha` of `logcosh`, from 1 to 2: the derivative of G is `tanh(alpha x)`.
     pub fun_args: Option<Map<String, Value>>,
     /// Maximum number of iterations.
@@ -65,14 +65,14 @@ pub enum FastIcaWhitening {
     /// Only `false`: columns as they are; the mean is not subtracted either.
     Not(bool),
     /// Whitened coordinates.
-    Named(SourceSize),
+    Whitened(SourceVariance),
 }
 
 /// The variance of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum SourceSize {
+pub enum SourceVariance {
     /// 1.
     UnitVariance,
     /// `1 / n_samples`: sources of unit norm.
@@ -95,8 +95,8 @@ impl Default for FastIca {
         Self {
             n_components: Components::All,
             algorithm: FastIcaAlgorithm::Parallel,
-            whiten: FastIcaWhitening::Named(SourceSize::UnitVariance),
-            fun: Fun::LogCosh,
+            whiten: FastIcaWhitening::Whitened(SourceVariance::UnitVariance),
+            fun: ContrastFunction::LogCosh,
             fun_args: None,
             max_iter: 200,
             tol: 1e-4,
@@ -113,7 +113,7 @@ pub(super) const METHOD: Method = Method {
     summary: "independent components by FastICA's fixed-point iteration, with scikit-learn's settings",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
     to_compare: &[],
@@ -144,7 +144,7 @@ impl FastIca {
         METHOD.begin(self, rows, run)?;
         let alpha = self.fun_args.as_ref().and_then(|a| a.get("alpha")?.as_f64()).unwrap_or(1.0);
         pooled(rows, run, |rows| {
-            let white = matches!(self.whiten, FastIcaWhitening::Named(_));
+            let white = matches!(self.whiten, FastIcaWhitening::Whitened(_));
             let preparation = Preparation {
                 method: "fastica",
                 least: METHOD.least_components(),
@@ -176,8 +176,8 @@ impl FastIca {
             resolved.insert("whiten_solver".into(), coordinates.solver.into());
             let variance = match self.whiten {
                 FastIcaWhitening::Not(_) => Variance::AsFound,
-                FastIcaWhitening::Named(SourceSize::UnitVariance) => Variance::Unit,
-                FastIcaWhitening::Named(SourceSize::ArbitraryVariance) => Variance::PerRow,
+                FastIcaWhitening::Whitened(SourceVariance::UnitVariance) => Variance::Unit,
+                FastIcaWhitening::Whitened(SourceVariance::ArbitraryVariance) => Variance::PerRow,
             };
             let described = (&METHOD, settings, resolved);
             ica::model(described, rows, coordinates, &search, found, (variance, Order::Variance), run)

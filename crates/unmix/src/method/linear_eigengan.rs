@@ -13,7 +13,7 @@
 //! Z. He, M. Kan & S. Shan (2021), EigenGAN: layer-wise eigen-learning for GANs. T. Szwagier & X. Pennec (2024), The curse of isotropy.
 
 use super::ppca::{Algorithm, Groups, MAX_ITER, N_COMPONENTS, NOISE_FLOOR, Problem, STANDARDIZE, TOL};
-use super::{Fit, Kind, Method, Setting, Takes, needs, ppca};
+use super::{Accepts, Fit, Kind, Method, Setting, needs, ppca};
 use crate::data::{Features, Rows};
 use crate::error::Result;
 use crate::model::{Model, Sums};
@@ -97,7 +97,7 @@ pub(super) const METHOD: Method = Method {
     summary: "probabilistic PCA with latent variables along its axes, alone or in blocks of equal scale",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

@@ -26,7 +26,7 @@ pub mod stacked_rfn;
 pub mod subspace_clustering;
 
 pub use crate::model::{
-    Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
+    Accepts, Condition, Fit, Kind, MakeSpec, Method, Setting, Variant, resolve, without_effect,
 };
 pub use complete_dictionary::CompleteDictionary;
 pub use completion::MatrixCompletion;

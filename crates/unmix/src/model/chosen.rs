@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// A component, or a range of them, as the user gives it: `0`, `-1`, `2-4` or `ica3`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chosen {
+pub enum ComponentSelection {
     /// By number from 0; negative numbers count from the end, -1 being the last.
     Number(i64),
     /// From the first to the second number, both included.
@@ -15,25 +15,26 @@ pub enum Chosen {
     Name(String),
 }
 
-impl FromStr for Chosen {
+impl FromStr for ComponentSelection {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         if let Ok(number) = text.parse() {
-            return Ok(Chosen::Number(number));
+            return Ok(ComponentSelection::Number(number));
         }
         let range = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-        Ok(range.map_or_else(|| Chosen::Name(text.into()), |(a, b)| Chosen::Range(a, b)))
+        Ok(range
+            .map_or_else(|| ComponentSelection::Name(text.into()), |(a, b)| ComponentSelection::Range(a, b)))
     }
 }
 
-impl std::fmt::Display for Chosen {
+impl std::fmt::Display for ComponentSelection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Chosen::Number(number) => number.fmt(f),
-            Chosen::Range(a, b) => write!(f, "{a}-{b}"),
-            Chosen::Name(name) => write!(f, "'{name}'"),
+            ComponentSelection::Number(number) => number.fmt(f),
+            ComponentSelection::Range(a, b) => write!(f, "{a}-{b}"),
+            ComponentSelection::Name(name) => write!(f, "'{name}'"),
         }
     }
 }
@@ -50,7 +51,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Setting`] for a component that the model does not have.
-    pub fn choose(&self, name: &str, asked: &[Chosen]) -> Result<Vec<usize>> {
+    pub fn choose(&self, name: &str, asked: &[ComponentSelection]) -> Result<Vec<usize>> {
         let names = self.component_names();
         let k = names.len();
         let mut found = Vec::new();
@@ -60,19 +61,19 @@ impl Model {
                 Error::setting(name, one, why, "give numbers or names of components of the model")
             };
             match one {
-                Chosen::Number(number) => {
+                ComponentSelection::Number(number) => {
                     let index = if *number < 0 { number + k as i64 } else { *number };
                     found.push(usize::try_from(index).ok().filter(|&i| i < k).ok_or_else(outside)?);
                 }
-                Chosen::Range(first, last) if first <= last && (*last as usize) < k => {
+                ComponentSelection::Range(first, last) if first <= last && (*last as usize) < k => {
                     found.extend(*first as usize..=*last as usize);
                 }
-                Chosen::Range(first, last) if first > last => {
+                ComponentSelection::Range(first, last) if first > last => {
                     let why = "the first number of the range is larger than the second";
                     return Err(Error::setting(name, one, why, format!("give {last}-{first}")));
                 }
-                Chosen::Range(..) => return Err(outside()),
-                Chosen::Name(text) => {
+                ComponentSelection::Range(..) => return Err(outside()),
+                ComponentSelection::Name(text) => {
                     let unknown = || {
                         let all: Vec<&str> = names.iter().map(String::as_str).collect();
                         let why = "the model has no component of that name".to_string();

@@ -71,7 +71,7 @@ pub struct Codes {
     pub stored: bool,
 }
 
-/// Turns rows into codes.
+/// Maps rows to codes.
 pub trait Encoder: Debug + Send + Sync {
     /// Number of columns.
     fn n_features(&self) -> usize;
@@ -128,7 +128,7 @@ pub trait Encoder: Debug + Send + Sync {
 
     /// Matrix, `k x k`, that multiplies the factors of [`gaussian`](Self::gaussian) from the right to give the codes, if these
     /// differ.
-    fn turn(&self) -> Option<&Matrix<f64>> {
+    fn rotation(&self) -> Option<&Matrix<f64>> {
         None
     }
 
@@ -138,7 +138,7 @@ pub trait Encoder: Debug + Send + Sync {
     }
 }
 
-/// Turns codes into rows.
+/// Maps codes to rows.
 pub trait Decoder: Debug + Send + Sync {
     /// Number of columns.
     fn n_features(&self) -> usize;

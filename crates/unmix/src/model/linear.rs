@@ -14,7 +14,7 @@ pub(crate) struct Linear<'a> {
     /// Divisors of the codes along the axes, `k`; a direction of scale 0 has code 0.
     pub(crate) scale: Option<&'a [f64]>,
     /// `V`, `k x m`, with orthonormal rows.
-    pub(crate) turn: Option<&'a Matrix<f64>>,
+    pub(crate) rotation: Option<&'a Matrix<f64>>,
 }
 
 impl Linear<'_> {
@@ -29,8 +29,8 @@ impl Linear<'_> {
             true => self.axes.transposed(),
             false => Matrix::from_fn(p, k, entry),
         };
-        match self.turn {
-            Some(turn) => factor::multiply(&plain, turn),
+        match self.rotation {
+            Some(rotation) => factor::multiply(&plain, rotation),
             None => plain,
         }
     }
@@ -55,8 +55,8 @@ impl Linear<'_> {
             true => rows.clone(),
             false => Matrix::from_fn(rows.rows(), rows.cols(), entry),
         };
-        match self.turn {
-            Some(turn) => factor::multiply(&turn.transposed(), &plain),
+        match self.rotation {
+            Some(rotation) => factor::multiply(&rotation.transposed(), &plain),
             None => plain,
         }
     }
@@ -120,12 +120,12 @@ mod tests {
             Matrix::from_fn(r, c, |i, j| draws.normal(from + (i * c + j) as u64))
         };
         let axes = factor::orthonormal_rows(&random(3, 5, 0));
-        let turn = factor::orthonormal_rows(&random(3, 3, 100));
+        let rotation = factor::orthonormal_rows(&random(3, 3, 100));
         let (noise, scale) = ([1.0, 2.0, 0.5, 4.0, 1.5], [3.0, 0.25, 2.0]);
         let nearly =
             Matrix::from_fn(3, 5, |i, j| axes[(i, j)] + 0.01 * draws.normal(200 + (5 * i + j) as u64));
         for (axes, exact) in [(&axes, true), (&nearly, false)] {
-            let parts = Linear { noise: Some(&noise), axes, scale: Some(&scale), turn: Some(&turn) };
+            let parts = Linear { noise: Some(&noise), axes, scale: Some(&scale), rotation: Some(&rotation) };
             let back = if exact { parts.transposed() } else { parts.least_squares().unwrap() };
             let both = factor::multiply(&back, &parts.encoder());
             for i in 0..3 {
@@ -134,7 +134,7 @@ mod tests {
                 }
             }
         }
-        let constant = Linear { noise: None, axes: &axes, scale: Some(&[0.0, 1.0, 1.0]), turn: None };
+        let constant = Linear { noise: None, axes: &axes, scale: Some(&[0.0, 1.0, 1.0]), rotation: None };
         assert!((0..5).all(|j| constant.encoder()[(j, 0)] == 0.0 && constant.transposed()[(0, j)] == 0.0));
     }
 }

@@ -29,7 +29,7 @@ pub use affine::{LinearDecoder, LinearEncoder};
 pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
-pub use chosen::Chosen;
+pub use chosen::ComponentSelection;
 pub(crate) use code::map_of;
 pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unsolved};
 pub use file::{FORMAT, is_model_file};
@@ -41,9 +41,9 @@ pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};
 pub use posterior::PosteriorMean;
 pub use quality::{Measures, Parts, Quality, Residual};
-pub use registry::{Fit, MakeSpec, Method, Takes, Variant};
+pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};
 pub(crate) use report::constant_columns;
-pub use report::{LEVEL, Report, RunRecord};
+pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
 pub use settings::{Condition, Kind, Setting, resolve, without_effect};
 pub(crate) use settings::{NEVER, named_share, share_name};
 pub use sums::Sums;
@@ -343,7 +343,7 @@ pub fn fit_by_sums(
 
 /// Whether the method with this key accepts rows with missing cells.
 fn takes_missing(key: &str) -> bool {
-    find(key).is_ok_and(|method| method.takes.missing)
+    find(key).is_ok_and(|method| method.accepts.missing)
 }
 
 /// The model of the rows of `before` followed by `rows`, by the method named `key`; of `rows` alone without

@@ -20,7 +20,7 @@ pub struct PosteriorMean {
     whole: LinearEncoder,
     of: Arc<Conditional>,
     /// Matrix, `k x k`, that multiplies posterior means from the right, if codes are not the factors of the model.
-    turn: Option<Arc<Matrix<f64>>>,
+    rotation: Option<Arc<Matrix<f64>>>,
     /// The number of factors with non-zero loadings, if codes are weighted least-squares estimates instead of posterior means.
     unshrunk: Option<usize>,
 }
@@ -32,14 +32,14 @@ impl PosteriorMean {
         Self {
             whole: LinearEncoder::new(mean, matrix),
             of: Arc::new(Conditional::new(of)),
-            turn: None,
+            rotation: None,
             unshrunk: None,
         }
     }
 
-    /// The same with codes `z turn`; `turn` is `n_factors x n_codes`, as for correlated factors.
-    pub fn turned(self, turn: Matrix<f64>) -> Self {
-        Self { turn: Some(Arc::new(turn)), ..self }
+    /// The same with codes `z rotation`; `rotation` is `n_factors x n_codes`, as for correlated factors.
+    pub fn rotated(self, rotation: Matrix<f64>) -> Self {
+        Self { rotation: Some(Arc::new(rotation)), ..self }
     }
 
     /// The same with weighted least-squares codes (Bartlett 1937), for a model in which `factors` factors have non-zero loadings: the
@@ -53,7 +53,7 @@ impl PosteriorMean {
         Box::new(Map {
             whole,
             of: self.of.clone(),
-            turn: self.turn.clone(),
+            rotation: self.rotation.clone(),
             unshrunk: self.unshrunk.is_some(),
             p,
             k,
@@ -90,8 +90,8 @@ impl Encoder for PosteriorMean {
         Some(&self.of)
     }
 
-    fn turn(&self) -> Option<&Matrix<f64>> {
-        self.turn.as_deref()
+    fn rotation(&self) -> Option<&Matrix<f64>> {
+        self.rotation.as_deref()
     }
 
     fn least_cells(&self) -> usize {
@@ -123,16 +123,16 @@ fn unshrink(found: &mut Posteriors) {
     }
 }
 
-/// Posteriors of `z turn`.
-fn turned(turn: &Matrix<f64>, means: &mut [f64], patterns: &mut [Pattern]) {
-    let k = turn.rows();
+/// Posteriors of `z rotation`.
+fn rotated(rotation: &Matrix<f64>, means: &mut [f64], patterns: &mut [Pattern]) {
+    let k = rotation.rows();
     for z in means.chunks_exact_mut(k.max(1)) {
-        let out: Vec<f64> = (0..k).map(|b| (0..k).map(|a| z[a] * turn[(a, b)]).sum()).collect();
+        let out: Vec<f64> = (0..k).map(|b| (0..k).map(|a| z[a] * rotation[(a, b)]).sum()).collect();
         z.copy_from_slice(&out);
     }
     for pattern in patterns {
         let v = symmetric(k, |i, j| pattern.covariance[triangle(i) + j]);
-        let out = factor::multiply(&factor::multiply(&turn.transposed(), &v), turn);
+        let out = factor::multiply(&factor::multiply(&rotation.transposed(), &v), rotation);
         (0..k).for_each(|i| (0..=i).for_each(|j| pattern.covariance[triangle(i) + j] = out[(i, j)]));
     }
 }
@@ -140,7 +140,7 @@ fn turned(turn: &Matrix<f64>, means: &mut [f64], patterns: &mut [Pattern]) {
 struct Map<T> {
     whole: Box<dyn RowMap<T>>,
     of: Arc<Conditional>,
-    turn: Option<Arc<Matrix<f64>>>,
+    rotation: Option<Arc<Matrix<f64>>>,
     unshrunk: bool,
     p: usize,
     k: usize,
@@ -159,10 +159,17 @@ impl<T: Real> RowMap<T> for Map<T> {
             unshrink(&mut found);
         }
         let mut codes = found.means;
-        if let Some(turn) = &self.turn {
-            let mut turned = vec![0.0; with_gaps.len() * self.k];
-            kernel::product(&mut turned, &codes, turn.as_slice(), with_gaps.len(), turn.rows(), self.k);
-            codes = turned;
+        if let Some(rotation) = &self.rotation {
+            let mut rotated = vec![0.0; with_gaps.len() * self.k];
+            kernel::product(
+                &mut rotated,
+                &codes,
+                rotation.as_slice(),
+                with_gaps.len(),
+                rotation.rows(),
+                self.k,
+            );
+            codes = rotated;
         }
         for (&i, code) in with_gaps.iter().zip(codes.chunks_exact(self.k)) {
             let out = &mut out[i * self.k..(i + 1) * self.k];
@@ -267,13 +274,13 @@ impl Model {
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (k, all) = (self.n_codes(), of.model().n_factors());
-        let turn = self.code().encoder().turn();
+        let rotation = self.code().encoder().rotation();
         let width = k + k * k;
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("computing posteriors", &block)?;
             let Posteriors { mut means, pattern, mut patterns, .. } = of.posteriors(block.data);
-            if let Some(turn) = turn {
-                turned(turn, &mut means, &mut patterns);
+            if let Some(rotation) = rotation {
+                rotated(rotation, &mut means, &mut patterns);
             }
             for (i, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
                 out[..k].copy_from_slice(&means[i * all..i * all + k]);

@@ -68,7 +68,7 @@ pub struct Variant {
 
 /// What a method accepts besides plain rows.
 #[derive(Debug)]
-pub struct Takes {
+pub struct Accepts {
     /// Sparse matrices.
     pub sparse: bool,
     /// A weight for each row.
@@ -95,7 +95,7 @@ pub struct Method {
     /// Its published variants.
     pub variants: &'static [Variant],
     /// What it accepts.
-    pub takes: Takes,
+    pub accepts: Accepts,
     /// Whether components are distinguished by independence too, and not by variances alone.
     pub by_independence: bool,
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
@@ -197,25 +197,25 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// Weights or sparse rows if [`takes`](Self::takes) excludes them; errors of the source.
-    pub fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+    /// Weights or sparse rows if [`accepts`](Self::accepts) excludes them; errors of the source.
+    pub fn check_rows<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let refused = |what: &str, found: &str, remedy: &str| {
             let asked = format!("{} of {what}", self.key);
             Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
         };
-        if !self.takes.sparse && rows.is_sparse() {
+        if !self.accepts.sparse && rows.is_sparse() {
             let found = "it needs all entries of the rows, zeros included";
             return refused("sparse rows", found, "make the rows dense");
         }
-        if !self.takes.stream && rows.source().remote().is_some() {
+        if !self.accepts.stream && rows.source().remote().is_some() {
             return refused(
                 "rows held by remote workers",
                 "it needs the rows themselves",
                 "load the rows on this machine",
             );
         }
-        rows.settle(run)?;
-        if !self.takes.weights && rows.weights().is_some() {
+        rows.prepare(run)?;
+        if !self.accepts.weights && rows.weights().is_some() {
             let found = "it does not support sample weights";
             return refused("rows with weights", found, "leave the weights out, or repeat rows");
         }
@@ -226,7 +226,7 @@ impl Method {
         }
     }
 
-    /// [`check`](Self::check) and [`admit`](Self::admit), for a fit with these settings. If there is a checkpoint, the file is created or
+    /// [`check`](Self::check) and [`check_rows`](Self::check_rows), for a fit with these settings. If there is a checkpoint, the file is created or
     /// read, which takes a pass over the rows for their checksum.
     ///
     /// # Errors
@@ -239,7 +239,7 @@ impl Method {
         run: &Run<'_>,
     ) -> Result<()> {
         self.check(settings)?;
-        self.admit(rows, run)?;
+        self.check_rows(rows, run)?;
         // Also if the fit has a closed form and takes no start.
         match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
             Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
@@ -287,8 +287,8 @@ impl Method {
                 "key": v.key, "reference": v.reference, "recovers": v.recovers,
             })).collect::<Vec<_>>(),
             "takes": {
-                "sparse": self.takes.sparse, "weights": self.takes.weights,
-                "stream": self.takes.stream, "missing": self.takes.missing,
+                "sparse": self.accepts.sparse, "weights": self.accepts.weights,
+                "stream": self.accepts.stream, "missing": self.accepts.missing,
             },
             "equals": self.equals,
             "references": self.references,

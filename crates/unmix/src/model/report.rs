@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Error rate of verdicts: an upper bound of the probability that any component of a model that is not identifiable is reported as
 /// distinguished (a Gaussian component by independence, or components of equal variance by variance).
-pub const LEVEL: f64 = 0.01;
+pub const SIGNIFICANCE_LEVEL: f64 = 0.01;
 
 /// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,15 +68,15 @@ pub struct Report {
     /// Tests and indices of fit by name, for methods that have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<serde_json::Value>,
-    /// Facts that only some methods have, by name.
+    /// Diagnostics that only some methods have, by name.
     #[serde(flatten)]
-    pub facts: serde_json::Map<String, serde_json::Value>,
-    /// Facts that differ between two runs of the same fit.
+    pub diagnostics: serde_json::Map<String, serde_json::Value>,
+    /// What differs between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
 }
 
-/// Facts that differ between two runs of the same fit.
+/// What differs between two runs of the same fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
@@ -141,7 +141,7 @@ impl Report {
             settings: Default::default(),
             stability: None,
             fit: None,
-            facts: Default::default(),
+            diagnostics: Default::default(),
             run: RunRecord::default(),
         }
     }

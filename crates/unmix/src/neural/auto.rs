@@ -15,7 +15,7 @@ use super::separation::Separation;
 pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 
 /// Significance threshold for `A - b`, in standard errors.
-pub const CERTAIN: f64 = 4.0;
+pub const SIGNIFICANT: f64 = 4.0;
 
 /// Sweeps in which widths are checked: often at first, rarely later. The first check is at the start, before
 /// a wrong `a` can rotate a pair of equal variance to its least separated position.
@@ -36,7 +36,7 @@ pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
 pub(crate) fn choose(separations: &[Separation], k: usize) -> Vec<f64> {
     let best = |j: usize| {
         (0..separations.len())
-            .fold(0, |b, c| if separations[c].score[j] > separations[b].score[j] { c } else { b })
+            .fold(0, |b, c| if separations[c].score_ratio[j] > separations[b].score_ratio[j] { c } else { b })
     };
     (0..k).map(|j| CANDIDATES[best(j)]).collect()
 }
@@ -52,11 +52,11 @@ pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     let mut out = Separation::default();
     for j in 0..k {
         let best = separations.iter().fold(&separations[0], |best, statistics| {
-            if statistics.score[j] > best.score[j] { statistics } else { best }
+            if statistics.score_ratio[j] > best.score_ratio[j] { statistics } else { best }
         });
         out.b.push(best.b[j]);
         out.score_slope.push(best.score_slope[j]);
-        out.score.push(best.score[j]);
+        out.score_ratio.push(best.score_ratio[j]);
         out.t.push(best.t[j]);
         out.error.push(best.error[j]);
     }
@@ -70,14 +70,14 @@ fn null_search_bound(k: usize) -> f64 {
 }
 
 /// Components that cannot be distinguished from Gaussian ones, given that the search maximised non-Gaussianity. Among about ten or more
-/// Gaussian components such a search finds `t` above [`CERTAIN`], and among `k` an [`evidence`] of 0.3 to 0.67 `k^2`; `k` estimated
+/// Gaussian components such a search finds `t` above [`SIGNIFICANT`], and among `k` an [`evidence`] of 0.3 to 0.67 `k^2`; `k` estimated
 /// sources have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian if their evidence is at most `k^2`.
 pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
     let t = |j: usize| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j]));
     let mut which: Vec<usize> = (0..k).collect();
     loop {
-        let cut = null_search_bound(which.len()).max(CERTAIN);
+        let cut = null_search_bound(which.len()).max(SIGNIFICANT);
         let fewer: Vec<usize> = which.iter().copied().filter(|&j| t(j) <= cut).collect();
         if fewer.len() == which.len() {
             break;
@@ -85,7 +85,7 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
         which = fewer;
     }
     let together: f64 = which.iter().map(|&j| t(j).powi(2)).sum();
-    let by_search = together <= ((which.len() * which.len()) as f64).max(CERTAIN * CERTAIN);
+    let by_search = together <= ((which.len() * which.len()) as f64).max(SIGNIFICANT * SIGNIFICANT);
     (0..k).map(|j| by_search && which.contains(&j)).collect()
 }
 
@@ -95,10 +95,10 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
 /// single one is.
 pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
     let k = separations.first().map_or(0, |statistics| statistics.t.len());
-    evidence(separations) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
+    evidence(separations) > k as f64 + SIGNIFICANT * (2.0 * k as f64).sqrt()
 }
 
 /// Whether some candidate width separates component `j` from others of equal variance.
-pub(super) fn is_certain(separations: &[Separation], j: usize) -> bool {
-    separations.iter().any(|statistics| statistics.t[j] > CERTAIN)
+pub(super) fn is_significant(separations: &[Separation], j: usize) -> bool {
+    separations.iter().any(|statistics| statistics.t[j] > SIGNIFICANT)
 }

@@ -80,8 +80,8 @@ pub(super) fn newton_schulz(w: &Matrix<f64>) -> Matrix<f64> {
         if away.fold(0.0, f64::max) < 1e-14 {
             break;
         }
-        let turned = factor::multiply(&w, &m);
-        w.as_mut_slice().iter_mut().zip(turned.as_slice()).for_each(|(w, t)| *w = 1.5 * *w - 0.5 * t);
+        let rotated = factor::multiply(&w, &m);
+        w.as_mut_slice().iter_mut().zip(rotated.as_slice()).for_each(|(w, t)| *w = 1.5 * *w - 0.5 * t);
     }
     w
 }

@@ -50,7 +50,7 @@ struct Sums {
     /// Sum of `phi(z_j) z_i`, `k x r`.
     cross: Matrix<f64>,
     /// Sum of `phi'(z_j) z_i²`, `k x r`.
-    bend: Matrix<f64>,
+    pair_slope: Matrix<f64>,
     /// Sum of `z_i²`, `r`.
     square: Vec<f64>,
     /// Sum of `phi'(z_j)`, `k`.
@@ -123,13 +123,13 @@ fn sums<T: Real>(
     let mut out = Sums {
         n: weights.map_or(n as f64, |w| w.iter().sum()),
         cross: Matrix::zeros(k, r),
-        bend: Matrix::zeros(k, r),
+        pair_slope: Matrix::zeros(k, r),
         square: vec![0.0; r],
         score_slope: vec![0.0; k],
     };
     kernel::add_cross(out.cross.as_mut_slice(), &gradient, &z, n, k, r);
     z.iter_mut().for_each(|z| *z = *z * *z);
-    kernel::add_cross(out.bend.as_mut_slice(), &score_slope, &z, n, k, r);
+    kernel::add_cross(out.pair_slope.as_mut_slice(), &score_slope, &z, n, k, r);
     for (i, z) in z.chunks_exact(r).enumerate() {
         let w = weights.map_or(1.0, |w| w[i]);
         out.square.iter_mut().zip(z).for_each(|(s, z)| *s += w * z.to_f64());
@@ -166,7 +166,7 @@ impl<T: Real> Principal<'_, T> {
             let (first, end) = (b * n / count, (b + 1) * n / count);
             first as u64..end.min(first + most) as u64
         };
-        let (x, weights) = self.some((0..count).flat_map(rows).collect(), run)?;
+        let (x, weights) = self.coordinates_of((0..count).flat_map(rows).collect(), run)?;
         let sigma = self.deviations(&frame);
         let seen = BlockEvidence::new(&x, weights.as_deref(), count, &frame, sigma, h);
         let share = seen.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
@@ -182,13 +182,13 @@ impl<T: Real> Principal<'_, T> {
         let outside = Matrix::from_fn(c, r, |i, m| {
             f64::from(u8::from(i == m)) - (0..k).map(|j| w[(j, i)] * w[(j, m)]).sum::<f64>()
         });
-        let (values, turn) = factor::eigh(&factor::multiply_transposed(&outside, &outside))?;
+        let (values, rotation) = factor::eigh(&factor::multiply_transposed(&outside, &outside))?;
         // Coordinates in the span of the components have no orthogonal part.
         let more = values.iter().filter(|v| **v > 1e-3).count().min(r - k);
         if more == 0 {
             return Ok(w);
         }
-        let unit = Matrix::from_fn(more, c, |i, m| turn[(i, m)] / values[i].sqrt());
+        let unit = Matrix::from_fn(more, c, |i, m| rotation[(i, m)] / values[i].sqrt());
         let others = factor::multiply(&unit, &outside);
         let others = factor::multiply(&factor::eigh(&self.covariance(&others))?.1, &others);
         let mut numbers = w.into_vec();
@@ -235,7 +235,7 @@ impl BlockEvidence {
         let needed = quantile + demand.search * ((r + self.rest) as f64).sqrt();
         let one = |j: usize| {
             let gap = |b: &Sums| b.score_slope[j] - b.cross[(j, j)] + score_slope[j] * (b.square[j] - b.n);
-            let (mut least, mut turns, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
+            let (mut least, mut angles, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
             for i in (0..r).filter(|&i| i != j) {
                 let pair = Pair::of(&self.sigma, &score_slope, alpha, i, j);
                 let (pair_coefficient, gradient) =
@@ -244,13 +244,13 @@ impl BlockEvidence {
                     least = (pair_coefficient.t(), i);
                 }
                 let slope = (pair_coefficient.value * pair_coefficient.value).max(f64::MIN_POSITIVE);
-                turns.push(self.share * gradient.variance / slope);
+                angles.push(self.share * gradient.variance / slope);
                 moved += if demand.moving { gradient.value * gradient.value / slope } else { 0.0 };
             }
             // The other directions have at most the variance of the last axis, and directions of small variance rotate a component little.
-            let last = turns.last().copied().unwrap_or(0.0);
-            turns.resize(turns.len() + self.rest, last);
-            let square = upper_sum(&turns, quantile) * (1.0 + SECOND * turns.iter().sum::<f64>());
+            let last = angles.last().copied().unwrap_or(0.0);
+            angles.resize(angles.len() + self.rest, last);
+            let square = upper_sum(&angles, quantile) * (1.0 + SECOND * angles.iter().sum::<f64>());
             let angle = (moved.sqrt() + square.sqrt()).min(std::f64::consts::FRAC_PI_2);
             SamplingError { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
         };
@@ -307,7 +307,7 @@ impl Pair {
     /// `L_ij` summed over the rows of a block, corrected for the variances of the codes in the block.
     fn pair_coefficient(&self, b: &Sums) -> f64 {
         let half = |i: usize, si: f64, j: usize, sj: f64, score_slope: f64| {
-            let bend = b.bend[(j, i)] - score_slope * (b.square[i] - b.n);
+            let bend = b.pair_slope[(j, i)] - score_slope * (b.square[i] - b.n);
             let own = b.cross[(j, j)] - score_slope * (b.square[j] - b.n);
             si * si * bend - sj * sj * own
         };

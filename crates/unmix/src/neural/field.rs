@@ -90,7 +90,7 @@ impl<T: Real> Field<T> {
             spec: *spec,
             p,
             k,
-            ready: Nonlinearity { shape: spec.h, slope: spec.slope, a: vec![spec.a] }.ready(k),
+            ready: Nonlinearity { function: spec.h, slope: spec.slope, a: vec![spec.a] }.ready(k),
             ready_for: vec![spec.a],
             y: none(),
             z: none(),

@@ -22,8 +22,8 @@ mod step;
 use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
-use super::auto::{CANDIDATES, CERTAIN, LAST_CHECK, checks_after, jointly_non_gaussian, near_gaussian};
-use super::nonlinearity::{Nonlinearity, Shape, Slope};
+use super::auto::{CANDIDATES, LAST_CHECK, SIGNIFICANT, checks_after, jointly_non_gaussian, near_gaussian};
+use super::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use super::separation::{Pass, PassMeans, Separation};
 use super::start::Principal;
 use crate::error::Result;
@@ -144,8 +144,8 @@ impl GpmOptions {
         }
         let done = step.residual <= self.tol;
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
-        let turns = self.auto && with_separations && !last && start.rows() <= FEW && due;
-        if turns && at.rotate_pairs(&means, rows, !done, run)? {
+        let rotates = self.auto && with_separations && !last && start.rows() <= FEW && due;
+        if rotates && at.rotate_pairs(&means, rows, !done, run)? {
             return Ok(at.on());
         }
         if last || (done && with_separations) {
@@ -222,7 +222,7 @@ impl GpmOptions {
         if with_separations {
             separations.push(h.clone());
             separations.extend(CANDIDATES.map(|c| Nonlinearity {
-                shape: Shape::Tanh,
+                function: ActivationFunction::Tanh,
                 slope: Slope::True,
                 a: vec![c],
             }));
@@ -290,7 +290,7 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let each = begun.iter().zip(CANDIDATES).map(|(statistics, a)| (sum(statistics), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
     let k = begun.first().map_or(0, |statistics| statistics.t.len()) as f64;
-    (jointly_non_gaussian(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
+    (jointly_non_gaussian(begun) && most > left + SIGNIFICANT * (2.0 * k).sqrt()).then_some(a)
 }
 
 /// Rows per coordinate, below which a search overfits to single rows, whose directions look as non-Gaussian

@@ -11,7 +11,7 @@ const ROW: TableEntry = TableEntry {
     reference: "",
     recovers: "axes, by decreasing variance",
     spec: None,
-    order: Order::Falling,
+    order: Order::Descending,
     unit: true,
     scale_free: true,
     step: Step::Quarter,

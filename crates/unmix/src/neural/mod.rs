@@ -41,7 +41,7 @@ pub use field::{ExtraGradients, Field, State};
 pub use linear::{LinearGradient, linear_gradient};
 pub use linear_table::{LINEAR, LINEAR_MORE};
 pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
-pub use nonlinearity::{Shape, Slope};
+pub use nonlinearity::{ActivationFunction, Slope};
 pub use spec::{
     Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
 };

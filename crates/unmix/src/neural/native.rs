@@ -14,7 +14,7 @@
 
 use super::auto::{CANDIDATES, checks_after, choose, near_gaussian};
 use super::gpm::{FixedPoint, GpmOptions, KICK, MOST_CHANGES, MOST_KICKS};
-use super::nonlinearity::{Nonlinearity, Shape, Slope};
+use super::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use super::separation::{Pass, Separation};
 use super::start::Principal;
 use crate::error::Result;
@@ -245,7 +245,7 @@ fn statistics<T: Real>(
     let h = Nonlinearity { a: a.to_vec(), ..how.h.clone() };
     let mut separations = vec![h.clone()];
     separations.extend(CANDIDATES.map(|c| Nonlinearity {
-        shape: Shape::Tanh,
+        function: ActivationFunction::Tanh,
         slope: Slope::True,
         a: vec![c],
     }));
@@ -255,13 +255,13 @@ fn statistics<T: Real>(
 
 /// Rotates the pairs by [`KICK`], each component at most once.
 fn kick(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
-    let mut turned = vec![false; w.rows()];
+    let mut rotated = vec![false; w.rows()];
     let (sin, cos) = KICK.sin_cos();
     for &(i, j) in pairs {
-        if turned[i] || turned[j] {
+        if rotated[i] || rotated[j] {
             continue;
         }
-        (turned[i], turned[j]) = (true, true);
+        (rotated[i], rotated[j]) = (true, true);
         for c in 0..w.cols() {
             let (x, y) = (w[(i, c)], w[(j, c)]);
             (w[(i, c)], w[(j, c)]) = (cos * x + sin * y, cos * y - sin * x);

@@ -2,7 +2,8 @@
 
 use super::table::{Order, Step, TableEntry};
 use super::{
-    Anchor, Constraint, DecoderScale, Mean, Nested, Orthogonality, Shape, Sigma, Slope, Space, Spec, Tail,
+    ActivationFunction, Anchor, Constraint, DecoderScale, Mean, Nested, Orthogonality, Sigma, Slope, Space,
+    Spec, Tail,
 };
 
 /// The nonlinear reconstruction with the encoder's part of the gradient only.
@@ -72,7 +73,7 @@ pub const NONLINEAR: [TableEntry; 24] = [
         Spec { orth: Orthogonality::Symmetric, beta: 10.0, ..LATENT },
     ),
     TableEntry {
-        order: Order::Falling,
+        order: Order::Descending,
         ..row(
             "trained-latent-asymmetric",
             "sigma-PCA, Eq. 188; G.4 (6)",
@@ -93,26 +94,26 @@ pub const NONLINEAR: [TableEntry; 24] = [
     row(
         "ema-hard-tanh",
         "sigma-PCA, G.4 (11)",
-        Spec { h: Shape::Hard, a: 2.0, slope: Slope::One, ..RUNNING },
+        Spec { h: ActivationFunction::HardTanh, a: 2.0, slope: Slope::One, ..RUNNING },
     ),
     row(
         "ema-adaptive-tanh",
         "sigma-PCA, F.1.1; G.4 (12)",
-        Spec { h: Shape::Steep, adaptive: true, slope: Slope::One, ..RUNNING },
+        Spec { h: ActivationFunction::ScaledTanh, adaptive: true, slope: Slope::One, ..RUNNING },
     ),
     row(
         "ema-constant-tanh",
         "sigma-PCA, F.1.1; G.4 (13)",
-        Spec { h: Shape::Steep, a: 1.6, slope: Slope::One, ..RUNNING },
+        Spec { h: ActivationFunction::ScaledTanh, a: 1.6, slope: Slope::One, ..RUNNING },
     ),
     TableEntry { unit: false, ..row("ema-latent-coupled", "sigma-PCA, Eq. 185; G.4 (14)", COUPLED) },
     row("ema-trained-a", "sigma-PCA, G.4 (15)", Spec { train_a: true, ..RUNNING }),
     TableEntry {
-        order: Order::Falling,
+        order: Order::Descending,
         ..row("ema-deflation", "sigma-PCA, Eq. 54; G.4 (16)", Spec { deflate: true, ..MAIN })
     },
     TableEntry {
-        order: Order::Falling,
+        order: Order::Descending,
         ..row(
             "ema-nested-dropout",
             "sigma-PCA, G.4 (17)",
@@ -131,10 +132,10 @@ pub const NONLINEAR: [TableEntry; 24] = [
     row(
         "no-diagonal-sigma",
         "sigma-PCA, G.4 (23)",
-        Spec { nodiag_sigma: 1.0, xh: Shape::Sign, ..RECONSTRUCTION },
+        Spec { nodiag_sigma: 1.0, xh: ActivationFunction::Sign, ..RECONSTRUCTION },
     ),
     TableEntry {
-        order: Order::Falling,
+        order: Order::Descending,
         ..row(
             "ema-triangular",
             "sigma-PCA, Eqs. 222-228; G.4 (24)",
@@ -147,7 +148,7 @@ pub const NONLINEAR: [TableEntry; 24] = [
 pub const NONLINEAR_MORE: [TableEntry; 20] = [
     row("weighted-latent", "sigma-PCA, Eq. 229", Spec { slope: Slope::One, weighted: true, ..MAIN }),
     TableEntry {
-        order: Order::Falling,
+        order: Order::Descending,
         unit: false,
         ..row(
             "latent-upper",
@@ -210,7 +211,7 @@ pub const NONLINEAR_MORE: [TableEntry; 20] = [
     row(
         "no-diagonal-sigma-subspace",
         "sigma-PCA, Eq. 209",
-        Spec { nodiag_sigma: 2.0, xh: Shape::Sign, ..SUBSPACE },
+        Spec { nodiag_sigma: 2.0, xh: ActivationFunction::Sign, ..SUBSPACE },
     ),
     row("not-centred", "sigma-PCA, Eq. 245", Spec { mean: Mean::Kept, ..MAIN }),
 ];

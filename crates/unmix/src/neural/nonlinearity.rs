@@ -12,12 +12,12 @@
 
 use crate::elementwise::Activation;
 use crate::error::Result;
-use crate::num::simd::{CELL, cell, put};
+use crate::num::simd::{SIMD_WIDTH, cell, put};
 use crate::num::{Real, widest};
 use crate::stats::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
-pub use crate::elementwise::Shape;
+pub use crate::elementwise::ActivationFunction;
 
 /// The derivative of a nonlinearity, or a constant in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Slope {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nonlinearity {
     /// The function.
-    pub shape: Shape,
+    pub function: ActivationFunction,
     /// Its slope.
     pub slope: Slope,
     /// Width `a`: one number, or as many as there are components.
@@ -45,24 +45,28 @@ pub struct Nonlinearity {
 impl Nonlinearity {
     /// `a tanh(z / a)` with its true derivative.
     pub fn tanh(a: Vec<f64>) -> Self {
-        Self { shape: Shape::Tanh, slope: Slope::True, a }
+        Self { function: ActivationFunction::Tanh, slope: Slope::True, a }
     }
 
     pub(super) fn pack(&self, out: &mut Packer) {
-        out.count(Shape::ALL.iter().position(|s| *s == self.shape).unwrap_or_default() as u64);
+        out.count(ActivationFunction::ALL.iter().position(|s| *s == self.function).unwrap_or_default() as u64);
         out.count(u64::from(self.slope == Slope::One));
         out.numbers(&self.a);
     }
 
     pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (shape, one, a) = (from.count()? as usize, from.flag()?, from.numbers()?);
-        from.check(shape < Shape::ALL.len() && !a.is_empty())?;
-        Ok(Self { shape: Shape::ALL[shape], slope: if one { Slope::One } else { Slope::True }, a })
+        let (function, one, a) = (from.count()? as usize, from.flag()?, from.numbers()?);
+        from.check(function < ActivationFunction::ALL.len() && !a.is_empty())?;
+        Ok(Self {
+            function: ActivationFunction::ALL[function],
+            slope: if one { Slope::One } else { Slope::True },
+            a,
+        })
     }
 
     /// The nonlinearity for rows of `k` codes of type `T`.
     pub fn ready<T: Real>(&self, k: usize) -> TypedNonlinearity<T> {
-        TypedNonlinearity { activation: Activation::new(self.shape, &self.a, k), slope: self.slope }
+        TypedNonlinearity { activation: Activation::new(self.function, &self.a, k), slope: self.slope }
     }
 }
 
@@ -95,8 +99,8 @@ impl<T: Real> TypedNonlinearity<T> {
     /// `z` becomes `phi(z)`.
     pub fn gradient(&self, z: &mut [T]) {
         let zero = T::default();
-        match (self.activation.shape(), self.slope) {
-            (Shape::Tanh, Slope::True) => widest(
+        match (self.activation.function(), self.slope) {
+            (ActivationFunction::Tanh, Slope::True) => widest(
                 #[inline(always)]
                 || {
                     let one = T::from_f64(1.0);
@@ -138,7 +142,7 @@ impl<T: Real> TypedNonlinearity<T> {
 
     /// `h` of every code, its slope, and the derivative of `phi`.
     pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
-        if (self.activation.shape(), self.slope) != (Shape::Tanh, Slope::True) {
+        if (self.activation.function(), self.slope) != (ActivationFunction::Tanh, Slope::True) {
             // The gradient itself is not needed.
             h.copy_from_slice(z);
             self.score_and_slope(h, score_slope);
@@ -152,15 +156,15 @@ impl<T: Real> TypedNonlinearity<T> {
                 let period = all.len();
                 for start in (0..z.len()).step_by(period) {
                     let end = z.len().min(start + period);
-                    for at in (start..end).step_by(CELL) {
+                    for at in (start..end).step_by(SIMD_WIDTH) {
                         let z = cell(&z[at..end]);
                         let [a, inverse] = [all, inverses].map(|x| cell(&x[at - start..]));
-                        let mut t = [T::default(); CELL];
-                        for l in 0..CELL {
+                        let mut t = [T::default(); SIMD_WIDTH];
+                        for l in 0..SIMD_WIDTH {
                             t[l] = (z[l] * inverse[l]).tanh_of();
                         }
                         let (mut value, mut slopes, mut grown) = (t, t, t);
-                        for l in 0..CELL {
+                        for l in 0..SIMD_WIDTH {
                             value[l] = a[l] * t[l];
                             slopes[l] = one - t[l] * t[l];
                             let bend = two * t[l] * slopes[l] * inverse[l];
@@ -185,17 +189,17 @@ mod tests {
         let k = 3;
         let a = [0.8, 4.0, 2.0];
         let z: Vec<f64> = (0..k * 37).map(|i| 0.11 * i as f64 - 5.9).collect();
-        let h = |shape, z: f64, a: f64| match shape {
-            Shape::Tanh => a * (z / a).tanh(),
-            Shape::Hard => z.clamp(-a, a),
-            Shape::Steep => a * z.tanh(),
-            Shape::Sign => z.signum(),
-            Shape::Identity => z,
-            Shape::Relu => z.max(0.0),
+        let h = |function, z: f64, a: f64| match function {
+            ActivationFunction::Tanh => a * (z / a).tanh(),
+            ActivationFunction::HardTanh => z.clamp(-a, a),
+            ActivationFunction::ScaledTanh => a * z.tanh(),
+            ActivationFunction::Sign => z.signum(),
+            ActivationFunction::Identity => z,
+            ActivationFunction::Relu => z.max(0.0),
         };
-        for shape in Shape::ALL {
+        for function in ActivationFunction::ALL {
             for slope in [Slope::True, Slope::One] {
-                let given = Nonlinearity { shape, slope, a: a.to_vec() }.ready::<f64>(k);
+                let given = Nonlinearity { function, slope, a: a.to_vec() }.ready::<f64>(k);
                 let (mut values, mut slopes) = (vec![0.0; z.len()], vec![0.0; z.len()]);
                 given.values(&z, &mut values, &mut slopes);
                 let (mut gradient, mut score_slope) = (z.clone(), vec![0.0; z.len()]);
@@ -205,18 +209,18 @@ mod tests {
                 assert_eq!((&h2, &s2), (&values, &slopes));
                 assert!(
                     g2.iter().zip(&score_slope).all(|(a, b)| (a - b).abs() < 1e-14),
-                    "{shape:?} {slope:?}"
+                    "{function:?} {slope:?}"
                 );
                 let mut alone = z.clone();
                 given.gradient(&mut alone);
                 for (i, &x) in z.iter().enumerate() {
                     let a = a[i % k];
-                    let numeric = (h(shape, x + 1e-6, a) - h(shape, x - 1e-6, a)) / 2e-6;
+                    let numeric = (h(function, x + 1e-6, a) - h(function, x - 1e-6, a)) / 2e-6;
                     let s = if slope == Slope::One { 1.0 } else { numeric };
-                    let what = format!("{shape:?} {slope:?} at {x}, a {a}");
-                    assert!((values[i] - h(shape, x, a)).abs() < 1e-14, "{what}");
+                    let what = format!("{function:?} {slope:?} at {x}, a {a}");
+                    assert!((values[i] - h(function, x, a)).abs() < 1e-14, "{what}");
                     assert!((slopes[i] - s).abs() < 1e-8, "{what}");
-                    assert!((gradient[i] - (h(shape, x, a) - x) * s).abs() < 1e-7, "{what}");
+                    assert!((gradient[i] - (h(function, x, a) - x) * s).abs() < 1e-7, "{what}");
                     assert!((gradient[i] - alone[i]).abs() < 1e-14, "{what}");
                 }
                 // The second result is the derivative of the first.
@@ -228,10 +232,10 @@ mod tests {
                 for (i, (up, down)) in at(1e-6).iter().zip(at(-1e-6)).enumerate() {
                     let numeric = (up - down) / 2e-6;
                     // The sign's slope is a spike at 0, which no code meets.
-                    let smooth = shape != Shape::Sign || z[i].abs() > 1e-3;
+                    let smooth = function != ActivationFunction::Sign || z[i].abs() > 1e-3;
                     assert!(
                         !smooth || (score_slope[i] - numeric).abs() < 1e-6,
-                        "{shape:?} {slope:?} {}: {} {numeric}",
+                        "{function:?} {slope:?} {}: {} {numeric}",
                         z[i],
                         score_slope[i]
                     );

@@ -16,7 +16,7 @@
 //! upper bound of its angle from the population axis is below 18 degrees; the fits of halves of the rows, if there are any, agree
 //! about it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
-use super::auto::{CANDIDATES, CERTAIN, is_certain};
+use super::auto::{CANDIDATES, SIGNIFICANT, is_significant};
 use super::evidence::SamplingError;
 use super::separation::Separation;
 use crate::num::Matrix;
@@ -27,16 +27,16 @@ pub fn separation(sigma: &[f64], statistics: &Separation, alpha: f64, i: usize, 
 }
 
 /// `L_ij` without the assumption that codes are independent: the curvature for a rotation of the pair, negative at a saddle.
-/// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` for independent codes.
+/// `pair_slope` has `E[z_i^2 phi'(z_j)]`, which is `A_j` for independent codes.
 pub fn curvature(
     sigma: &[f64],
     statistics: &Separation,
-    bend: &Matrix<f64>,
+    pair_slope: &Matrix<f64>,
     alpha: f64,
     i: usize,
     j: usize,
 ) -> (f64, f64) {
-    pair_coefficient(sigma, statistics, alpha, i, j, bend[(i, j)], bend[(j, i)])
+    pair_coefficient(sigma, statistics, alpha, i, j, pair_slope[(i, j)], pair_slope[(j, i)])
 }
 
 fn pair_coefficient(
@@ -60,44 +60,44 @@ fn pair_coefficient(
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unresolved {
     /// All of its codes are in the linear range of the nonlinearity, which cannot separate there.
-    Unseen,
+    LinearRange,
     /// It cannot be distinguished from a Gaussian: it is determined by its variance alone.
     Gaussian,
     /// The nonlinearity selects minor components, or mixes it with others of the same kind; this `a` would not.
-    WrongWidth(f64),
+    UnsuitableWidth(f64),
     /// The same, and no candidate of `a` would separate it.
-    WrongShape,
+    UnsuitableNonlinearity,
     /// It is not separated from this component.
-    Tied(usize),
+    NotSeparatedFrom(usize),
     /// It is not separated from directions outside of the components.
-    Open,
+    NotSeparatedFromComplement,
     /// Its sampling error cannot be estimated: rows are too few, or components far from orthogonal.
-    Unknown,
+    NoStandardError,
     /// The bound of its sampling error, this angle in rad, is too large.
-    Loose(f64),
+    LargeAngle(f64),
     /// The least cosine between it and the corresponding components of the halves of the rows, which is too small.
-    Halves(f64),
+    HalvesDisagree(f64),
     /// The fit ended before it converged.
-    Unfinished,
+    NotConverged,
 }
 
 /// The verdict on a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// `b`, which is negative if the nonlinearity selects large variance.
-    pub seeking: f64,
+    pub variance_seeking: f64,
     /// The smallest `L_ij` over all others; `-b` if there is no other component.
     pub separation: f64,
     /// The largest `t` over the nonlinearities, not corrected for selection.
     pub certainty: f64,
     /// The reason if it is not resolved.
-    pub doubt: Option<Unresolved>,
+    pub reason: Option<Unresolved>,
 }
 
 /// A component is wrong if its cosine with the population axis is below this.
-pub const RIGHT: f64 = 0.95;
+pub const MIN_COSINE: f64 = 0.95;
 /// The cosine below which halves of the rows disagree.
-pub const AGREE: f64 = 0.9;
+pub const MIN_HALVES_COSINE: f64 = 0.9;
 
 /// Input of the verdicts.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +116,7 @@ pub struct VerdictInput<'a> {
     /// not fitted.
     pub halves: Option<&'a [f64]>,
     /// Whether the fit converged.
-    pub finished: bool,
+    pub converged: bool,
 }
 
 /// A verdict on every component.
@@ -126,54 +126,54 @@ pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
         let others = (0..k).filter(|&i| i != j).map(|i| separation(on.sigma, on.own, on.alpha, i, j).0);
         let least = if k == 1 { -on.own.b[j] } else { others.fold(f64::INFINITY, f64::min) };
         let certainty = on.candidates.iter().map(|statistics| statistics.t[j]).fold(on.own.t[j], f64::max);
-        Verdict { seeking: on.own.b[j], separation: least, certainty, doubt: doubt(on, j, least) }
+        Verdict { variance_seeking: on.own.b[j], separation: least, certainty, reason: reason(on, j, least) }
     };
     (0..k).map(verdict).collect()
 }
 
 /// Why component `j`, whose smallest `L_ij` is `least`, is not resolved.
-fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
+fn reason(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     let (own, candidates) = (on.own, on.candidates);
     let better = || {
-        let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > CERTAIN;
+        let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > SIGNIFICANT;
         match (0..candidates.len()).find(works) {
-            Some(c) => Unresolved::WrongWidth(CANDIDATES[c]),
-            None => Unresolved::WrongShape,
+            Some(c) => Unresolved::UnsuitableWidth(CANDIDATES[c]),
+            None => Unresolved::UnsuitableNonlinearity,
         }
     };
     if own.b[j].abs() < 1e-12 {
-        return Some(Unresolved::Unseen);
+        return Some(Unresolved::LinearRange);
     }
     if own.b[j] > 0.0 {
         return Some(better());
     }
-    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::Unknown) };
-    if seen.t <= seen.needed && !is_certain(candidates, j) {
+    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::NoStandardError) };
+    if seen.t <= seen.needed && !is_significant(candidates, j) {
         return Some(Unresolved::Gaussian);
     }
     if seen.t <= seen.needed || least <= 0.0 || seen.least <= seen.needed {
         let by_another =
-            candidates.iter().any(|statistics| statistics.t[j] > CERTAIN && statistics.t[j] > own.t[j]);
+            candidates.iter().any(|statistics| statistics.t[j] > SIGNIFICANT && statistics.t[j] > own.t[j]);
         return Some(match by_another && (least <= 0.0 || seen.t <= seen.needed) {
             true => better(),
-            false if seen.partner < on.sigma.len() => Unresolved::Tied(seen.partner),
-            false => Unresolved::Open,
+            false if seen.partner < on.sigma.len() => Unresolved::NotSeparatedFrom(seen.partner),
+            false => Unresolved::NotSeparatedFromComplement,
         });
     }
-    if seen.angle >= RIGHT.acos() {
-        return Some(Unresolved::Loose(seen.angle));
+    if seen.angle >= MIN_COSINE.acos() {
+        return Some(Unresolved::LargeAngle(seen.angle));
     }
-    if let Some(cosine) = on.halves.map(|h| h[j]).filter(|c| *c < AGREE) {
-        return Some(Unresolved::Halves(cosine));
+    if let Some(cosine) = on.halves.map(|h| h[j]).filter(|c| *c < MIN_HALVES_COSINE) {
+        return Some(Unresolved::HalvesDisagree(cosine));
     }
-    (!on.finished).then_some(Unresolved::Unfinished)
+    (!on.converged).then_some(Unresolved::NotConverged)
 }
 
 /// The verdicts as sentences, one for each reason.
 pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let k = verdicts.len();
     let whose = |is: &dyn Fn(&Unresolved) -> bool| -> Vec<usize> {
-        (0..k).filter(|&j| verdicts[j].doubt.as_ref().is_some_and(is)).collect()
+        (0..k).filter(|&j| verdicts[j].reason.as_ref().is_some_and(is)).collect()
     };
     let mut out = Vec::new();
     let gaussian = whose(&|d| *d == Unresolved::Gaussian);
@@ -189,14 +189,14 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             named(&gaussian, "is", "are")
         ));
     }
-    let unseen = whose(&|d| *d == Unresolved::Unseen);
+    let unseen = whose(&|d| *d == Unresolved::LinearRange);
     if !unseen.is_empty() {
         let tail =
             "in the linear range of this nonlinearity, which cannot separate there; choose a smaller a";
         out.push(format!("{} {tail}", named(&unseen, "is", "are")));
     }
     for c in CANDIDATES {
-        let wrong = whose(&|d| *d == Unresolved::WrongWidth(c));
+        let wrong = whose(&|d| *d == Unresolved::UnsuitableWidth(c));
         if let Some(&first) = wrong.first() {
             let widths = if wrong.iter().all(|&j| a[j] == a[first]) {
                 format!("a={}", a[first])
@@ -211,15 +211,15 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             ));
         }
     }
-    let shape = whose(&|d| *d == Unresolved::WrongShape);
-    if !shape.is_empty() {
+    let nonlinearity = whose(&|d| *d == Unresolved::UnsuitableNonlinearity);
+    if !nonlinearity.is_empty() {
         out.push(format!(
             "{} minor for this nonlinearity, which selects components of little variance (E[z phi(z)] > 0); choose h='tanh' and a='auto'",
-            named(&shape, "is", "are")
+            named(&nonlinearity, "is", "are")
         ));
     }
     for (j, verdict) in verdicts.iter().enumerate() {
-        if let Some(Unresolved::Tied(i)) = verdict.doubt {
+        if let Some(Unresolved::NotSeparatedFrom(i)) = verdict.reason {
             out.push(format!(
                 "component {j} is not separated from component {i}: within the sampling error, a rotation of the two fits as well"
             ));
@@ -235,27 +235,27 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
 }
 
 /// Whether a reason is of one kind.
-type IsDoubt = fn(&Unresolved) -> bool;
+type IsReason = fn(&Unresolved) -> bool;
 
 /// Components that are not resolved, by reason.
-const UNRESOLVED: [(IsDoubt, &str); 5] = [
+const UNRESOLVED: [(IsReason, &str); 5] = [
     (
-        |d| *d == Unresolved::Open,
+        |d| *d == Unresolved::NotSeparatedFromComplement,
         "within the sampling error, a rotation with directions that were not kept fits as well",
     ),
     (
-        |d| *d == Unresolved::Unknown,
+        |d| *d == Unresolved::NoStandardError,
         "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to estimate a standard error",
     ),
     (
-        |d| matches!(d, Unresolved::Loose(_)),
+        |d| matches!(d, Unresolved::LargeAngle(_)),
         "the upper bound of the angle from the population axis is 18 degrees or more (a cosine of 0.95); more rows would reduce it",
     ),
     (
-        |d| matches!(d, Unresolved::Halves(_)),
+        |d| matches!(d, Unresolved::HalvesDisagree(_)),
         "the fits of two halves of the rows and of all rows differ (a cosine below 0.9)",
     ),
-    (|d| *d == Unresolved::Unfinished, "the fit ended before it converged"),
+    (|d| *d == Unresolved::NotConverged, "the fit ended before it converged"),
 ];
 
 fn named(which: &[usize], one: &str, many: &str) -> String {

@@ -13,7 +13,7 @@
 //! `a`, a source has many more small codes than a mixture, with a negative `t` ten times as large. So the
 //! criterion is the absolute value of `t`.
 
-use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
+use super::auto::{CANDIDATES, SIGNIFICANT, choose, is_significant};
 use super::nonlinearity::Nonlinearity;
 use super::separation::{Pass, Separation};
 use super::start::Principal;
@@ -24,7 +24,7 @@ use crate::run::Run;
 /// Whether the variances of two of `n` codes do not differ significantly.
 pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
     let ratio = (a / b).powi(2);
-    ratio.max(1.0 / ratio) < 1.0 + 2.0 * CERTAIN / n.sqrt()
+    ratio.max(1.0 / ratio) < 1.0 + 2.0 * SIGNIFICANT / n.sqrt()
 }
 
 /// Result of the examination of rotated pairs.
@@ -37,7 +37,7 @@ pub(super) struct RotatedPairs {
 
 /// Whether an early check is worth its cost for component `j`: it has the wide `a`, or no candidate separates it significantly.
 fn could_be_mixed(separations: &[Separation], a: &[f64], j: usize) -> bool {
-    a[j] == CANDIDATES[1] || !is_certain(separations, j)
+    a[j] == CANDIDATES[1] || !is_significant(separations, j)
 }
 
 /// Examines pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `separations` are the statistics of `w` under the
@@ -58,7 +58,7 @@ pub(super) fn compare_rotated<T: Real>(
     loop {
         let pairs = next(k, |i, j| {
             // Two components of different kinds, both significant, are separated.
-            let unlike = a[i] != a[j] && is_certain(separations, i) && is_certain(separations, j);
+            let unlike = a[i] != a[j] && is_significant(separations, i) && is_significant(separations, j);
             let needs = !early || (could_be_mixed(separations, a, i) && could_be_mixed(separations, a, j));
             !tried[i * k + j] && needs && !unlike && tied(sigma[i], sigma[j], rows.n())
         });
@@ -79,7 +79,8 @@ pub(super) fn compare_rotated<T: Real>(
         let of = |separations: &[Separation], (i, j): (usize, usize)| {
             evidence(separations, i) + evidence(separations, j)
         };
-        let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(separations, *pair) + CERTAIN * CERTAIN;
+        let gains =
+            |pair: &(usize, usize)| of(&seen, *pair) > of(separations, *pair) + SIGNIFICANT * SIGNIFICANT;
         let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();
         if better.is_empty() {
             continue;

@@ -115,7 +115,7 @@ pub struct PassSums {
     /// For each nonlinearity of `separations`: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
     pub separations: Vec<f64>,
     /// Sum of `z_i^2 phi'(z_j)` under the first of them, `k x k`; empty if there is none.
-    pub bend: Matrix<f64>,
+    pub pair_slope: Matrix<f64>,
 }
 
 impl PassSums {
@@ -126,7 +126,7 @@ impl PassSums {
             gradient: Matrix::zeros(k, p),
             score_mean: vec![0.0; k],
             separations: vec![0.0; 4 * k * separations],
-            bend: Matrix::zeros(pairs, pairs),
+            pair_slope: Matrix::zeros(pairs, pairs),
         }
     }
 
@@ -149,32 +149,32 @@ impl Partial for PassSums {
         add(self.gradient.as_mut_slice(), right.gradient.as_slice());
         add(&mut self.score_mean, &right.score_mean);
         add(&mut self.separations, &right.separations);
-        add(self.bend.as_mut_slice(), right.bend.as_slice());
+        add(self.pair_slope.as_mut_slice(), right.pair_slope.as_slice());
     }
 
     fn pack(&self, out: &mut Packer) {
         out.matrix(&self.gradient);
         out.numbers(&self.score_mean);
         out.numbers(&self.separations);
-        out.numbers(self.bend.as_slice());
+        out.numbers(self.pair_slope.as_slice());
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (gradient, score_mean, separations) = (from.matrix()?, from.numbers()?, from.numbers()?);
-        let (k, bend) = (gradient.rows(), from.numbers()?);
+        let (k, pair_slope) = (gradient.rows(), from.numbers()?);
         let pairs = if separations.is_empty() { 0 } else { k };
         let count = separations.len().checked_div(4 * k).unwrap_or(0);
         from.check(
-            score_mean.len() == k && count * 4 * k == separations.len() && bend.len() == pairs * pairs,
+            score_mean.len() == k && count * 4 * k == separations.len() && pair_slope.len() == pairs * pairs,
         )?;
-        Ok(Self { gradient, score_mean, separations, bend: Matrix::from_vec(pairs, pairs, bend) })
+        Ok(Self { gradient, score_mean, separations, pair_slope: Matrix::from_vec(pairs, pairs, pair_slope) })
     }
 
     fn bytes(&self) -> usize {
         8 * (self.gradient.as_slice().len()
             + self.score_mean.len()
             + self.separations.len()
-            + self.bend.as_slice().len())
+            + self.pair_slope.as_slice().len())
     }
 }
 
@@ -191,8 +191,8 @@ impl<T: Real> Rule<T> for Pass {
         for (i, (statistics, of_statistics)) in
             self.separations.iter().zip(sums.separations.chunks_exact_mut(4 * k)).enumerate()
         {
-            let bend = if i == 0 { Some(&mut sums.bend) } else { None };
-            gather_separation(&statistics.ready(k), of_statistics, bend, z, weights, work);
+            let pair_slope = if i == 0 { Some(&mut sums.pair_slope) } else { None };
+            gather_separation(&statistics.ready(k), of_statistics, pair_slope, z, weights, work);
         }
         if !self.gradient {
             return;
@@ -238,7 +238,7 @@ impl<T: Real> Rule<T> for Pass {
 fn gather_separation<T: Real>(
     h: &TypedNonlinearity<T>,
     sums: &mut [f64],
-    bend: Option<&mut Matrix<f64>>,
+    pair_slope: Option<&mut Matrix<f64>>,
     z: &[T],
     weights: Option<&[f64]>,
     work: &mut Vec<T>,
@@ -249,12 +249,12 @@ fn gather_separation<T: Real>(
     work.extend_from_slice(z);
     let (gradient, score_slope) = work.split_at_mut(z.len());
     h.score_and_slope(gradient, score_slope);
-    if let Some(bend) = bend {
+    if let Some(pair_slope) = pair_slope {
         let mut squares: Vec<T> = z.iter().map(|z| *z * *z).collect();
         for (row, w) in squares.chunks_exact_mut(k).zip(weights.unwrap_or_default()) {
             row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
         }
-        kernel::add_cross(bend.as_mut_slice(), &squares, score_slope, z.len() / k, k, k);
+        kernel::add_cross(pair_slope.as_mut_slice(), &squares, score_slope, z.len() / k, k, k);
     }
     add_separation(sums, z, gradient, score_slope, weights);
 }
@@ -310,7 +310,7 @@ pub struct PassMeans {
     /// Separation statistics, for each nonlinearity of the pass.
     pub separations: Vec<Separation>,
     /// `E[z_i^2 phi'(z_j)]` under the first of them, in row `i`; for independent codes it is `A_j`.
-    pub bend: Matrix<f64>,
+    pub pair_slope: Matrix<f64>,
 }
 
 /// Separation statistics of the nonlinearity, component by component.
@@ -321,7 +321,7 @@ pub struct Separation {
     /// `A = E[phi']`.
     pub score_slope: Vec<f64>,
     /// `(A - b) / |b|`, by which nonlinearities are compared.
-    pub score: Vec<f64>,
+    pub score_ratio: Vec<f64>,
     /// `A - b` in units of its standard error.
     pub t: Vec<f64>,
     /// The standard error of `A - b`.
@@ -336,8 +336,8 @@ impl PassMeans {
         n: f64,
         offset: Option<&[f64]>,
     ) -> Self {
-        let PassSums { mut gradient, score_mean, separations, mut bend } = sums;
-        bend.as_mut_slice().iter_mut().for_each(|x| *x /= n);
+        let PassSums { mut gradient, score_mean, separations, mut pair_slope } = sums;
+        pair_slope.as_mut_slice().iter_mut().for_each(|x| *x /= n);
         let k = w.rows();
         for j in 0..k {
             let row = gradient.row_mut(j);
@@ -349,7 +349,7 @@ impl PassMeans {
             sigma,
             gradient,
             separations: separations.chunks_exact(4 * k).map(|sums| Separation::new(sums, n)).collect(),
-            bend,
+            pair_slope,
         }
     }
 }
@@ -365,7 +365,7 @@ impl Separation {
         Self {
             b: each(&|j| mean(0, j)),
             score_slope: each(&|j| mean(1, j)),
-            score: each(&|j| over(mean(2, j), mean(0, j).abs())),
+            score_ratio: each(&|j| over(mean(2, j), mean(0, j).abs())),
             t: each(&|j| over(mean(2, j), error(j))),
             error: each(&error),
         }

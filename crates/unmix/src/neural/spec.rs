@@ -4,7 +4,7 @@
 //! `u = h(z) sigma`. `[.]` marks factors that are constants in a derivative (stop-gradient). Losses are written without a leading half,
 //! and rules are half-gradients of them.
 
-use super::{Shape, Slope};
+use super::{ActivationFunction, Slope};
 
 /// A rule: the terms of its loss, and their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,8 +18,8 @@ pub struct Spec {
     /// Divisor of the decoder's part.
     pub dec_scale: DecoderScale,
     /// The nonlinearity `h`.
-    pub h: Shape,
-    /// Width or height of `h`; see [`Shape`].
+    pub h: ActivationFunction,
+    /// Width or height of `h`; see [`ActivationFunction`].
     pub a: f64,
     /// Whether `a` is the inverse of the standard deviation of `tanh z` in the batch, constant in the derivative.
     pub adaptive: bool,
@@ -75,7 +75,7 @@ pub struct Spec {
     /// Weight of `W(B - dg B)`, `B = E y'h(z) sigma`.
     pub nodiag_sigma: f64,
     /// The nonlinearity in `skew`, `nodiag`, `skew_sigma` and `nodiag_sigma`.
-    pub xh: Shape,
+    pub xh: ActivationFunction,
     /// Whether `l1`, `logcosh`, `skew` and `nodiag` are multiplied by the mean length of a row.
     pub by_length: bool,
     /// Whether the rule depends on the units of the data by design: then rows are never divided by their size first.
@@ -242,7 +242,7 @@ impl Spec {
         enc: 0.0,
         dec: 0.0,
         dec_scale: DecoderScale::One,
-        h: Shape::Tanh,
+        h: ActivationFunction::Tanh,
         a: 1.0,
         adaptive: false,
         slope: Slope::True,
@@ -270,7 +270,7 @@ impl Spec {
         nodiag: 0.0,
         skew_sigma: 0.0,
         nodiag_sigma: 0.0,
-        xh: Shape::Tanh,
+        xh: ActivationFunction::Tanh,
         by_length: true,
         own_units: false,
     };

@@ -98,7 +98,7 @@ impl<'a, T: Real> Principal<'a, T> {
         let moments = found.values[..r].iter().map(|v| v * share / unit / unit).collect();
         let (axes, units) = (&found.axes.clone().top_rows(r), vec![unit; r]);
         let noise = found.noise_scale.as_deref();
-        let map = Linear { noise, axes, scale: Some(&units), turn: None }.encoder().transposed();
+        let map = Linear { noise, axes, scale: Some(&units), rotation: None }.encoder().transposed();
         let mut mean = found.mean.clone();
         let mut offset = None;
         if !ask.center {
@@ -197,7 +197,11 @@ impl<'a, T: Real> Principal<'a, T> {
     }
 
     /// Coordinates of the rows `chosen`, in ascending order, and their weights. The numbers of rows count those with positive weight only.
-    pub(crate) fn some(&self, mut chosen: Vec<u64>, run: &Run<'_>) -> Result<(Vec<T>, Option<Vec<f64>>)> {
+    pub(crate) fn coordinates_of(
+        &self,
+        mut chosen: Vec<u64>,
+        run: &Run<'_>,
+    ) -> Result<(Vec<T>, Option<Vec<f64>>)> {
         chosen.sort_unstable();
         if let Some(all) = self.rows.weights() {
             let counted: Vec<u64> = (0..all.len() as u64).filter(|&i| all[i as usize] > 0.0).collect();

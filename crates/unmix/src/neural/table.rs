@@ -28,7 +28,7 @@ pub struct TableEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// By decreasing variance.
-    Falling,
+    Descending,
     /// No order: columns are sorted afterwards.
     None,
 }

@@ -14,7 +14,7 @@
 mod elementary;
 
 use super::random::Stream;
-use super::simd::{CELL, cell, put};
+use super::simd::{SIMD_WIDTH, cell, put};
 use super::{Real, widest};
 
 pub(crate) use elementary::Drawn;
@@ -41,8 +41,8 @@ impl Row {
 
     /// 32 random bits each: draws `first`, `first + 1`, ...
     #[inline(always)]
-    fn bits(self, first: u32) -> [u32; CELL] {
-        let mut out = [0; CELL];
+    fn bits(self, first: u32) -> [u32; SIMD_WIDTH] {
+        let mut out = [0; SIMD_WIDTH];
         for (l, bits) in out.iter_mut().enumerate() {
             let i = first.wrapping_add(l as u32);
             *bits = mix(mix(i.wrapping_add(self.keys[0])) ^ self.keys[1]);
@@ -52,8 +52,8 @@ impl Row {
 
     /// Uniform in [0, 1).
     #[inline(always)]
-    fn uniforms<T: Real>(self, first: u32) -> [T; CELL] {
-        let (bits, mut out) = (self.bits(first), [T::default(); CELL]);
+    fn uniforms<T: Real>(self, first: u32) -> [T; SIMD_WIDTH] {
+        let (bits, mut out) = (self.bits(first), [T::default(); SIMD_WIDTH]);
         out.iter_mut().zip(bits).for_each(|(u, bits)| *u = T::uniform_of(bits));
         out
     }
@@ -84,9 +84,9 @@ fn each_uniform<T: Real>(
 }
 
 #[inline(always)]
-fn cell_of<T: Real>(row: Row, part: usize, given: [T; CELL], f: impl Fn(T, T) -> T) -> [T; CELL] {
-    let (u, mut out) = (row.uniforms::<T>((CELL * part) as u32), [T::default(); CELL]);
-    for l in 0..CELL {
+fn cell_of<T: Real>(row: Row, part: usize, given: [T; SIMD_WIDTH], f: impl Fn(T, T) -> T) -> [T; SIMD_WIDTH] {
+    let (u, mut out) = (row.uniforms::<T>((SIMD_WIDTH * part) as u32), [T::default(); SIMD_WIDTH]);
+    for l in 0..SIMD_WIDTH {
         out[l] = f(u[l], given[l]);
     }
     out
@@ -142,29 +142,29 @@ pub(crate) fn add_normal<T: Real>(draws: Stream, number: u64, deviations: &[T], 
 }
 
 /// Numbers of as many pairs as a cell holds.
-const PAIRS: usize = 2 * CELL;
+const PAIRS: usize = 2 * SIMD_WIDTH;
 
 #[inline(always)]
 fn noisy<T: Real>(row: Row, part: usize, by: &[T; PAIRS], x: &[T; PAIRS]) -> [T; PAIRS] {
     let ([cosine, sine], mut out) = (normals::<T>(row, (PAIRS * part) as u32), [T::default(); PAIRS]);
-    for l in 0..CELL {
+    for l in 0..SIMD_WIDTH {
         out[l] = x[l] + by[l] * cosine[l];
     }
-    for l in 0..CELL {
-        out[CELL + l] = x[CELL + l] + by[CELL + l] * sine[l];
+    for l in 0..SIMD_WIDTH {
+        out[SIMD_WIDTH + l] = x[SIMD_WIDTH + l] + by[SIMD_WIDTH + l] * sine[l];
     }
     out
 }
 
-/// `r cos(2 pi v)` and `r sin(2 pi v)` with `r^2 = -2 log u`, of `CELL` pairs, by draws `first` and following.
+/// `r cos(2 pi v)` and `r sin(2 pi v)` with `r^2 = -2 log u`, of `SIMD_WIDTH` pairs, by draws `first` and following.
 #[inline(always)]
-fn normals<T: Real>(row: Row, first: u32) -> [[T; CELL]; 2] {
-    let (u, v) = (row.bits(first), row.uniforms::<T>(first.wrapping_add(CELL as u32)));
-    let (mut cosine, mut sine) = ([T::default(); CELL], [T::default(); CELL]);
+fn normals<T: Real>(row: Row, first: u32) -> [[T; SIMD_WIDTH]; 2] {
+    let (u, v) = (row.bits(first), row.uniforms::<T>(first.wrapping_add(SIMD_WIDTH as u32)));
+    let (mut cosine, mut sine) = ([T::default(); SIMD_WIDTH], [T::default(); SIMD_WIDTH]);
     let of = u.into_iter().zip(v);
     for ((x, y), (u, v)) in cosine.iter_mut().zip(&mut sine).zip(of) {
         let radius = T::radius_of(u);
-        let (c, s) = T::turn(v);
+        let (c, s) = T::cos_sin(v);
         (*x, *y) = (radius * c, radius * s);
     }
     [cosine, sine]
@@ -197,11 +197,11 @@ mod tests {
                 "log of {u}: {found} and {}",
                 u.ln()
             );
-            let ((c, s), at) = (f64::turn(u), 2.0 * std::f64::consts::PI * u);
+            let ((c, s), at) = (f64::cos_sin(u), 2.0 * std::f64::consts::PI * u);
             // The argument of the standard library's functions is rounded: half a unit of a number up to 2 pi.
             assert!(
                 (c - at.cos()).abs() < 1e-15 && (s - at.sin()).abs() < 1e-15,
-                "turn {u}: {c} {s}, {} {}",
+                "{u}: {c} {s}, {} {}",
                 at.cos(),
                 at.sin()
             );
@@ -216,7 +216,7 @@ mod tests {
             let (radius, want) = (f64::from(f32::radius_of(bits)), (-2.0 * u.ln()).sqrt());
             assert!((radius / want - 1.0).abs() < 3e-7, "radius of {u}: {radius}, {want}");
             let v = f32::uniform_of(bits);
-            let ((c, s), at) = (f32::turn(v), 2.0 * std::f64::consts::PI * f64::from(v));
+            let ((c, s), at) = (f32::cos_sin(v), 2.0 * std::f64::consts::PI * f64::from(v));
             assert!((0.0..1.0).contains(&v) && v == (bits >> 8) as f32 / (1 << 24) as f32);
             assert!((f64::from(c) - at.cos()).abs() < 2e-7 && (f64::from(s) - at.sin()).abs() < 2e-7, "{v}");
         }
@@ -235,7 +235,7 @@ mod tests {
         assert!((mean(&|z| z * z) - 1.0).abs() < 0.013);
         assert!((mean(&|z| z.powi(4)) - 3.0).abs() < 0.09);
         assert!((mean(&|z| f64::from(z > 1.959_964)) - 0.025).abs() < 0.0014);
-        for lag in [1, CELL, 2 * CELL] {
+        for lag in [1, SIMD_WIDTH, 2 * SIMD_WIDTH] {
             let r = z.iter().zip(&z[lag..]).map(|(a, b)| a * b).sum::<f64>() / n as f64;
             assert!(r.abs() < 0.009, "correlation {r} at lag {lag}");
         }

@@ -128,8 +128,8 @@ pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
 pub(crate) fn polar_square(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     let k = a.rows();
     assert_eq!(k, a.cols(), "a square matrix");
-    if let Some(turn) = polar::newton(a) {
-        return Ok(turn);
+    if let Some(rotation) = polar::newton(a) {
+        return Ok(rotation);
     }
     let mut values = vec![0.0; k];
     let (mut left, mut right) = (Mat::<f64>::zeros(k, k), Mat::<f64>::zeros(k, k));
@@ -143,9 +143,9 @@ pub(crate) fn polar_square(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     })
     .map_err(|_| Error::Factorisation { what: "the singular value decomposition" })?;
     check(&values, "the singular value decomposition")?;
-    let mut turn = Matrix::zeros(k, k);
-    product(&mut turn, Accum::Replace, left.as_ref(), right.transpose(), 1.0);
-    Ok(turn)
+    let mut rotation = Matrix::zeros(k, k);
+    product(&mut rotation, Accum::Replace, left.as_ref(), right.transpose(), 1.0);
+    Ok(rotation)
 }
 
 /// The factor `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because sweeps call

@@ -22,7 +22,7 @@ pub fn gmres(
         }
         let mut basis = vec![first.iter().map(|v| v / length).collect::<Vec<f64>>()];
         // The triangular matrix of the least-squares problem, its Givens rotations and its right-hand side, column by column.
-        let (mut triangle, mut turns, mut side) = (Vec::<Vec<f64>>::new(), Vec::new(), vec![length]);
+        let (mut triangle, mut rotations, mut side) = (Vec::<Vec<f64>>::new(), Vec::new(), vec![length]);
         while triangle.len() < size {
             let mut next = precondition(&apply(&basis[basis.len() - 1]));
             let mut column = Vec::with_capacity(basis.len() + 1);
@@ -32,7 +32,7 @@ pub fn gmres(
                 column.push(along);
             }
             let left = norm(&next);
-            for (i, &(cos, sin)) in turns.iter().enumerate() {
+            for (i, &(cos, sin)) in rotations.iter().enumerate() {
                 let (upper, lower): (f64, f64) = (column[i], column[i + 1]);
                 (column[i], column[i + 1]) = (cos * upper + sin * lower, cos * lower - sin * upper);
             }
@@ -44,7 +44,7 @@ pub fn gmres(
             let (cos, sin) = (column[last] / both, left / both);
             column[last] = both;
             triangle.push(column);
-            turns.push((cos, sin));
+            rotations.push((cos, sin));
             side.push(-sin * side[last]);
             side[last] *= cos;
             if left <= 1e-14 * both || side[last + 1].abs() <= goal {

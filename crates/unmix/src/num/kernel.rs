@@ -6,7 +6,7 @@ mod means;
 
 pub use means::{mean_of, means, merge_mean, two_parts};
 
-use super::simd::CELL;
+use super::simd::SIMD_WIDTH;
 use super::{Real, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -33,7 +33,7 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
     let p = mean.len();
     // Number of copies of the mean for which whole vectors end at a row boundary and the loop is long enough; at most the number of
     // rows.
-    let times = CELL >> p.trailing_zeros().min(CELL.trailing_zeros());
+    let times = SIMD_WIDTH >> p.trailing_zeros().min(SIMD_WIDTH.trailing_zeros());
     let times = if p < LONG { LONG.div_ceil(p).next_multiple_of(times) } else { 1 };
     let parts = Parts::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
     // Not cleared first: all of it is overwritten.

@@ -149,9 +149,9 @@ mod tests {
     fn results_do_not_depend_on_the_basis_of_the_row_space() {
         let (r, p) = (6, 40);
         let found = orthonormal(r, p);
-        let turn = orthonormal(r, r);
+        let rotation = orthonormal(r, r);
         let a = null_directions(&found, 8).unwrap();
-        let b = null_directions(&factor::multiply(&turn, &found), 8).unwrap();
+        let b = null_directions(&factor::multiply(&rotation, &found), 8).unwrap();
         for i in 0..8 {
             let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
             assert!((cosine.abs() - 1.0).abs() < 1e-12, "direction {i}: cosine {cosine}");

@@ -40,7 +40,7 @@ impl Plan {
 
     /// The plan for sums that are `p x p` matrices: blocks of up to 512 rows, and at least `2 p` rows in a shard, so that merging the
     /// matrices costs little compared with computing them.
-    pub const fn for_table(p: usize) -> Self {
+    pub const fn for_gram(p: usize) -> Self {
         let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
         while p >= 512 && block_rows < 512 && 2 * block_rows * p <= 1 << 20 {
             block_rows *= 2;
@@ -54,7 +54,7 @@ impl Plan {
     /// The plan for sums over sparse rows from their stored entries: long shards, because the sum over each is a matrix whose size does not
     /// depend on the number of stored entries. All threads work on one shard.
     pub const fn for_stored(p: usize) -> Self {
-        let Self { block_rows, shard_rows: dense } = Self::for_table(p);
+        let Self { block_rows, shard_rows: dense } = Self::for_gram(p);
         Self { block_rows, shard_rows: if dense > STORED { dense } else { STORED } }
     }
 
@@ -102,7 +102,7 @@ impl Plan {
     /// The number of rows of `p` numbers at whose multiples rows may be cut between workers: a multiple of the length of every shard of
     /// every plan for them.
     pub const fn alignment(p: usize) -> usize {
-        Self::for_table(p).shard_rows
+        Self::for_gram(p).shard_rows
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
             let sources = [1, 2, p, 4 * p].map(|k| Plan::for_sources(p, k));
             assert!(Plan::for_stored(p).shard_rows.is_multiple_of(alignment));
             let codes = [1, 2, p, 4 * p].map(|k| Plan::for_codes(p, k));
-            for plan in [Plan::for_width(p), Plan::for_table(p)].into_iter().chain(sources).chain(codes) {
+            for plan in [Plan::for_width(p), Plan::for_gram(p)].into_iter().chain(sources).chain(codes) {
                 let Plan { block_rows, shard_rows } = plan;
                 assert!(
                     shard_rows.is_power_of_two() && shard_rows.is_multiple_of(block_rows),

@@ -68,17 +68,17 @@ mod tests {
     fn eigenvalues_of_both_signs_come_in_algebraic_order() {
         let p = 12;
         let s = Stream::new(2, 0);
-        let turn = factor::orthonormal_rows(&Matrix::from_fn(p, p, |i, j| s.normal((i * p + j) as u64)));
+        let rotation = factor::orthonormal_rows(&Matrix::from_fn(p, p, |i, j| s.normal((i * p + j) as u64)));
         // The eigenvalue of largest magnitude is the smallest: without a shift it would be found first.
         let values: Vec<f64> =
             [4.0, 2.5, 1.0, 0.5].into_iter().chain((0..8).map(|i| -0.7 * i as f64)).collect();
-        let scaled = Matrix::from_fn(p, p, |i, j| turn[(i, j)] * values[i]);
-        let a = factor::multiply(&scaled.transposed(), &turn);
+        let scaled = Matrix::from_fn(p, p, |i, j| rotation[(i, j)] * values[i]);
+        let a = factor::multiply(&scaled.transposed(), &rotation);
         let found = power_eigenpairs(&a, 3, 1e-12, 100_000, 0);
         assert!(found.residual <= 1e-12, "{}", found.residual);
         for c in 0..3 {
             assert!((found.values[c] - values[c]).abs() < 1e-10, "{:?}", found.values);
-            let along: f64 = found.vectors.row(c).iter().zip(turn.row(c)).map(|(x, y)| x * y).sum();
+            let along: f64 = found.vectors.row(c).iter().zip(rotation.row(c)).map(|(x, y)| x * y).sum();
             assert!(1.0 - along.abs() < 1e-12, "direction {c}: {along}");
         }
         // No orthonormal frame has a larger trace: tr(U' A U) of these is the sum of the largest three eigenvalues.

@@ -73,15 +73,15 @@ pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
 
 /// Numbers that a loop over arrays processes at a time: arrays of a fixed length need no check for overlap and are vectorised as a
 /// whole, whatever the length of the slices.
-pub(crate) const CELL: usize = 16;
+pub(crate) const SIMD_WIDTH: usize = 16;
 
-/// The first [`CELL`] numbers of `x`, padded with zeros.
+/// The first [`SIMD_WIDTH`] numbers of `x`, padded with zeros.
 #[inline(always)]
-pub(crate) fn cell<T: Copy + Default>(x: &[T]) -> [T; CELL] {
+pub(crate) fn padded<T: Copy + Default>(x: &[T]) -> [T; SIMD_WIDTH] {
     match x.first_chunk() {
         Some(x) => *x,
         None => {
-            let mut out = [T::default(); CELL];
+            let mut out = [T::default(); SIMD_WIDTH];
             out.iter_mut().zip(x).for_each(|(o, x)| *o = *x);
             out
         }
@@ -90,9 +90,9 @@ pub(crate) fn cell<T: Copy + Default>(x: &[T]) -> [T; CELL] {
 
 /// Writes the numbers of `cell` to `to`, as many as it has space for.
 #[inline(always)]
-pub(crate) fn put<T: Copy>(cell: [T; CELL], to: &mut [T]) {
+pub(crate) fn put<T: Copy>(numbers: [T; SIMD_WIDTH], to: &mut [T]) {
     match to.first_chunk_mut() {
-        Some(to) => *to = cell,
+        Some(to) => *to = numbers,
         None => to.copy_from_slice(&cell[..to.len()]),
     }
 }

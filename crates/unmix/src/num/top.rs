@@ -288,7 +288,7 @@ impl Basis {
 /// Eigenpairs of the projected operator, with the coefficients of the Ritz vectors in the basis.
 struct Ritz {
     values: Vec<f64>,
-    turn: Matrix<f64>,
+    rotation: Matrix<f64>,
     /// The largest residual of the requested pairs, as a fraction of the largest value.
     residual: f64,
 }
@@ -298,26 +298,26 @@ impl Ritz {
         let (m, block, next) = (projected.len(), coupling.rows(), coupling.cols());
         let entry = |i: usize, j: usize| projected[i].get(j).copied().unwrap_or(0.0);
         let t = Matrix::from_fn(m, m, |i, j| if j <= i { entry(i, j) } else { 0.0 });
-        let (values, turn) = factor::eigh(&t)?;
+        let (values, rotation) = factor::eigh(&t)?;
         let residual = |i: usize| {
             // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
-            let s = &turn.row(i)[m - block..];
+            let s = &rotation.row(i)[m - block..];
             let along = |c: usize| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>();
             (0..next).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
         };
         let residual = (0..k).map(residual).fold(0.0, f64::max) / values[0].max(f64::MIN_POSITIVE);
-        Ok(Self { values, turn, residual })
+        Ok(Self { values, rotation, residual })
     }
 
     fn pairs(self, basis: &Matrix<f64>, k: usize, steps: u64) -> Pairs {
-        let v = factor::multiply(&self.turn.top_rows(k), basis);
+        let v = factor::multiply(&self.rotation.top_rows(k), basis);
         let values = self.values[..k].to_vec();
         Pairs { values, vectors: factor::orthonormal_rows_signed(&v), residual: self.residual, steps }
     }
 
     /// A basis of the `kept` best vectors, on which the operator is diagonal.
     fn restarted(self, basis: &Matrix<f64>, kept: usize) -> (Matrix<f64>, Vec<Vec<f64>>) {
-        let best = factor::multiply(&self.turn.top_rows(kept), basis);
+        let best = factor::multiply(&self.rotation.top_rows(kept), basis);
         let diagonal = |i: usize| (0..=i).map(|j| if i == j { self.values[i] } else { 0.0 }).collect();
         (factor::orthonormal_rows_signed(&best), (0..kept).map(diagonal).collect())
     }

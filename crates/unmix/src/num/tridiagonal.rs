@@ -194,13 +194,13 @@ fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (us
             e[i + 1] = 0.0;
             d[i + 1] -= p;
             e[m] = 0.0;
-            late.into_iter().for_each(|rotation| turn(vectors, n, rotation));
+            late.into_iter().for_each(|rotation| rotate(vectors, n, rotation));
             return;
         }
         // The next rotation depends on squares and products of sine and cosine, which need a quotient; the square root, which takes
         // longer, is needed only one rotation later.
         let quotient = 1.0 / square;
-        let (mixed, turned) = (f * g * quotient, (g - f) * (g + f) * quotient);
+        let (mixed, rotated) = (f * g * quotient, (g - f) * (g + f) * quotient);
         let root = square.sqrt();
         let inverse = root * quotient;
         e[i + 1] = root;
@@ -209,12 +209,12 @@ fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (us
         let apart = d[i] - own;
         p = f * f * quotient * apart + 2.0 * mixed * b;
         d[i + 1] = own + p;
-        g = mixed * apart + turned * b;
+        g = mixed * apart + rotated * b;
         if let Some(rotation) = late.replace((i, s, c)) {
-            turn(vectors, n, rotation);
+            rotate(vectors, n, rotation);
         }
     }
-    late.into_iter().for_each(|rotation| turn(vectors, n, rotation));
+    late.into_iter().for_each(|rotation| rotate(vectors, n, rotation));
     d[l] -= p;
     e[l] = g;
     e[m] = 0.0;
@@ -222,7 +222,7 @@ fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (us
 
 /// Rotates rows `i` and `i + 1`.
 #[inline(always)]
-fn turn(vectors: &mut [f64], n: usize, (i, s, c): (usize, f64, f64)) {
+fn rotate(vectors: &mut [f64], n: usize, (i, s, c): (usize, f64, f64)) {
     let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);
     for (x, y) in upper.iter_mut().zip(lower) {
         let (above, below) = (*x, *y);

@@ -6,7 +6,7 @@
 //! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
-use super::held::{CHUNK, Extent, Held};
+use super::held::{CHUNK, Extent, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
@@ -50,9 +50,9 @@ const INACTIVE: f64 = 1e-2;
 /// An E-step starting from codes `mu`.
 pub struct CandidateSearch<'a, T> {
     /// Posterior means.
-    pub p: &'a Held<T>,
+    pub p: &'a StoredCodes<T>,
     /// Current codes.
-    pub mu: &'a Held<T>,
+    pub mu: &'a StoredCodes<T>,
     /// `G`, symmetric.
     pub g: &'a Matrix<f64>,
     /// Number of rows, weighted.
@@ -71,7 +71,7 @@ pub struct CandidateSearch<'a, T> {
 /// positive number becomes `sqrt(n)` at the row of its largest one, the first in case of ties, and 0 elsewhere; a unit of zeros is
 /// unchanged. Rows of weight 0 are excluded. Returns the factor of each unit.
 pub fn project<T: Real>(
-    codes: &mut Held<T>,
+    codes: &mut StoredCodes<T>,
     how: Normalisation,
     n: f64,
     weights: Option<&[f64]>,
@@ -80,7 +80,7 @@ pub fn project<T: Real>(
     let extents = codes.each(|c, chunk| {
         let one = |j: usize| {
             let mut extent = Extent::NONE;
-            extent.take(Held::unit(chunk, l, j), c * CHUNK, weights);
+            extent.take(StoredCodes::unit(chunk, l, j), c * CHUNK, weights);
             extent
         };
         (0..l).map(one).collect::<Vec<_>>()
@@ -109,14 +109,14 @@ pub fn project<T: Real>(
 
 impl<T: Real> CandidateSearch<'_, T> {
     /// The codes after the step, and the kind of candidate. The divergence of the codes never increases if `allowance` is 0.
-    pub fn first_decrease(&self) -> (Held<T>, Candidate) {
+    pub fn first_decrease(&self) -> (StoredCodes<T>, Candidate) {
         let old = self.divergence(self.mu) + self.allowance;
         let lower = |new: f64| match T::DTYPE {
             crate::num::Dtype::F64 => new < old,
             crate::num::Dtype::F32 => old - new > 1e-6 * (new.abs() + old.abs()),
         };
         let allowed = |candidate: Candidate| self.candidates.contains(&candidate);
-        let try_one = |candidate: Held<T>| lower(self.divergence(&candidate)).then_some(candidate);
+        let try_one = |candidate: StoredCodes<T>| lower(self.divergence(&candidate)).then_some(candidate);
         if allowed(Candidate::Newton)
             && let Some(found) = try_one(self.between(1.0, 1.0))
         {
@@ -153,7 +153,7 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `tr(G (c - p)' (c - p)) / 2 n`.
-    pub fn divergence(&self, codes: &Held<T>) -> f64 {
+    pub fn divergence(&self, codes: &StoredCodes<T>) -> f64 {
         let l = codes.n_units();
         let each = codes.each(|c, chunk| {
             let n = chunk.len() / l;
@@ -167,7 +167,7 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `P(mu + gamma (P(mu + lambda (p - mu)) - mu))`.
-    fn between(&self, gamma: f64, lambda: f64) -> Held<T> {
+    fn between(&self, gamma: f64, lambda: f64) -> StoredCodes<T> {
         let mut codes = self.mu.clone();
         codes.each_mut(|c, chunk| towards(chunk, &self.p.chunks()[c], lambda));
         project(&mut codes, self.how, self.n, self.weights);
@@ -184,7 +184,7 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `P(mu + lambda step)`.
-    fn along(&self, step: &Held<T>, lambda: f64) -> Held<T> {
+    fn along(&self, step: &StoredCodes<T>, lambda: f64) -> StoredCodes<T> {
         let mut codes = self.mu.clone();
         let share = T::from_f64(lambda);
         codes.each_mut(|c, chunk| {
@@ -206,10 +206,10 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `G (p - mu) / sum |G|`, unit by unit.
-    fn majoriser_step(&self) -> Held<T> {
+    fn majoriser_step(&self) -> StoredCodes<T> {
         let l = self.mu.n_units();
         let bound: Vec<f64> = (0..l).map(|j| self.g.row(j).iter().map(|x| x.abs()).sum()).collect();
-        let mut step = Held::zeros(self.mu.n_rows(), l);
+        let mut step = StoredCodes::zeros(self.mu.n_rows(), l);
         step.each_mut(|c, chunk| {
             let (pull, n) = (self.pull(c), chunk.len() / l);
             for (j, bound) in bound.iter().enumerate() {
@@ -221,12 +221,12 @@ impl<T: Real> CandidateSearch<'_, T> {
     }
 
     /// `H^-1 G (p - mu)` for each row, where `H` is `G` without the off-diagonal entries of units that are inactive in the row.
-    fn reduced_step(&self) -> Held<T> {
+    fn reduced_step(&self) -> StoredCodes<T> {
         let (l, rows) = (self.mu.n_units(), self.mu.n_rows());
         let newton = self.between(1.0, 1.0);
         let total: f64 = self.mu.each(|_, chunk| chunk.iter().map(|x| x.to_f64()).sum::<f64>()).iter().sum();
         let cap = INACTIVE * total / (rows * l) as f64;
-        let mut step = Held::zeros(rows, l);
+        let mut step = StoredCodes::zeros(rows, l);
         step.each_mut(|c, chunk| {
             let (pull, n) = (self.pull(c), chunk.len() / l);
             let (mu, new) = (&self.mu.chunks()[c], &newton.chunks()[c]);

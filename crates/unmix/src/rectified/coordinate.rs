@@ -5,7 +5,7 @@
 //! `d_j = sqrt(n) / ||max(0, b_j)||` if units have second moment 1, `1 / G_jj` if they are not scaled. Each is the minimum over the
 //! codes of its unit, so the divergence never increases.
 
-use super::held::{CHUNK, Extent, Held};
+use super::held::{CHUNK, Extent, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, Real, kernel};
@@ -15,7 +15,7 @@ const TOGETHER: usize = 32;
 
 /// Result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Round {
+pub struct RoundResult {
     /// Factors `d`; 0 for a unit with a single non-zero code and for one that is left out.
     pub scale: Vec<f64>,
     /// Units with a single non-zero code, because no `b` was positive.
@@ -25,9 +25,9 @@ pub struct Round {
 }
 
 /// Inputs of a round besides the codes.
-pub struct Rounds<'a, T> {
+pub struct CoordinateProblem<'a, T> {
     /// `R`.
-    pub r: &'a Held<T>,
+    pub r: &'a StoredCodes<T>,
     /// `G`, symmetric.
     pub g: &'a Matrix<f64>,
     /// Number of rows, weighted.
@@ -49,18 +49,18 @@ pub struct Violation {
     pub gap: f64,
 }
 
-impl<T: Real> Rounds<'_, T> {
+impl<T: Real> CoordinateProblem<'_, T> {
     /// One round over all units. `2 n l²` operations.
-    pub fn round(&self, mu: &mut Held<T>) -> Round {
+    pub fn round(&self, mu: &mut StoredCodes<T>) -> RoundResult {
         let l = mu.n_units();
         let narrow = self.g.cast::<T>();
-        let mut out = Round { scale: vec![0.0; l], ..Round::default() };
-        let mut left = Held::zeros(mu.n_rows(), TOGETHER.min(l));
+        let mut out = RoundResult { scale: vec![0.0; l], ..RoundResult::default() };
+        let mut left = StoredCodes::zeros(mu.n_rows(), TOGETHER.min(l));
         for first in (0..l).step_by(TOGETHER) {
             let units = first..l.min(first + TOGETHER);
             let width = units.len();
             if width < left.n_units() {
-                left = Held::zeros(mu.n_rows(), width);
+                left = StoredCodes::zeros(mu.n_rows(), width);
             }
             let g = &narrow.as_slice()[units.start * l..units.end * l];
             let codes = &*mu;
@@ -84,9 +84,9 @@ impl<T: Real> Rounds<'_, T> {
         j: usize,
         units: &std::ops::Range<usize>,
         narrow: &Matrix<T>,
-        mu: &mut Held<T>,
-        left: &mut Held<T>,
-        out: &mut Round,
+        mu: &mut StoredCodes<T>,
+        left: &mut StoredCodes<T>,
+        out: &mut RoundResult,
     ) {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
         let (gjj, zero) = (narrow[(j, j)], T::default());
@@ -95,7 +95,7 @@ impl<T: Real> Rounds<'_, T> {
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
             let n = chunk.len() / l;
             let b = &mut left[own * n..(own + 1) * n];
-            b.iter_mut().zip(Held::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj);
+            b.iter_mut().zip(StoredCodes::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj);
             extent.take(b, c * CHUNK, self.weights);
         }
         let squares = extent.squares;
@@ -140,7 +140,7 @@ impl<T: Real> Rounds<'_, T> {
     }
 
     /// Violation of the optimality conditions of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
-    pub fn violation(&self, mu: &Held<T>, scale: &[f64]) -> Violation {
+    pub fn violation(&self, mu: &StoredCodes<T>, scale: &[f64]) -> Violation {
         let l = mu.n_units();
         let each = mu.each(|c, chunk| {
             let n = chunk.len() / l;
@@ -211,10 +211,16 @@ mod tests {
     #[test]
     fn a_code_of_nan_violates_the_conditions() {
         let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
-        let (mut r, mut mu) = (Held::<f64>::zeros(3, 2), Held::zeros(3, 2));
+        let (mut r, mut mu) = (StoredCodes::<f64>::zeros(3, 2), StoredCodes::zeros(3, 2));
         r.set(1, 0, 1.0);
-        let rounds =
-            Rounds { r: &r, g: &g, n: 3.0, how: Normalisation::None, weights: None, dead: &[false; 2] };
+        let rounds = CoordinateProblem {
+            r: &r,
+            g: &g,
+            n: 3.0,
+            how: Normalisation::None,
+            weights: None,
+            dead: &[false; 2],
+        };
         // The gradient at the code 0 is -1.
         assert_eq!(rounds.violation(&mu, &[0.5, 0.5]), Violation { worst: 1.0, gap: 0.0 });
         mu.set(2, 1, f64::NAN);
@@ -226,13 +232,13 @@ mod tests {
     fn a_round_passes_on_what_is_not_a_number() {
         let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
         for how in [Normalisation::None, Normalisation::Rms] {
-            let (mut r, mut mu) = (Held::<f64>::zeros(3, 2), Held::zeros(3, 2));
+            let (mut r, mut mu) = (StoredCodes::<f64>::zeros(3, 2), StoredCodes::zeros(3, 2));
             (0..3).for_each(|i| (0..2).for_each(|j| r.set(i, j, 1.0)));
-            let rounds = Rounds { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            let rounds = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
             assert!(rounds.round(&mut mu).change > 0.0);
             r.set(1, 0, f64::NAN);
-            let rounds = Rounds { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
-            let mut mu = Held::zeros(3, 2);
+            let rounds = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            let mut mu = StoredCodes::zeros(3, 2);
             let round = rounds.round(&mut mu);
             assert!(round.change.is_nan() && round.one_hot.is_empty(), "{how:?}: {round:?}");
             assert!(mu.chunks()[0].iter().any(|x| x.is_nan()), "{how:?}");

@@ -19,14 +19,14 @@ const FEW: usize = 1 << 16;
 /// Codes, `n x l`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
-pub struct Held<T> {
+pub struct StoredCodes<T> {
     l: usize,
     n: usize,
     /// Chunks of rows, each an `l x n` table of its `n` rows.
     chunks: Vec<Vec<T>>,
 }
 
-impl<T: Real> Held<T> {
+impl<T: Real> StoredCodes<T> {
     /// Zeros for `n` rows.
     pub fn zeros(n: usize, l: usize) -> Self {
         let chunks = (0..n).step_by(CHUNK).map(|at| vec![T::default(); CHUNK.min(n - at) * l]).collect();
@@ -183,7 +183,7 @@ impl Extent {
 
 /// Copies rows of codes into chunks.
 struct Filler<'h, T> {
-    to: &'h mut Held<T>,
+    to: &'h mut StoredCodes<T>,
     row: usize,
 }
 
@@ -203,14 +203,14 @@ impl<T: Real> Sink<T> for Filler<'_, T> {
 }
 
 /// Gathers [`CodeSums`] of codes in memory, on the machine that holds the rows.
-pub struct GatherHeld<'a, T> {
+pub struct GatherStoredCodes<'a, T> {
     /// Offset that is subtracted from rows.
     pub center: &'a [f64],
     /// The codes.
-    pub codes: &'a Held<T>,
+    pub codes: &'a StoredCodes<T>,
 }
 
-impl<T: Real> Gather<T> for GatherHeld<'_, T> {
+impl<T: Real> Gather<T> for GatherStoredCodes<'_, T> {
     type Part = CodeSums;
     const KIND: &'static str = "held codes";
 

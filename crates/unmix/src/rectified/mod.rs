@@ -25,7 +25,7 @@ pub mod step;
 pub use codes::{CodeSums, GatherCodes};
 pub use corruption::{Corruption, Dropout, InputNoise};
 pub use cubes::GatherCubes;
-pub use held::{GatherHeld, Held};
+pub use held::{GatherStoredCodes, StoredCodes};
 pub use posterior::{Noise, Parameters, Posterior, Prior};
 pub use statistics::{Normalisation, Statistics};
 pub use step::{MStep, Step};

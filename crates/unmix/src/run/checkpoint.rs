@@ -78,7 +78,7 @@ struct Journal {
     /// Number of outermost loops begun.
     begun: u64,
     /// The reason why the last write failed.
-    trouble: Option<String>,
+    write_error: Option<String>,
 }
 
 /// A running loop.
@@ -131,8 +131,8 @@ impl Checkpoint {
     }
 
     /// The reason why the last write failed, if it did; the fit itself is not affected.
-    pub fn trouble(&self) -> Option<String> {
-        self.journal().trouble.clone()
+    pub fn write_error(&self) -> Option<String> {
+        self.journal().write_error.clone()
     }
 
     /// Removes the file, if there is one: to be called when the model has been stored.
@@ -337,7 +337,7 @@ impl LoopPosition<'_> {
         let late = run.ends_early();
         // An iteration in which a loop may have been truncated is not one that an uninterrupted fit would have taken.
         self.in_time &= alone || !late;
-        let due = late || run.watch.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
+        let due = late || run.observer.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
         if journal.of.is_none() || !self.in_time || !due {
             return;
         }
@@ -348,7 +348,7 @@ impl LoopPosition<'_> {
         journal.records.retain(|key, _| !inside(key));
         journal.records.insert(self.key.clone(), Record { name: self.name.clone(), state });
         let written = journal.write(&self.checkpoint.path);
-        journal.trouble = written.err().map(|e| e.to_string());
+        journal.write_error = written.err().map(|e| e.to_string());
         self.packed = Instant::now();
     }
 

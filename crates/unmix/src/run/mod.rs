@@ -46,7 +46,7 @@ pub enum Event<'a> {
 }
 
 /// Observes the progress of a run, and may interrupt it.
-pub trait Watch: Sync {
+pub trait Observer: Sync {
     /// Receives an event. Called from any thread.
     fn event(&self, event: Event<'_>) {
         let _ = event;
@@ -63,7 +63,7 @@ pub trait Watch: Sync {
 
 /// Ignores every event, and never interrupts.
 pub struct Silent;
-impl Watch for Silent {}
+impl Observer for Silent {}
 
 /// Options of one run that are not settings of a method: seed, threads, time limit, progress observer, checkpoint, start.
 pub struct Run<'a> {
@@ -74,7 +74,7 @@ pub struct Run<'a> {
     /// Stop iterating after this many seconds; the current model is returned, with outcome "time".
     pub max_seconds: Option<f64>,
     /// The progress observer.
-    pub watch: &'a dyn Watch,
+    pub observer: &'a dyn Observer,
     /// Start of the run, from which `max_seconds` is counted.
     pub started: Instant,
     /// The checkpoint file, if any.
@@ -91,7 +91,7 @@ impl Default for Run<'_> {
             seed: 0,
             threads: threads::num_threads(),
             max_seconds: None,
-            watch: &Silent,
+            observer: &Silent,
             started: Instant::now(),
             checkpoint: None,
             init: None,
@@ -103,19 +103,19 @@ impl Default for Run<'_> {
 impl Run<'_> {
     /// Reports progress of a pass over the rows; an error when the user requested a stop.
     pub(crate) fn sweep_progress(&self, stage: &str, done: u64, total: Option<u64>) -> Result<()> {
-        self.watch.event(Event::Sweep { stage, done, total });
+        self.observer.event(Event::Sweep { stage, done, total });
         self.check()
     }
 
     /// Reports a step; an error when the user requested a stop.
     pub(crate) fn stage(&self, stage: &str) -> Result<()> {
-        self.watch.event(Event::Stage(stage));
+        self.observer.event(Event::Stage(stage));
         self.check()
     }
 
     /// Reports an iteration. A requested stop takes effect after its state has been stored.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
-        self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter: None, tol: None });
+        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter: None, tol: None });
     }
 
     /// The same, with what ends the iterations: their maximum number, and the tolerance.
@@ -127,22 +127,22 @@ impl Run<'_> {
     ) {
         let max_iter = Some(max_iter).filter(|most| *most < u64::MAX);
         let tol = Some(tol).filter(|tol| tol.is_finite());
-        self.watch.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
+        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
     }
 
     /// Whether iterations should end with their current result: `max_seconds` have passed, or the observer asks for it.
     pub(crate) fn ends_early(&self) -> bool {
         let late = |limit| self.started.elapsed().as_secs_f64() >= limit;
-        self.watch.ends_early() || self.max_seconds.is_some_and(late)
+        self.observer.ends_early() || self.max_seconds.is_some_and(late)
     }
 
     /// The outcome of iterations that ended early.
     pub(crate) fn early_outcome(&self) -> Outcome {
-        if self.watch.ends_early() { Outcome::Interrupted } else { Outcome::Time }
+        if self.observer.ends_early() { Outcome::Interrupted } else { Outcome::Time }
     }
 
     /// An error when the user requested a stop.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

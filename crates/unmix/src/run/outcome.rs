@@ -19,7 +19,7 @@ pub enum Outcome {
     Stalled,
     /// The codes of all components are near 0.
     Collapsed,
-    /// The observer of the run ended it, and its result was kept ([`Watch::ends_early`](super::Watch::ends_early)).
+    /// The observer of the run ended it, and its result was kept ([`Observer::ends_early`](super::Observer::ends_early)).
     Interrupted,
 }
 

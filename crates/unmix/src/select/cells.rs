@@ -178,14 +178,14 @@ fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T
     }
     let found = of.posteriors(&left);
     let (model, k) = (of.model(), of.model().n_factors());
-    let mut turned = vec![0.0; k];
+    let mut product = vec![0.0; k];
     for (i, (row, out)) in block.rows().zip(out.chunks_exact_mut(2)).enumerate() {
         let (z, v) = (&found.means[i * k..(i + 1) * k], &found.patterns[found.pattern[i]].covariance);
         let (mut sum, mut cells) = (0.0, 0.0);
         for (j, x) in row.iter().map(|x| x.to_f64()).enumerate() {
             // A column that does not vary under the model has no density.
             if !x.is_nan() && left[i * p + j].to_f64().is_nan() && model.noise[j] > 0.0 {
-                sum += log_density(model, (j, x), z, v, &mut turned);
+                sum += log_density(model, (j, x), z, v, &mut product);
                 cells += 1.0;
             }
         }
@@ -194,10 +194,10 @@ fn judge_block<T: Real>(of: &Conditional, hidden: &CellMask, block: &Block<'_, T
 }
 
 /// Log density of cell `(j, x)` given the posterior of the factors.
-fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], turned: &mut [f64]) -> f64 {
+fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], product: &mut [f64]) -> f64 {
     let w = &of.loadings[j * z.len()..(j + 1) * z.len()];
-    symmetric_product(v, w, turned);
-    let variance = of.noise[j] + w.iter().zip(&*turned).map(|(a, b)| a * b).sum::<f64>();
+    symmetric_product(v, w, product);
+    let variance = of.noise[j] + w.iter().zip(&*product).map(|(a, b)| a * b).sum::<f64>();
     let rest = x - of.mean[j] - w.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
     -0.5 * ((2.0 * std::f64::consts::PI).ln() + variance.ln() + rest * rest / variance)
 }

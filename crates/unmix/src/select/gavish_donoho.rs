@@ -48,8 +48,8 @@ pub fn marchenko_pastur_median(beta: f64) -> f64 {
     let root = beta.sqrt();
     let (lo, hi, width) = ((1.0 - root).powi(2), (1.0 + root).powi(2), 4.0 * root);
     let below = |t: f64| {
-        let turn = (hi.sqrt() * t.sin()).atan2(lo.sqrt() * t.cos());
-        let sum = hi * t / width - 0.5 * t + 0.25 * (2.0 * t).sin() - (1.0 - beta) * turn / width;
+        let angle = (hi.sqrt() * t.sin()).atan2(lo.sqrt() * t.cos());
+        let sum = hi * t / width - 0.5 * t + 0.25 * (2.0 * t).sin() - (1.0 - beta) * angle / width;
         16.0 / (PI * width) * sum
     };
     let (mut a, mut b) = (0.0, FRAC_PI_2);

@@ -255,7 +255,7 @@ fn table_of<T: Real>(
     run: &Run<'_>,
 ) -> Result<Sizes> {
     check_sizes(method, request)?;
-    method.admit(rows, run)?;
+    method.check_rows(rows, run)?;
     let hidden = match request.rules.contains(&SizeRule::Cells) {
         true => Some(CellMask::new(rows, run)?),
         false => None,
@@ -329,7 +329,7 @@ pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
     if method.density.is_none() {
         return Err(no_likelihood(method));
     }
-    if request.rules.contains(&SizeRule::Cells) && !method.takes.missing {
+    if request.rules.contains(&SizeRule::Cells) && !method.accepts.missing {
         return Err(Error::Unsupported {
             asked: format!("the rule 'cells' with {}", method.key),
             found: "it holds cells out, and the method does not support missing cells".into(),
@@ -353,11 +353,11 @@ fn line<T: Real>(
     let mut settings = request.settings.clone();
     settings.insert("n_components".into(), k.into());
     let model = fit(&settings, rows, run)?;
-    let fact = |name: &str| {
+    let number = |name: &str| {
         let value = model.report().fit.as_ref().and_then(|fit| fit.get(name)).and_then(Value::as_f64);
         value.ok_or_else(|| no_likelihood(method))
     };
-    let (log_likelihood, aic, bic) = (fact("log_likelihood")?, fact("aic")?, fact("bic")?);
+    let (log_likelihood, aic, bic) = (number("log_likelihood")?, number("aic")?, number("bic")?);
     if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {
         let asked = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
         settings.insert(bound.name.into(), asked.min(ITERATIONS).into());

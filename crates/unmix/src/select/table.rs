@@ -206,7 +206,7 @@ pub fn select_components<T: Real>(
     rules: &[Criterion],
     run: &Run<'_>,
 ) -> Result<Table> {
-    rows.settle(run)?;
+    rows.prepare(run)?;
     let rows = &*rows;
     on_pool(run.threads, || {
         let found = whole(rows, run)?;

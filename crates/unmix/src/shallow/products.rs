@@ -2,7 +2,7 @@
 //!
 //! The second factor of every product is packed in panels: weights once for all rows of a batch, codes by the thread that computed them.
 
-use crate::num::{Panels, Real, Terms, pack, simd::CELL, widest};
+use crate::num::{Panels, Real, Terms, pack, simd::SIMD_WIDTH, widest};
 use rayon::prelude::*;
 
 /// Most rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
@@ -154,15 +154,16 @@ pub(super) fn total<T: Real>(out: &mut [T], sums: &[f64], (width, first): (usize
 
 /// `rows[i] += offset`, and the sum of squares of `rows - x`.
 pub(super) fn shifted_distance<T: Real>(rows: &mut [T], offset: &[T], x: &[T]) -> f64 {
-    let (mut lanes, mut rest) = ([0.0; CELL], 0.0);
+    let (mut lanes, mut rest) = ([0.0; SIMD_WIDTH], 0.0);
     widest(
         #[inline(always)]
         || {
             for (row, x) in rows.chunks_exact_mut(offset.len()).zip(x.chunks_exact(offset.len())) {
-                let ((row, left), (x, x_left)) = (row.as_chunks_mut::<CELL>(), x.as_chunks::<CELL>());
-                let (offset, offset_left) = offset.as_chunks::<CELL>();
+                let ((row, left), (x, x_left)) =
+                    (row.as_chunks_mut::<SIMD_WIDTH>(), x.as_chunks::<SIMD_WIDTH>());
+                let (offset, offset_left) = offset.as_chunks::<SIMD_WIDTH>();
                 for ((row, x), offset) in row.iter_mut().zip(x).zip(offset) {
-                    for l in 0..CELL {
+                    for l in 0..SIMD_WIDTH {
                         row[l] += offset[l];
                         let d = (row[l] - x[l]).to_f64();
                         lanes[l] += d * d;

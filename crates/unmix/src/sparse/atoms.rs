@@ -1,6 +1,6 @@
 //! A dictionary, prepared for coding rows.
 
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Matrix, Real, factor, kernel};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub struct Atoms<T> {
     /// The same in double precision, for matching pursuit.
     pub(super) gram_wide: Option<Vec<f64>>,
     pub(super) stride: usize,
-    n_twins: usize,
+    n_duplicates: usize,
     lipschitz: OnceLock<f64>,
 }
 
@@ -49,7 +49,7 @@ impl<T: Real> Atoms<T> {
         // Rows are coded with the atoms rounded to their type.
         let narrow: Matrix<T> = atoms.cast();
         let wide: Matrix<f64> = narrow.cast();
-        let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(CELL));
+        let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(SIMD_WIDTH));
         let squares: Vec<f64> = (0..m).map(|j| wide.row(j).iter().map(|x| x * x).sum::<f64>()).collect();
         let twin = twins(&narrow);
         let each = |f: fn(f64) -> f64| -> Vec<T> {
@@ -76,7 +76,7 @@ impl<T: Real> Atoms<T> {
             gram: gram_wide.as_ref().map(|g| g.iter().map(|x| T::from_f64(*x)).collect()),
             gram_wide,
             stride,
-            n_twins: twin.iter().filter(|twin| **twin).count(),
+            n_duplicates: twin.iter().filter(|twin| **twin).count(),
             lipschitz: OnceLock::new(),
             narrow,
             wide,
@@ -164,8 +164,8 @@ impl<T: Real> Atoms<T> {
     }
 
     /// Number of duplicates of earlier atoms: their codes are 0.
-    pub fn n_twins(&self) -> usize {
-        self.n_twins
+    pub fn n_duplicates(&self) -> usize {
+        self.n_duplicates
     }
 }
 

@@ -15,7 +15,7 @@ use super::Atoms;
 use super::gap::dual_scale;
 use super::rows::{self, Work};
 use super::set::{Set, Threshold};
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, widest};
 
 /// The problem `min 1/2 ||x - z A||² + alpha ||z||_1`, and its stopping rule.
@@ -147,22 +147,22 @@ impl<T: Real> Correlations<T> for WithGram<'_, T> {
     fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]) {
         let zero = T::default();
         let stride = self.atoms.stride;
-        let step = WIDE * CELL;
+        let step = WIDE * SIMD_WIDTH;
         for at in (0..stride).step_by(step) {
             let width = step.min(stride - at);
-            let mut sums = [[zero; CELL]; WIDE];
-            let (b, _) = self.b[at..at + width].as_chunks::<CELL>();
+            let mut sums = [[zero; SIMD_WIDTH]; WIDE];
+            let (b, _) = self.b[at..at + width].as_chunks::<SIMD_WIDTH>();
             sums.iter_mut().zip(b).for_each(|(s, b)| *s = *b);
             for (z, &j) in z.iter().zip(atoms).filter(|(z, _)| **z != zero) {
                 let z = zero - *z;
-                let (gram, _) = self.gram[j * stride + at..j * stride + at + width].as_chunks::<CELL>();
+                let (gram, _) = self.gram[j * stride + at..j * stride + at + width].as_chunks::<SIMD_WIDTH>();
                 for (sum, gram) in sums.iter_mut().zip(gram) {
-                    for l in 0..CELL {
+                    for l in 0..SIMD_WIDTH {
                         sum[l] = z.times_plus(gram[l], sum[l]);
                     }
                 }
             }
-            let (c, _) = c[at..at + width].as_chunks_mut::<CELL>();
+            let (c, _) = c[at..at + width].as_chunks_mut::<SIMD_WIDTH>();
             c.iter_mut().zip(&sums).for_each(|(c, s)| *c = *s);
         }
     }
@@ -191,17 +191,17 @@ impl<'a, T: Real> WithoutGram<'a, T> {
 /// Inner product, in independent partial sums.
 #[inline(always)]
 pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
-    let mut sums = [[T::default(); CELL]; 2];
-    let (a, a_end) = a.as_chunks::<CELL>();
-    let (b, b_end) = b.as_chunks::<CELL>();
+    let mut sums = [[T::default(); SIMD_WIDTH]; 2];
+    let (a, a_end) = a.as_chunks::<SIMD_WIDTH>();
+    let (b, b_end) = b.as_chunks::<SIMD_WIDTH>();
     for (i, (a, b)) in a.iter().zip(b).enumerate() {
         let sum = &mut sums[i % 2];
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             sum[l] = a[l].times_plus(b[l], sum[l]);
         }
     }
     let mut total = T::default();
-    for l in 0..CELL {
+    for l in 0..SIMD_WIDTH {
         total += sums[0][l] + sums[1][l];
     }
     a_end.iter().zip(b_end).fold(total, |total, (a, b)| a.times_plus(*b, total))
@@ -256,16 +256,16 @@ struct CorrelationScan {
 #[inline(always)]
 fn scan<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> CorrelationScan {
     let zero = T::default();
-    let (mut most, mut worst) = ([zero; CELL], [zero; CELL]);
-    for (c, weight) in c.as_chunks::<CELL>().0.iter().zip(weight.as_chunks::<CELL>().0) {
-        for l in 0..CELL {
+    let (mut most, mut worst) = ([zero; SIMD_WIDTH], [zero; SIMD_WIDTH]);
+    for (c, weight) in c.as_chunks::<SIMD_WIDTH>().0.iter().zip(weight.as_chunks::<SIMD_WIDTH>().0) {
+        for l in 0..SIMD_WIDTH {
             let size = if positive { c[l] } else { c[l].absolute() };
             most[l] = if size > most[l] { size } else { most[l] };
             let excess = threshold.soft(c[l]).absolute() * weight[l];
             worst[l] = if excess > worst[l] { excess } else { worst[l] };
         }
     }
-    let top = |x: [T; CELL]| x.iter().map(|x| x.to_f64()).fold(0.0, |a, b| if b > a { b } else { a });
+    let top = |x: [T; SIMD_WIDTH]| x.iter().map(|x| x.to_f64()).fold(0.0, |a, b| if b > a { b } else { a });
     CorrelationScan { most: top(most), worst: top(worst) }
 }
 
@@ -324,7 +324,7 @@ fn solve<T: Real>(
         }
         let s = dual_scale(lasso.alpha, found.most, 1.0);
         of.screen(c, weight, (s, (2.0 * gap).sqrt(), lasso.alpha));
-        if set.len() > 2 * CELL && 2 * set.z.iter().filter(|z| **z == zero).count() > set.len() {
+        if set.len() > 2 * SIMD_WIDTH && 2 * set.z.iter().filter(|z| **z == zero).count() > set.len() {
             set.prune(|j| weight[j] = atoms.inverse_norm[j]);
         }
         add(set, atoms, of, (c, weight), threshold, found.worst);
@@ -370,11 +370,11 @@ fn add<T: Real>(
     }
     let (zero, least) = (T::default(), T::from_f64(SHARE * worst));
     let mut room = FIRST.max(set.len());
-    for at in (0..c.len()).step_by(CELL) {
-        let (c, weights) = (&c[at..at + CELL], &weight[at..at + CELL]);
-        let mut excess = [zero; CELL];
+    for at in (0..c.len()).step_by(SIMD_WIDTH) {
+        let (c, weights) = (&c[at..at + SIMD_WIDTH], &weight[at..at + SIMD_WIDTH]);
+        let mut excess = [zero; SIMD_WIDTH];
         let mut any = false;
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             excess[l] = threshold.soft(c[l]).absolute() * weights[l];
             any |= excess[l] >= least;
         }

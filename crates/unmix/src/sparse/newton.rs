@@ -10,7 +10,7 @@
 
 use super::set::{Set, Threshold};
 use crate::num::Real;
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 
 /// Buffers of the step.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl<T: Real> Newton<T> {
     #[inline(always)]
     fn solve(&mut self, set: &Set<T>, threshold: Threshold<T>) -> bool {
         let (n, zero) = (self.support.len(), T::default());
-        let width = (n + 1).next_multiple_of(CELL);
+        let width = (n + 1).next_multiple_of(SIMD_WIDTH);
         // A pivot is treated as 0 if less than this fraction of the atom's square is outside the span of the atoms before it.
         let least = T::from_f64(100.0 * T::DTYPE.eps());
         self.rows.clear();
@@ -94,11 +94,13 @@ impl<T: Real> Newton<T> {
             for (below, to) in rest.chunks_exact_mut(width).enumerate() {
                 let i = k + 1 + below;
                 let by = zero - row[i] * inverse;
-                let from = i / CELL;
-                let (row, to) =
-                    (&row.as_chunks::<CELL>().0[from..], &mut to.as_chunks_mut::<CELL>().0[from..]);
+                let from = i / SIMD_WIDTH;
+                let (row, to) = (
+                    &row.as_chunks::<SIMD_WIDTH>().0[from..],
+                    &mut to.as_chunks_mut::<SIMD_WIDTH>().0[from..],
+                );
                 for (to, row) in to.iter_mut().zip(row) {
-                    for l in 0..CELL {
+                    for l in 0..SIMD_WIDTH {
                         to[l] = by.times_plus(row[l], to[l]);
                     }
                 }

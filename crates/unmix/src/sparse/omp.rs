@@ -16,7 +16,7 @@
 use super::Atoms;
 use super::lasso::Row;
 use super::rows::{self, RowWork, Work};
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Dtype, Real};
 
 /// Stopping rule of the pursuit of a row: a number of atoms or a squared error, whichever is reached first.
@@ -138,7 +138,8 @@ impl<T: Real> Pursuit<T> {
     #[inline(always)]
     fn best(&self) -> Option<usize> {
         let mut best = Best::default();
-        for (c, free) in self.c.as_chunks::<CELL>().0.iter().zip(self.free.as_chunks::<CELL>().0) {
+        for (c, free) in self.c.as_chunks::<SIMD_WIDTH>().0.iter().zip(self.free.as_chunks::<SIMD_WIDTH>().0)
+        {
             best.update_best(c, free);
         }
         best.atom()
@@ -189,7 +190,7 @@ impl<T: Real> Pursuit<T> {
         while at < stride {
             let (c, free) = (&mut self.c[at..], &self.free[at..]);
             let of = (&gram[at..], &mut new[at..], done.get(at..).unwrap_or(&[]));
-            at += match stride - at >= WIDE * CELL {
+            at += match stride - at >= WIDE * SIMD_WIDTH {
                 true => cells::<T, WIDE>(of, stride, &self.w, (inverse, q), c, free, &mut best),
                 false => cells::<T, 1>(of, stride, &self.w, (inverse, q), c, free, &mut best),
             };
@@ -247,35 +248,35 @@ fn cells<T: Real, const N: usize>(
     free: &[T],
     best: &mut Best<T>,
 ) -> usize {
-    let mut sums = [[T::default(); CELL]; N];
+    let mut sums = [[T::default(); SIMD_WIDTH]; N];
     // One loop over arrays of constant length, which the compiler vectorises completely.
     let flat = sums.as_flattened_mut();
-    flat.copy_from_slice(&gram[..N * CELL]);
+    flat.copy_from_slice(&gram[..N * SIMD_WIDTH]);
     for (i, w) in w.iter().enumerate() {
-        let (w, v) = (*w, &done[i * stride..i * stride + N * CELL]);
-        for l in 0..N * CELL {
+        let (w, v) = (*w, &done[i * stride..i * stride + N * SIMD_WIDTH]);
+        for l in 0..N * SIMD_WIDTH {
             flat[l] = w.times_plus(v[l], flat[l]);
         }
     }
-    let c = &mut c[..N * CELL];
-    for l in 0..N * CELL {
+    let c = &mut c[..N * SIMD_WIDTH];
+    for l in 0..N * SIMD_WIDTH {
         let v = flat[l] * inverse;
         flat[l] = v;
         c[l] = q.times_plus(v, c[l]);
     }
-    new[..N * CELL].copy_from_slice(flat);
-    let free = free[..N * CELL].as_chunks::<CELL>().0;
-    c.as_chunks::<CELL>().0.iter().zip(free).for_each(
+    new[..N * SIMD_WIDTH].copy_from_slice(flat);
+    let free = free[..N * SIMD_WIDTH].as_chunks::<SIMD_WIDTH>().0;
+    c.as_chunks::<SIMD_WIDTH>().0.iter().zip(free).for_each(
         #[inline(always)]
         |(c, free)| best.update_best(c, free),
     );
-    N * CELL
+    N * SIMD_WIDTH
 }
 
 /// The largest number so far in each lane, and the index of its cell.
 struct Best<T> {
-    most: [T; CELL],
-    cell: [T; CELL],
+    most: [T; SIMD_WIDTH],
+    cell: [T; SIMD_WIDTH],
     /// Number of cells processed: a number of the same type, so that it is selected by the same mask.
     seen: T,
 }
@@ -283,16 +284,16 @@ struct Best<T> {
 impl<T: Real> Default for Best<T> {
     fn default() -> Self {
         let zero = T::default();
-        Self { most: [zero; CELL], cell: [zero; CELL], seen: zero }
+        Self { most: [zero; SIMD_WIDTH], cell: [zero; SIMD_WIDTH], seen: zero }
     }
 }
 
 impl<T: Real> Best<T> {
     #[inline(always)]
-    fn update_best(&mut self, c: &[T; CELL], free: &[T; CELL]) {
+    fn update_best(&mut self, c: &[T; SIMD_WIDTH], free: &[T; SIMD_WIDTH]) {
         // Values, not indices, are selected: otherwise the compiler selects addresses one by one.
         let (most, cell, seen) = (self.most, self.cell, self.seen);
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             let (before, size) = (most[l], c[l].absolute() * free[l]);
             let more = size > before;
             self.most[l] = if more { size } else { before };
@@ -309,7 +310,7 @@ impl<T: Real> Best<T> {
         if top <= T::default() {
             return None;
         }
-        let place = |l: usize| self.cell[l].to_f64() as usize * CELL + l;
-        (0..CELL).filter(|&l| self.most[l] == top).map(place).min()
+        let place = |l: usize| self.cell[l].to_f64() as usize * SIMD_WIDTH + l;
+        (0..SIMD_WIDTH).filter(|&l| self.most[l] == top).map(place).min()
     }
 }

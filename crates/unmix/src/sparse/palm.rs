@@ -121,7 +121,7 @@ impl<T: Real> Ready<T> {
         let (m, p) = (self.atoms.rows(), self.atoms.cols());
         let n = x.len() / p;
         let t = T::from_f64(self.step);
-        let cut = T::from_f64(self.step * alpha);
+        let threshold = T::from_f64(self.step * alpha);
         let mut products = vec![T::default(); n * m];
         if self.gram.is_some() {
             kernel::product(&mut products, x, self.across.as_slice(), n, p, m);
@@ -143,12 +143,12 @@ impl<T: Real> Ready<T> {
             match at {
                 Some(from) => {
                     for ((z, y), g) in z.iter_mut().zip(from).zip(&gradient) {
-                        *z = shrunk(*y - t * *g, cut, positive);
+                        *z = shrunk(*y - t * *g, threshold, positive);
                     }
                 }
                 None => {
                     for (z, g) in z.iter_mut().zip(&gradient) {
-                        *z = shrunk(*z - t * *g, cut, positive);
+                        *z = shrunk(*z - t * *g, threshold, positive);
                     }
                 }
             }
@@ -158,11 +158,11 @@ impl<T: Real> Ready<T> {
 
 /// Soft thresholding.
 #[inline(always)]
-fn shrunk<T: Real>(v: T, cut: T, positive: bool) -> T {
+fn shrunk<T: Real>(v: T, threshold: T, positive: bool) -> T {
     let zero = T::default();
     match () {
-        () if v > cut => v - cut,
-        () if !positive && v < zero - cut => v + cut,
+        () if v > threshold => v - threshold,
+        () if !positive && v < zero - threshold => v + threshold,
         () => zero,
     }
 }

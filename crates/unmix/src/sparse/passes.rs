@@ -6,7 +6,7 @@ use super::lasso::{Lasso, Row, dot};
 use super::rows::RowWork;
 use super::set::Threshold;
 use crate::num::Real;
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 
 /// `n` passes. With the Gram matrix, a coordinate that does not change costs `O(1)` and one that changes `O(n_atoms)`; without it
 /// each costs `O(n_features)`.
@@ -33,8 +33,8 @@ pub(super) fn passes<T: Real>(
         add_row(c, zero - *z, &gram[j * stride..(j + 1) * stride]);
     }
     for _ in 0..n {
-        for at in (0..code.len()).step_by(CELL) {
-            let end = code.len().min(at + CELL);
+        for at in (0..code.len()).step_by(SIMD_WIDTH) {
+            let end = code.len().min(at + SIMD_WIDTH);
             let unchanged = c[at..end]
                 .iter()
                 .zip(&code[at..end])
@@ -58,8 +58,8 @@ pub(super) fn passes<T: Real>(
 /// `c += by * row`.
 #[inline(always)]
 fn add_row<T: Real>(c: &mut [T], by: T, row: &[T]) {
-    for (c, row) in c.as_chunks_mut::<CELL>().0.iter_mut().zip(row.as_chunks::<CELL>().0) {
-        for l in 0..CELL {
+    for (c, row) in c.as_chunks_mut::<SIMD_WIDTH>().0.iter_mut().zip(row.as_chunks::<SIMD_WIDTH>().0) {
+        for l in 0..SIMD_WIDTH {
             c[l] = by.times_plus(row[l], c[l]);
         }
     }

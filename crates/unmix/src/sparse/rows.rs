@@ -4,7 +4,7 @@ use super::Atoms;
 use super::gap::Checked;
 use super::lasso::{Row, fast};
 use super::set::Set;
-use crate::num::simd::CELL;
+use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, kernel};
 use rayon::prelude::*;
 
@@ -87,10 +87,10 @@ pub(super) fn blocks<T: Real>(
 /// `||x||²`, in independent partial sums: a single sum would be a chain of dependent additions.
 #[inline(always)]
 fn squared_norm<T: Real>(x: &[T]) -> f64 {
-    let mut sums = [0.0; CELL];
-    let (x, end) = x.as_chunks::<CELL>();
+    let mut sums = [0.0; SIMD_WIDTH];
+    let (x, end) = x.as_chunks::<SIMD_WIDTH>();
     for x in x {
-        for l in 0..CELL {
+        for l in 0..SIMD_WIDTH {
             let x = x[l].to_f64();
             sums[l] = x.mul_add(x, sums[l]);
         }

@@ -181,10 +181,10 @@ impl Coordinates {
         let units = self.units();
         let (noise, p) = (units.as_deref(), self.mean.len());
         match self.white {
-            true => f(Linear { noise, axes: &self.axes, scale: Some(&self.deviation), turn: None }),
+            true => f(Linear { noise, axes: &self.axes, scale: Some(&self.deviation), rotation: None }),
             false => {
                 let axes = &Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)));
-                f(Linear { noise, axes, scale: None, turn: None })
+                f(Linear { noise, axes, scale: None, rotation: None })
             }
         }
     }

@@ -346,7 +346,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
 }
 
 /// Keeps the directions above the bound, pads or truncates the values to length `m`, and determines the rank.
-fn cut(
+fn truncated(
     mut values: Vec<f64>,
     axes: Matrix<f64>,
     floor: f64,

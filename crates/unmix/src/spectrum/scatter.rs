@@ -1,6 +1,6 @@
 //! A covariance from a scatter: centred or not, of the columns themselves or divided by their standard deviations.
 
-use super::{Decomposition, Ending, Request, cut, no_variance, power_of_two, scatter_floor, spread};
+use super::{Decomposition, Ending, Request, no_variance, power_of_two, scatter_floor, spread, truncated};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
@@ -68,7 +68,8 @@ impl Covariance {
         }
         let floor = scatter_floor(counted, p, dtype.eps());
         let (values, axes) = spectrum(self.lower, request.top)?;
-        let (values, axes, rank) = cut(values, axes, floor, counted.min(p as u64) as usize, request.top);
+        let (values, axes, rank) =
+            truncated(values, axes, floor, counted.min(p as u64) as usize, request.top);
         Ok(Decomposition {
             n: self.n,
             mean: self.mean,

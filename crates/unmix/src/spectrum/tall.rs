@@ -1,6 +1,6 @@
 //! Spectrum of at least as many rows as features: one sweep, and a `p × p` matrix.
 
-use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
+use super::{Covariance, Decomposition, Ending, Request, full_floor, no_variance, spread, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
@@ -60,7 +60,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let counted = rows.n_counted();
     let floor = full_floor(counted, p, T::DTYPE.eps());
     let total = values.iter().sum();
-    let (values, axes, rank) = cut(values, axes, floor, counted.min(p as u64) as usize, None);
+    let (values, axes, rank) = truncated(values, axes, floor, counted.min(p as u64) as usize, None);
     Ok(Decomposition {
         n,
         mean: triangle.mean,

@@ -3,7 +3,7 @@
 
 use super::scatter::spectrum;
 use super::tall::singular;
-use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor};
+use super::{Decomposition, Ending, Request, full_floor, no_variance, scatter_floor, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
@@ -110,7 +110,7 @@ fn feature_directions<T: Real>(
 ) -> Result<Decomposition> {
     let p = rows.n_features();
     let most = rows.n_counted().min(p as u64) as usize;
-    let (values, samples, rank) = cut(side.values, side.samples, side.floor, most, side.top);
+    let (values, samples, rank) = truncated(side.values, side.samples, side.floor, most, side.top);
     // Only the requested components are computed; by default all.
     let k = side.top.map_or(samples.rows(), |t| t.min(samples.rows()));
     let Features { mean, noise_scale, axes } = carry(&samples.top_rows(k))?;

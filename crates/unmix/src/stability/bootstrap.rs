@@ -1,6 +1,6 @@
 //! A bootstrap over rows: the sampling error of the agreement of halves.
 //!
-//! As many rows as there are, or blocks of autocorrelated ones, are drawn with replacement (a resample), the draws are cut into random halves
+//! As many rows as there are, or blocks of autocorrelated ones, are drawn with replacement (a resample), the draws are split into random halves
 //! [`CUTS_EACH`] times, and the method is fitted to each half. How much the mean agreement differs between resamples shows how much it
 //! would differ between data sets; `interval.rs` has the formula.
 //!
@@ -12,17 +12,17 @@
 
 use super::refits::HalvesResult;
 use super::{Fits, Reference};
-use crate::data::cuts::resample_in_two;
+use crate::data::splits::resample_in_two;
 use crate::data::{AnyRows, Rows};
 use crate::error::Result;
 use crate::num::Real;
 
-/// Number of cuts of each resample. With fewer, most of the variation between resamples is due to the cuts; more cost more fits.
+/// Number of splits of each resample. With fewer, most of the variation between resamples is due to the splits; more cost more fits.
 pub(super) const CUTS_EACH: usize = 4;
 /// Offset of the seeds of these fits from those of the halves and restarts.
 const SEEDS: u64 = 1 << 33;
 
-/// For each component, the agreement of the halves of every cut of every resample.
+/// For each component, the agreement of the halves of every split of every resample.
 pub(super) struct Resamples {
     /// On the component.
     pub(super) own: Vec<Vec<Vec<f64>>>,
@@ -50,8 +50,8 @@ impl Resamples {
         let at_once = (readers / (2 * CUTS_EACH)).max(1);
         for first in (0..number).step_by(at_once) {
             let jobs = (first..number.min(first + at_once)).flat_map(|resample| {
-                let cuts = resample_in_two(n, seed, resample, CUTS_EACH, block_length);
-                let halves = cuts.into_iter().flat_map(|(left, right)| [left, right]);
+                let splits = resample_in_two(n, seed, resample, CUTS_EACH, block_length);
+                let halves = splits.into_iter().flat_map(|(left, right)| [left, right]);
                 let before = 2 * (CUTS_EACH * resample) as u64;
                 (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
             });

@@ -37,7 +37,7 @@ pub struct Clusters {
     /// The model and the fits of all rows from other seeds. None without such fits, if every seed gives the same bits, and if two fits have
     /// more estimates than [`MOST_ESTIMATES`].
     pub restarts: Option<Clustering>,
-    /// The fits of halves of the rows. None without cuts, and if two fits have more estimates than [`MOST_ESTIMATES`].
+    /// The fits of halves of the rows. None without splits, and if two fits have more estimates than [`MOST_ESTIMATES`].
     pub halves: Option<Clustering>,
     /// All of these fits together. None unless there are both kinds.
     pub both: Option<Clustering>,
@@ -64,7 +64,7 @@ pub struct Clustering {
     pub centrotypes: Option<Matrix<f64>>,
     /// For each fit, and each component of the model, the cluster of the estimate that is matched to the component, given by the component
     /// of the cluster: `j` itself if clustering and matching agree, none if the fit has no estimate of it. In [`Clusters::restarts`] and
-    /// [`Clusters::both`] the first fit is the model, followed by the restarts, then by both halves of each cut.
+    /// [`Clusters::both`] the first fit is the model, followed by the restarts, then by both halves of each split.
     pub labels: Vec<Vec<Option<usize>>>,
     /// Number of fits that were left out to keep the number of estimates below its maximum.
     pub n_left_out: usize,

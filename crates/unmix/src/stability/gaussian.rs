@@ -8,7 +8,7 @@
 //! (the covariances follow from Stein's identity). The sum of their squares divided by these variances is
 //! chi-square with two degrees of freedom, whose survival function is `exp(-x / 2)`.
 
-use crate::data::cuts::{FEWEST, block_variance_ratios};
+use crate::data::splits::{FEWEST, block_variance_ratios};
 
 /// `E log cosh z`, and the variance of its standardised mean times n.
 const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);

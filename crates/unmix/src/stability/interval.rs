@@ -1,9 +1,9 @@
 //! A confidence interval for the expected agreement of halves.
 //!
 //! The estimand is the expected agreement of two disjoint samples of `n / 2` rows each from the population.
-//! The mean over cuts of one data set is an unbiased estimate of it, with two errors: the variation between
-//! cuts, which is estimated by their spread and decreases with their number; and the sampling error of the
-//! data set, which does neither, because all cuts use the same rows.
+//! The mean over splits of one data set is an unbiased estimate of it, with two errors: the variation between
+//! splits, which is estimated by their spread and decreases with their number; and the sampling error of the
+//! data set, which does neither, because all splits use the same rows.
 //!
 //! The interval is computed on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most
 //! about `agreement² / 2` in all simulations: a pair of components is distinguished by a gap (between variances, or
@@ -12,14 +12,14 @@
 //! deviation of the angle hardly depends on the number of rows. The factor is from simulations
 //! (`docs/decisions/0010-stability.md`), not from a theorem.
 //!
-//! With a bootstrap over rows (`bootstrap.rs`) the standard deviation is estimated instead: from `z` of the mean over the cuts of each
-//! resample. Its variance between resamples has a part that is due to the cuts, which is subtracted, and an error, because there are few
+//! With a bootstrap over rows (`bootstrap.rs`) the standard deviation is estimated instead: from `z` of the mean over the splits of each
+//! resample. Its variance between resamples has a part that is due to the splits, which is subtracted, and an error, because there are few
 //! resamples: an upper confidence bound is used.
 //!
 //! Rejected alternatives: a jackknife over groups of rows, because ten groups need eleven times the fits; the bootstrap as the default, because
 //! it needs several times the fits.
 
-use super::STABLE;
+use super::MIN_AGREEMENT;
 use crate::stats::quantiles::student_975 as t;
 
 /// Standard deviation of `artanh(agreement)` over data sets, for an agreement of 1.
@@ -30,8 +30,8 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 /// The 10 % quantile of the standard normal distribution: the upper bound of the variance between resamples is one of 90 % confidence.
 const TENTH: f64 = -1.281_551_565_544_6;
 
-/// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each cut, and of each cut of each of the `resamples` if there are any.
-/// `(0, 1)` for fewer than two cuts, or for one resample, from which variation cannot be estimated.
+/// 95 % interval for the expected agreement, from the agreement in `[0, 1]` of each split, and of each split of each of the `resamples` if there are any.
+/// `(0, 1)` for fewer than two splits, or for one resample, from which variation cannot be estimated.
 pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64) {
     let m = agreements.len() as f64;
     if m < 2.0 || resamples.len() == 1 {
@@ -39,12 +39,12 @@ pub(super) fn interval(agreements: &[f64], resamples: &[Vec<f64>]) -> (f64, f64)
     }
     let (mean, variance) = moments(agreements);
     let at = finite(mean);
-    let cuts = t(m - 1.0) * variance.sqrt() / (m.sqrt() * (1.0 - at * at));
+    let splits = t(m - 1.0) * variance.sqrt() / (m.sqrt() * (1.0 - at * at));
     let sampling = match resamples {
         [] => NORMAL * OVER_DATA * at * at,
         _ => NORMAL * between_resamples(resamples).sqrt(),
     };
-    let half = sampling.hypot(cuts);
+    let half = sampling.hypot(splits);
     let z = at.atanh();
     ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
 }
@@ -61,21 +61,21 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0))
 }
 
-/// Upper 90 % confidence bound for the variance over resamples of `artanh` of the mean agreement of many cuts: that of the mean of the given
-/// cuts, times `(B - 1) / chi²` at the 10 % quantile of `B - 1` degrees of freedom, less the part of the cuts, by the delta method.
+/// Upper 90 % confidence bound for the variance over resamples of `artanh` of the mean agreement of many splits: that of the mean of the given
+/// splits, times `(B - 1) / chi²` at the 10 % quantile of `B - 1` degrees of freedom, less the part of the splits, by the delta method.
 fn between_resamples(resamples: &[Vec<f64>]) -> f64 {
-    let (mut z, mut cuts) = (Vec::new(), 0.0);
+    let (mut z, mut splits) = (Vec::new(), 0.0);
     for of in resamples {
         let (mean, variance) = moments(of);
         let at = finite(mean);
         z.push(at.atanh());
-        cuts += variance / (of.len() as f64 * (1.0 - at * at).powi(2));
+        splits += variance / (of.len() as f64 * (1.0 - at * at).powi(2));
     }
     // The quantile by Wilson & Hilferty 1931: below the exact one for few degrees of freedom, so that the bound is larger.
     let freedom = (resamples.len() - 1) as f64;
     let share = 2.0 / (9.0 * freedom);
     let chi2_by_freedom = (1.0 - share + TENTH * share.sqrt()).powi(3);
-    (moments(&z).1 / chi2_by_freedom - cuts / resamples.len() as f64).max(0.0)
+    (moments(&z).1 / chi2_by_freedom - splits / resamples.len() as f64).max(0.0)
 }
 
 /// Positions of an interval relative to a threshold.
@@ -86,9 +86,9 @@ pub(super) enum Side {
     Below,
 }
 
-/// Position of an interval relative to [`STABLE`].
+/// Position of an interval relative to [`MIN_AGREEMENT`].
 pub(super) fn side((low, high): (f64, f64)) -> Side {
-    match (low >= STABLE, high < STABLE) {
+    match (low >= MIN_AGREEMENT, high < MIN_AGREEMENT) {
         (true, _) => Side::Above,
         (_, true) => Side::Below,
         _ => Side::Across,
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(interval(&[0.99], &[]), (0.0, 1.0));
         let widths: Vec<f64> = [2, 4, 6, 10, 20, 1000].into_iter().map(|m| of(m).1 - of(m).0).collect();
         assert!(widths.windows(2).all(|w| w[1] < w[0]), "{widths:?}");
-        // Beyond twenty cuts there is little gain; with a thousand the interval has only the sampling error.
+        // Beyond twenty splits there is little gain; with a thousand the interval has only the sampling error.
         assert!(widths[4] < 1.1 * widths[5], "{widths:?}");
         let half = 1.96 * OVER_DATA * 0.93f64.powi(2);
         let limit = ((0.93f64.atanh() - half).tanh(), (0.93f64.atanh() + half).tanh());
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn twenty_cuts_decide_from_985_on_and_below_70() {
         let at = |mean: f64| -> Side {
-            // As cuts of one data set spread where a pair is turned: about as much as halves disagree.
+            // As splits of one data set spread where a pair is rotated: about as much as halves disagree.
             let agreements: Vec<f64> =
                 (0..20).map(|i| mean + (1.0 - mean) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
             side(interval(&agreements, &[]))
@@ -147,13 +147,13 @@ mod tests {
     #[test]
     fn with_resamples_the_interval_has_their_spread_without_that_of_cuts() {
         let agreements: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 0.94 } else { 0.96 }).collect();
-        // Quantiles of a logistic distribution as z of resamples, and cuts about their means.
-        let made = |number: usize, sd: f64, cut: f64| -> Vec<Vec<f64>> {
+        // Quantiles of a logistic distribution as z of resamples, and splits about their means.
+        let made = |number: usize, sd: f64, split: f64| -> Vec<Vec<f64>> {
             let of = |b: usize| {
                 let p = (b as f64 + 0.5) / number as f64;
                 let mean =
                     (0.95f64.atanh() + sd * (p / (1.0 - p)).ln() * 3f64.sqrt() / std::f64::consts::PI).tanh();
-                (0..4).map(|i| mean + cut * if i % 2 == 0 { 1.0 } else { -1.0 }).collect()
+                (0..4).map(|i| mean + split * if i % 2 == 0 { 1.0 } else { -1.0 }).collect()
             };
             (0..number).map(of).collect()
         };
@@ -164,13 +164,13 @@ mod tests {
         for sd in [0.1, 0.3] {
             let many = half(&made(4000, sd, 0.0));
             assert!((many / (1.96 * sd) - 1.0).abs() < 0.05, "{sd}: {many}");
-            // The bound of fewer is larger, and the spread of cuts is subtracted.
+            // The bound of fewer is larger, and the spread of splits is subtracted.
             assert!(
                 half(&made(20, sd, 0.0)) > 1.1 * many && half(&made(5, sd, 0.0)) > half(&made(20, sd, 0.0))
             );
             assert!(half(&made(4000, sd, 0.01)) < many);
         }
-        assert!(half(&made(50, 0.0, 0.01)) < 0.02, "cuts alone");
+        assert!(half(&made(50, 0.0, 0.01)) < 0.02, "splits alone");
         assert_eq!(interval(&agreements, &made(1, 0.1, 0.0)), (0.0, 1.0), "one resample shows no variation");
         let equal = interval(&[1.0; 5], &[vec![1.0; 4], vec![1.0; 4]]);
         assert!(equal.0 > 1.0 - 1e-9 && equal.1 == 1.0, "{equal:?}");

@@ -18,7 +18,7 @@
 //! because a single outlying row is large in every code and would make all of them similar. In addition, the
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
-//! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
+//! Cost: two fits of half the rows for each split, and one of all for each restart. They run concurrently, each on one thread, and
 //! share their passes over the rows (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
 mod bootstrap;
@@ -32,12 +32,12 @@ mod scaling;
 mod shared_scan;
 mod verdict;
 
-pub use crate::model::LEVEL;
+pub use crate::model::SIGNIFICANCE_LEVEL;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
 pub(crate) use compare::directions;
 pub use verdict::Verdict;
 
-use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};
+use crate::data::splits::{Autocorrelation, consecutive, sample, split_in_halves, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::pairs;
@@ -52,12 +52,12 @@ use refits::{HalvesResult, RestartsResult};
 use serde_json::{Map, Value};
 use shared_scan::{Reader, SharedScan, run_concurrently};
 
-/// Numbers of cuts, restarts and resamples.
+/// Numbers of splits, restarts and resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Number of random splits into halves (cuts). With fewer than [`ENOUGH`] intervals are wide, and with
+    /// Number of random splits into halves. With fewer than [`DEFAULT_SPLITS`] intervals are wide, and with
     /// one they are `[0, 1]`.
-    pub cuts: usize,
+    pub splits: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
@@ -67,31 +67,31 @@ pub struct Trials {
 
 impl Default for Trials {
     fn default() -> Self {
-        Self { cuts: ENOUGH, restarts: 5, bootstrap: 0 }
+        Self { splits: DEFAULT_SPLITS, restarts: 5, bootstrap: 0 }
     }
 }
 
-/// Number of cuts for which intervals are less than a tenth wider than in the limit of many cuts.
-pub const ENOUGH: usize = 20;
+/// Number of splits for which intervals are less than a tenth wider than in the limit of many splits.
+pub const DEFAULT_SPLITS: usize = 20;
 
 /// Results, for each component of the model, in its order.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stability {
-    /// Similarity of the components of two disjoint halves, mean over the cuts; 1 means identical.
+    /// Similarity of the components of two disjoint halves, mean over the splits; 1 means identical.
     pub halves: Vec<f64>,
     /// 95 % interval for the expected agreement of fits to two disjoint samples of half as many rows from the
-    /// population, which `halves` estimates. It includes the errors due to a finite number of cuts and to
+    /// population, which `halves` estimates. It includes the errors due to a finite number of splits and to
     /// sampling of the rows.
     pub interval: Vec<(f64, f64)>,
     /// For a component of a group, agreement of the halves on the subspace of the group: the least cosine of
-    /// the principal angles, mean over the cuts. Equal to `halves` for a component without a group, or in a
+    /// the principal angles, mean over the splits. Equal to `halves` for a component without a group, or in a
     /// group of all components.
     pub space: Vec<f64>,
     /// The interval for `space`, which determines the verdict.
     pub space_interval: Vec<(f64, f64)>,
-    /// Number of cuts.
-    pub cuts: usize,
+    /// Number of splits.
+    pub splits: usize,
     /// Number of resamples that the intervals' sampling error is estimated from; 0 if it is an upper bound.
     pub bootstrap: usize,
     /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
@@ -111,19 +111,19 @@ pub struct Stability {
     /// same way: the value for unrelated atoms. For atoms and units only; it is large if there are more of them than
     /// columns.
     pub chance: Option<f64>,
-    /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
+    /// Number of consecutive rows that were kept together when rows were split into halves; 1 where rows are independent.
     pub block_length: u64,
     /// The verdicts.
     pub verdicts: Vec<Verdict>,
 }
 
 /// Components are called resolved if the whole interval for the agreement of halves is at least this.
-pub const STABLE: f64 = 0.9;
+pub const MIN_AGREEMENT: f64 = 0.9;
 
 impl Stability {
     /// The verdict on component `j` in words, and whether it depends on initialisation.
     pub fn in_words(&self, j: usize) -> String {
-        let start = self.restarts.as_ref().is_some_and(|r| r[j] < STABLE);
+        let start = self.restarts.as_ref().is_some_and(|r| r[j] < MIN_AGREEMENT);
         let words = self.verdicts[j].in_words();
         if start { format!("{words}; depends on initialisation") } else { words }
     }
@@ -137,7 +137,7 @@ impl Stability {
             "interval": pairs(&self.interval),
             "space": self.space,
             "space_interval": pairs(&self.space_interval),
-            "cuts": self.cuts,
+            "splits": self.splits,
             "bootstrap": self.bootstrap,
             "restarts": self.restarts,
             "index": self.index,
@@ -174,10 +174,10 @@ where
     let source = readable(rows)?;
     let (n, p, key) = (source.n_rows(), rows.n_features(), model.method().key);
     let held = match n.saturating_mul((p * size_of::<T>()) as u64) {
-        bytes if bytes <= HELD => Some(rows.some(0..n)?),
+        bytes if bytes <= HELD => Some(rows.read_range(0..n)?),
         _ => None,
     };
-    let array = held.as_deref().map(|held| RawArray::lent(held, p)).transpose()?;
+    let array = held.as_deref().map(|held| RawArray::borrowed(held, p)).transpose()?;
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
@@ -185,8 +185,8 @@ where
     let k = seen.codes.rows();
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
-    let cuts: Vec<(Vec<u64>, Vec<u64>)> =
-        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, together.block_length)).collect();
+    let splits: Vec<(Vec<u64>, Vec<u64>)> =
+        (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
         key,
         settings: model.method().settings_to_compare(model.settings(), model.n_components()),
@@ -195,15 +195,15 @@ where
         run,
     };
     let readers = readers(n, k, size_of::<T>());
-    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), readers)?;
-    let others = fitted.split_off(2 * trials.cuts);
+    let mut fitted = fits.of(jobs(&splits, trials.restarts, run.seed), readers)?;
+    let others = fitted.split_off(2 * trials.splits);
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
     let alone = compare::alone(model);
     let gaussian = match alone {
         true => Vec::new(),
-        false => halved.gaussian(k, &fitted, cuts.first(), held_out, together.block_length > 1, run)?,
+        false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
     };
     let restarted = RestartsResult::compared(&seen, model, &others, run)?;
     let variances = variances(model);
@@ -233,9 +233,9 @@ where
         clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(interval).collect(),
-        space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
+        space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
         space_interval,
-        cuts: trials.cuts,
+        splits: trials.splits,
         bootstrap: trials.bootstrap,
         halves: mean(&halved.agreement, k),
         chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
@@ -247,7 +247,7 @@ where
 }
 
 /// Number of draws of random directions over which [`chance_agreement`] is averaged.
-pub const DRAWS: u64 = 3;
+const N_CHANCE_DRAWS: u64 = 3;
 
 /// Whether the components of a model are compared by their own vectors, not by their codes: atoms, whose codes are mostly 0, and units with
 /// non-negative codes.
@@ -262,7 +262,7 @@ pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
 }
 
 /// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions in `p` dimensions with `k.1` others, under the assignment
-/// with the largest sum, over [`DRAWS`] draws. `O(k³)`.
+/// with the largest sum, over [`N_CHANCE_DRAWS`] draws. `O(k³)`.
 pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u64) -> f64 {
     let drawn = |number: u64, k: usize| {
         let draws = Draws::new(seed, 0x6368_616e ^ number);
@@ -275,7 +275,7 @@ pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u
         let all = Matrix::from_fn(k.0, k.1, |i, j| similarity(cosines[(i, j)], non_negative));
         pairs(&all).iter().map(|at| all[*at]).sum::<f64>() / k.0.min(k.1).max(1) as f64
     };
-    (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
+    (0..N_CHANCE_DRAWS).map(one).sum::<f64>() / N_CHANCE_DRAWS as f64
 }
 
 /// Random access to the rows, by which they are split into halves.
@@ -294,12 +294,12 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     })
 }
 
-/// The rows (`None`: all) and the seed of every fit: of the halves of every cut, then of the restarts.
-fn jobs(cuts: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Option<Vec<u64>>, u64)> {
+/// The rows (`None`: all) and the seed of every fit: of the halves of every split, then of the restarts.
+fn jobs(splits: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Option<Vec<u64>>, u64)> {
     let mut jobs = Vec::new();
     // Each half has its own initial values: shared ones would increase the agreement.
-    for (cut, (left, right)) in (0u64..).zip(cuts) {
-        let seed = seed.wrapping_add(HALVES + 2 * cut);
+    for (split, (left, right)) in (0u64..).zip(splits) {
+        let seed = seed.wrapping_add(HALVES + 2 * split);
         jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
     }
     jobs.extend((0..restarts as u64).map(|i| (None, seed.wrapping_add(1 + i))));
@@ -335,8 +335,8 @@ where
     }
 
     fn one(&self, reader: Reader<'_, '_, T>, seed: u64) -> Result<Model> {
-        let Run { max_seconds, watch, started, .. } = *self.run;
-        let run = Run { seed, threads: 1, max_seconds, watch, started, ..Run::default() };
+        let Run { max_seconds, observer, started, .. } = *self.run;
+        let run = Run { seed, threads: 1, max_seconds, observer, started, ..Run::default() };
         let rows = Rows::new(reader, self.rows.features().clone(), self.rows.origin());
         fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
     }

@@ -12,9 +12,9 @@ use crate::run::Run;
 /// Results of the fits of halves, for each component of the model.
 #[derive(Default)]
 pub(super) struct HalvesResult {
-    /// For each cut, the agreement of its halves on each component.
+    /// For each split, the agreement of its halves on each component.
     pub(super) agreement: Vec<Vec<f64>>,
-    /// For each cut, the vectors of its halves in the order of the model's components.
+    /// For each split, the vectors of its halves in the order of the model's components.
     pub(super) pairs: Vec<(Matrix<f64>, Matrix<f64>)>,
     /// For each fit, the matching of its components to those of the model.
     pub(super) orders: Vec<Vec<Option<usize>>>,
@@ -23,7 +23,7 @@ pub(super) struct HalvesResult {
 }
 
 impl HalvesResult {
-    /// `fitted` are the fits of the two halves of every cut.
+    /// `fitted` are the fits of the two halves of every split.
     pub(super) fn compared<T: Real>(
         seen: &Reference<'_, T>,
         fitted: &[Model],
@@ -40,24 +40,24 @@ impl HalvesResult {
         Ok(out)
     }
 
-    /// The agreement of the halves of every cut on component `j`.
+    /// The agreement of the halves of every split on component `j`.
     pub(super) fn of(&self, j: usize) -> Vec<f64> {
-        self.agreement.iter().map(|cut| cut[j]).collect()
+        self.agreement.iter().map(|split| split[j]).collect()
     }
 
     /// For each component, the larger p-value of two tests of Gaussianity: of the codes of the `held_out` rows of either half of the first
-    /// cut, by the fit of the other half.
+    /// split, by the fit of the other half.
     pub(super) fn gaussian<'a, T: Real>(
         &self,
         k: usize,
         fitted: &[Model],
-        cut: Option<&(Vec<u64>, Vec<u64>)>,
+        split: Option<&(Vec<u64>, Vec<u64>)>,
         held_out: impl Fn(&[u64]) -> Rows<'a, T>,
         dependent: bool,
         run: &Run<'_>,
     ) -> Result<Vec<f64>> {
         let mut out = vec![0.0; k];
-        let (Some((left, right)), [a, b, ..]) = (cut, fitted) else { return Ok(out) };
+        let (Some((left, right)), [a, b, ..]) = (split, fitted) else { return Ok(out) };
         for (model, order, rows) in [(a, &self.orders[0], right), (b, &self.orders[1], left)] {
             let codes = codes(model, &held_out(rows), run)?;
             let p = gaussian::p_values(&codes, model.n_codes(), dependent);
@@ -67,7 +67,7 @@ impl HalvesResult {
         Ok(out)
     }
 
-    /// For each component, the agreement of the halves of every cut on the subspace of its group; on the
+    /// For each component, the agreement of the halves of every split on the subspace of its group; on the
     /// component itself if it has no group, or if its group is the `whole` space.
     pub(super) fn spaces(&self, groups: &[Vec<usize>], whole: bool) -> Result<Vec<Vec<f64>>> {
         let of_group = |(j, others): (usize, &Vec<usize>)| {

@@ -249,7 +249,7 @@ impl<T: Real> RandomAccess<T> for Reader<'_, '_, T> {
 mod tests {
     use super::super::Fits;
     use super::*;
-    use crate::data::cuts::cut_in_two;
+    use crate::data::splits::split_in_halves;
     use crate::data::{AnyRows, Rows, Subset};
     use crate::datasets::{Distribution, independent};
     use crate::{Run, fit};
@@ -339,7 +339,7 @@ mod tests {
         let (n, p) = (20_000, 16);
         let x = independent(n, &distributions, &[1.0; 16], 5).unwrap().x;
         let settings = json!({"ortho": false, "extended": true}).as_object().cloned().unwrap();
-        let (left, right) = cut_in_two(n as u64, 1, 0, 1);
+        let (left, right) = split_in_halves(n as u64, 1, 0, 1);
         let jobs = || vec![(Some(left.clone()), 3), (Some(right.clone()), 4), (None, 5), (None, 6)];
         let rows = Rows::from_slice(x.as_slice(), p).unwrap();
         let source = counted(x.as_slice(), p, u64::MAX);

@@ -12,12 +12,12 @@
 //! distinct optimum the halves disagree.
 //!
 //! The verdict depends on the interval for the agreement of halves (`interval.rs`), of the component or of
-//! the subspace of its group: resolved if all of it is at least `STABLE`, not resolvable if all of it is
+//! the subspace of its group: resolved if all of it is at least `MIN_AGREEMENT`, not resolvable if all of it is
 //! below, undecided otherwise. A group of all possible components is not resolvable, because its subspace is
 //! the space of all columns for any rows.
 
 use super::interval::{Side, side};
-use crate::model::LEVEL;
+use crate::model::SIGNIFICANCE_LEVEL;
 use crate::num::{Matrix, factor};
 
 /// The verdict on a component.
@@ -65,7 +65,7 @@ pub(super) struct Evidence<'a> {
 }
 
 /// For each component the others of its group, from which it cannot be distinguished. A component counts as not Gaussian if its p-value is
-/// below [`LEVEL`] divided by the number of components, and two variances as different below `LEVEL` divided by the number of neighbouring
+/// below [`SIGNIFICANCE_LEVEL`] divided by the number of components, and two variances as different below `SIGNIFICANCE_LEVEL` divided by the number of neighbouring
 /// pairs (Bonferroni).
 pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     let apart = |i: usize, j: usize| {
@@ -77,9 +77,9 @@ pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
                 (a * a * s[(i, i)] + b * b * s[(j, j)] - 2.0 * a * b * s[(i, j)]).max(gaussian)
             });
             let chi2 = n * (a - b).powi(2) / of_difference;
-            (-0.5 * chi2).exp() < LEVEL / (k - 1) as f64
+            (-0.5 * chi2).exp() < SIGNIFICANCE_LEVEL / (k - 1) as f64
         });
-        let level = LEVEL / k as f64;
+        let level = SIGNIFICANCE_LEVEL / k as f64;
         by_variance || seen.gaussian.is_some_and(|p| p[i] < level || p[j] < level)
     };
     let mut label: Vec<usize> = (0..k).collect();

@@ -13,7 +13,7 @@
 
 use super::{Packer, ScoreFunction, Unpacker};
 use crate::error::Result;
-use crate::num::simd::{CELL, cell};
+use crate::num::simd::{SIMD_WIDTH, padded};
 use crate::num::tanh::tanh;
 use crate::num::{Real, widest};
 use std::borrow::Cow;
@@ -391,7 +391,7 @@ fn log_cosh(y: f64) -> f64 {
 }
 
 /// Number of independent partial sums, so that the compiler can vectorise without reordering sums.
-pub(super) const LANES: usize = CELL;
+pub(super) const LANES: usize = SIMD_WIDTH;
 
 /// Numbers of a lane whose sum is computed in their own type before it is added in double precision. The product of this number of
 /// factors, each at most 2, is in the range of single precision.
@@ -466,7 +466,7 @@ fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lane
             product[l] *= f(y[l], t[l]).1[2];
         }
     }
-    let (y, t) = (cell(last), cell(last_out));
+    let (y, t) = (padded(last), padded(last_out));
     for l in 0..LANES {
         // A constant index: accumulators with a variable index are kept in memory.
         if l < last.len() {

@@ -158,7 +158,7 @@ impl<T: Real> Gather<T> for GatherGram<'_> {
     const KIND: &'static str = "gram";
 
     fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_table(n_features)
+        Plan::for_gram(n_features)
     }
 
     fn width(&self) -> Option<usize> {

@@ -115,7 +115,7 @@ impl<T: Real> Sum<T> for Scatter {
     const STORED: Option<AddShard<Self, T>> = Some(add_stored);
 
     fn plan(n_features: usize) -> Plan {
-        Plan::for_table(n_features)
+        Plan::for_gram(n_features)
     }
 
     fn zero(n_features: usize) -> Self {

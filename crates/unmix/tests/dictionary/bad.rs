@@ -1,6 +1,6 @@
 //! Bad input, and the messages.
 
-use super::{fact, made};
+use super::{diagnostic, made};
 use crate::made::{falling, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::{Error, Model};
@@ -48,7 +48,12 @@ fn rows_of_zeros_and_repeated_rows_are_fitted() {
     assert!(codes[..100 * 15].iter().all(|z| *z == 0.0) && codes[100 * 15..].iter().any(|z| *z != 0.0));
     let same: Vec<f64> = x[150 * 20..151 * 20].repeat(60);
     let model = fit(json!({"n_components": 3}), &same, 20).unwrap();
-    assert_eq!(fact(&model, "dead_units"), 2, "one atom is all that there is: {:?}", model.report().warnings);
+    assert_eq!(
+        diagnostic(&model, "dead_units"),
+        2,
+        "one atom is all that there is: {:?}",
+        model.report().warnings
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Algorithms with rows and codes in memory.
 
-use super::{fact, made, median, recovered};
+use super::{diagnostic, made, median, recovered};
 use crate::made::{encode, falling, numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
@@ -172,8 +172,12 @@ fn replacing_unused_atoms_does_not_raise_the_objective() {
         fit(given, &x, p)
     };
     let (kept, replaced) = (with("keep"), with("residual"));
-    assert_eq!(fact(&kept, "replaced"), 0);
-    assert!(fact(&kept, "dead_units") > 0 && fact(&replaced, "replaced") > 0, "{:?}", kept.report().facts);
+    assert_eq!(diagnostic(&kept, "replaced"), 0);
+    assert!(
+        diagnostic(&kept, "dead_units") > 0 && diagnostic(&replaced, "replaced") > 0,
+        "{:?}",
+        kept.report().diagnostics
+    );
     assert!(replaced.report().objective.windows(2).all(|v| v[1] <= v[0]));
 }
 

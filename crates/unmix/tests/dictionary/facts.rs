@@ -1,6 +1,6 @@
 //! Properties of a fit: norms, usage, the objective, duality gaps of codes, first-order conditions.
 
-use super::{fact, made};
+use super::{diagnostic, made};
 use crate::made::{encode, falling, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::VecSink;
@@ -42,8 +42,8 @@ fn atoms_have_norm_1_and_are_ordered_by_use() {
         let share = codes.iter().filter(|z| **z != 0.0).count() as f64 / 1500.0;
         assert!((usage.iter().sum::<f64>() / share - 1.0).abs() < 0.1, "{share} and {usage:?}");
         assert!(!positive || codes.iter().all(|z| *z >= 0.0));
-        assert_eq!(fact(&model, "dead_units"), 0);
-        assert!(model.report().facts["coherence"].as_f64().unwrap() < 1.0);
+        assert_eq!(diagnostic(&model, "dead_units"), 0);
+        assert!(model.report().diagnostics["coherence"].as_f64().unwrap() < 1.0);
     }
 }
 
@@ -104,15 +104,19 @@ fn unused_atoms_are_replaced_except_in_the_last_epochs() {
     let fitted =
         |how: &str| fit(json!({"n_components": 40, "init": "random", "dead_unit": how, "alpha": 3.0}), &x, p);
     let (kept, replaced) = (fitted("keep"), fitted("residual"));
-    assert_eq!(fact(&kept, "replaced"), 0);
-    assert!(fact(&replaced, "replaced") > 0, "{:?}", replaced.report());
-    assert!(fact(&replaced, "dead_units") < fact(&kept, "dead_units"), "{:?}", kept.report().facts);
-    assert!(fact(&fitted("data"), "replaced") > 0);
+    assert_eq!(diagnostic(&kept, "replaced"), 0);
+    assert!(diagnostic(&replaced, "replaced") > 0, "{:?}", replaced.report());
+    assert!(
+        diagnostic(&replaced, "dead_units") < diagnostic(&kept, "dead_units"),
+        "{:?}",
+        kept.report().diagnostics
+    );
+    assert!(diagnostic(&fitted("data"), "replaced") > 0);
     // One epoch is the last one.
     let one = fit(json!({"n_components": 40, "init": "random", "alpha": 3.0, "max_epochs": 1}), &x, p);
-    assert_eq!(fact(&one, "replaced"), 0);
+    assert_eq!(diagnostic(&one, "replaced"), 0);
     let told = one.report().warnings.iter().any(|w| w.contains("used by no code in the last epoch"));
-    assert_eq!(told, fact(&one, "dead_units") > 0);
+    assert_eq!(told, diagnostic(&one, "dead_units") > 0);
 }
 
 #[test]

@@ -47,8 +47,8 @@ fn recovered(model: &Model, atoms: &Matrix<f64>) -> f64 {
 }
 
 /// A count of the report, by its name.
-fn fact(model: &Model, name: &str) -> u64 {
-    model.report().facts[name].as_u64().unwrap()
+fn diagnostic(model: &Model, name: &str) -> u64 {
+    model.report().diagnostics[name].as_u64().unwrap()
 }
 
 fn median(mut x: Vec<f64>) -> f64 {

@@ -37,7 +37,7 @@ fn spoiled<T: Known>(case: &Case, x: &[T]) -> Vec<(usize, &'static str, Vec<T>)>
 fn a_number_that_is_not_finite_is_named_by_row_and_column() {
     fn check<T: Known>(case: &Case) {
         for (at, word, x) in spoiled(case, &case.data::<T>()) {
-            if word == "NaN" && case.method.takes.missing {
+            if word == "NaN" && case.method.accepts.missing {
                 // `groups` and `prior` cannot be combined with missing cells.
                 let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
                 assert_eq!(case.try_fit(&x).is_ok(), alone, "{case}");
@@ -95,7 +95,7 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
 #[test]
 fn a_requested_stop_interrupts_every_fit() {
     struct Stop;
-    impl unmix::Watch for Stop {
+    impl unmix::Observer for Stop {
         fn interrupted(&self) -> bool {
             true
         }
@@ -103,7 +103,7 @@ fn a_requested_stop_interrupts_every_fit() {
     for case in every_case() {
         let x = case.data::<f64>();
         for threads in [1, 3] {
-            let run = Run { threads, watch: &Stop, ..Run::default() };
+            let run = Run { threads, observer: &Stop, ..Run::default() };
             let mut rows = unmix::AnyRows::F64(Rows::from_slice(&x, case.p).unwrap());
             let found = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &run);
             assert!(matches!(found, Err(Error::Interrupted)), "{case}, {threads} threads");
@@ -117,7 +117,7 @@ fn a_column_of_nan_is_named_by_its_name_and_an_all_nan_row_by_its_number() {
     let mut x = falling(n, p, 1);
     (0..n).for_each(|i| x[i * p + 1] = f64::NAN);
     let names = Features { names: Some(vec!["a".into(), "b".into(), "c".into()]), shape: None };
-    let mut rows: Rows<'_, f64> = Rows::new(RawArray::lent(&x, p).unwrap(), names, "the array");
+    let mut rows: Rows<'_, f64> = Rows::new(RawArray::borrowed(&x, p).unwrap(), names, "the array");
     let text = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
     assert!(text.contains("row 0, column 1 ('b') is NaN"), "{text}");
     let mut x = falling(n, p, 1);

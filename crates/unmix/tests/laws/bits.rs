@@ -86,7 +86,7 @@ fn every_model_is_restored_from_its_file() {
 #[test]
 fn methods_take_remote_rows_and_missing_cells_as_declared() {
     for case in every_case() {
-        if !case.method.takes.stream {
+        if !case.method.accepts.stream {
             // Methods that need several passes read streams into memory; rows held by remote workers are refused.
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
@@ -96,7 +96,7 @@ fn methods_take_remote_rows_and_missing_cells_as_declared() {
         }
         // `groups` and `prior` cannot be combined with missing cells.
         let alone = ["groups", "prior"].iter().all(|name| case.given.get(*name).is_none());
-        let missing = case.method.takes.missing && alone;
+        let missing = case.method.accepts.missing && alone;
         let mut x = case.data::<f64>();
         x[case.p + 1] = f64::NAN;
         assert_eq!(case.try_fit(&x).is_ok(), missing, "{case}");

@@ -5,7 +5,7 @@ use crate::made::{bits, digest, falling, fit_any, on_threads, settings};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use unmix::{AnyRows, Checkpoint, Error, Event, Model, Result, Rows, Run, Watch};
+use unmix::{AnyRows, Checkpoint, Error, Event, Model, Observer, Result, Rows, Run};
 
 /// An observer that interrupts a fit after a number of iterations.
 struct StopAfter {
@@ -18,7 +18,7 @@ impl StopAfter {
     }
 }
 
-impl Watch for StopAfter {
+impl Observer for StopAfter {
     fn event(&self, event: Event<'_>) {
         if matches!(event, Event::Iteration { .. }) {
             let _ = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
@@ -49,7 +49,7 @@ fn interrupted(case: &Case, every: u64, want: &Model) -> u64 {
     let (x, path) = (case.data::<f64>(), folder.path().join("a.checkpoint"));
     for times in 0..200 {
         let stop = StopAfter::new(every + times / 4);
-        let run = Run { watch: &stop, ..on_threads(1 + (times % 3) as usize) };
+        let run = Run { observer: &stop, ..on_threads(1 + (times % 3) as usize) };
         match fit(case, &x, &case.given, &path, &run) {
             Ok(model) => {
                 assert!(
@@ -109,7 +109,7 @@ fn begun(folder: &Path) -> (Case, Vec<f64>, std::path::PathBuf) {
     let (case, path) = (ica(), folder.join("a.checkpoint"));
     let x = case.data::<f64>();
     let stop = StopAfter::new(3);
-    let ended = fit(&case, &x, &case.given, &path, &Run { watch: &stop, ..Run::default() });
+    let ended = fit(&case, &x, &case.given, &path, &Run { observer: &stop, ..Run::default() });
     assert!(matches!(ended, Err(Error::Interrupted)));
     (case, x, path)
 }

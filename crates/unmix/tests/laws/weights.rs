@@ -29,7 +29,7 @@ fn a_weight_of_two_is_the_row_twice_or_weights_are_refused() {
         let single: Vec<f32> = x.iter().map(|&v| v as f32).collect();
         let narrow = Rows::from_slice(&single, case.p).unwrap().weighted(&weights[..]).unwrap();
         let narrow = spec.fit_f32(&mut { narrow }, &run);
-        if case.method.takes.weights {
+        if case.method.accepts.weights {
             declared.insert(case.method.key);
             if by_key.is_ok() && typed.is_ok() {
                 counting.insert(case.method.key);
@@ -151,7 +151,7 @@ fn sources_of_weighted_rows_are_those_of_repeated_rows() {
 #[test]
 fn weights_of_too_small_a_sum_are_refused_by_every_method() {
     let x = falling(20, 4, 1);
-    for method in unmix::METHODS.iter().filter(|m| m.takes.weights) {
+    for method in unmix::METHODS.iter().filter(|m| m.accepts.weights) {
         let spec = (method.spec)(&serde_json::Map::new()).unwrap();
         for weights in [vec![0.0; 20], vec![0.04; 20]] {
             let mut rows = Rows::from_slice(&x, 4).unwrap().weighted(weights).unwrap();

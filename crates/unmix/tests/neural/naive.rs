@@ -1,7 +1,7 @@
 //! A naive implementation of the field: expectations as loops over rows, matrices as loops over entries, and the loss functions.
 
 use unmix::Matrix;
-use unmix::neural::nonlinearity::Shape;
+use unmix::neural::nonlinearity::ActivationFunction;
 use unmix::neural::{Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
 
 pub(super) struct Gradient {
@@ -72,14 +72,14 @@ fn rows_of(x: &[f64], p: usize) -> M {
     x.chunks(p).map(<[f64]>::to_vec).collect()
 }
 
-fn h(shape: Shape, a: f64, z: f64) -> (f64, f64) {
+fn h(function: ActivationFunction, a: f64, z: f64) -> (f64, f64) {
     match shape {
-        Shape::Tanh => (a * (z / a).tanh(), 1.0 - (z / a).tanh().powi(2)),
-        Shape::Hard => (z.clamp(-a, a), f64::from(u8::from(z.abs() < a))),
-        Shape::Steep => (a * z.tanh(), a * (1.0 - z.tanh().powi(2))),
-        Shape::Sign => (z.signum(), 0.0),
-        Shape::Identity => (z, 1.0),
-        Shape::Relu => (z.max(0.0), f64::from(u8::from(z > 0.0))),
+        ActivationFunction::Tanh => (a * (z / a).tanh(), 1.0 - (z / a).tanh().powi(2)),
+        ActivationFunction::HardTanh => (z.clamp(-a, a), f64::from(u8::from(z.abs() < a))),
+        ActivationFunction::ScaledTanh => (a * z.tanh(), a * (1.0 - z.tanh().powi(2))),
+        ActivationFunction::Sign => (z.signum(), 0.0),
+        ActivationFunction::Identity => (z, 1.0),
+        ActivationFunction::Relu => (z.max(0.0), f64::from(u8::from(z > 0.0))),
         other => panic!("{other:?} has no second implementation here"),
     }
 }

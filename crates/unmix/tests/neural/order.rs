@@ -24,7 +24,7 @@ fn rules_that_order_their_columns_do_so_from_random_starts() {
         let begin = TrainingStart::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap().at_random(seed);
         train(&rows, spec, &begin, &LONG, &run).unwrap().w
     };
-    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Falling) {
+    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Descending) {
         let spec = row.spec.unwrap();
         if row.key != "latent-upper" {
             for seed in 0..3 {

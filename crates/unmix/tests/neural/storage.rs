@@ -46,7 +46,7 @@ fn rows_of_several_windows_are_read_ahead_and_give_the_same_bits() {
         let stored = Rows::new(open_npy(&path).unwrap().0, Features::default(), "x.npy");
         assert!(fit(stored, threads) == want, "from a file, {threads} threads");
     }
-    let columns = RawArray::lent(&by_columns, n).unwrap().transposed();
+    let columns = RawArray::borrowed(&by_columns, n).unwrap().transposed();
     assert!(fit(Rows::new(columns, Features::default(), "columns"), 2) == want);
 }
 

@@ -1,6 +1,6 @@
 //! Bad input: units, columns and rows at their ends, and settings that exclude each other.
 
-use super::{fact, fit, normal};
+use super::{diagnostic, fit, normal};
 use crate::made::{encode, falling, numbers, scores, settings, try_fit};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn constant_columns_are_left_out() {
         assert!(encode(&model, &still).iter().all(|x| x.is_finite()));
         // The objective is that of the other columns, from a start of the same size.
         let rest = fit(&without, 5, given.clone());
-        let values = [&model, &rest].map(|m| fact(m, "final_objective").as_f64().unwrap());
+        let values = [&model, &rest].map(|m| diagnostic(m, "final_objective").as_f64().unwrap());
         assert!((values[0] - values[1]).abs() < 0.15 * values[1].abs(), "{given}: {values:?}");
         let psi = model.tensor("noise_variance").map(|t| t.f64s()[2]);
         assert!(psi.is_none_or(|psi| psi == 0.0));
@@ -48,11 +48,11 @@ fn units_without_a_positive_code_are_dead_or_at_one_row() {
     // So low a prior that posterior means are negative everywhere.
     let given = |dead: &str| json!({"n_components": 4, "max_iter": 3, "prior_mean": -50.0, "prior_cov": 0.01, "dead_unit": dead});
     let zero = fit(&x, 6, given("zero"));
-    assert_eq!(fact(&zero, "dead_units"), json!(4));
+    assert_eq!(diagnostic(&zero, "dead_units"), json!(4));
     assert!(warned(&zero, "4 of 4 units are 0 in every row"));
     assert!(encode(&zero, &x).iter().all(|z| *z == 0.0));
     let hot = fit(&x, 6, given("onehot"));
-    assert!(fact(&hot, "one_hot").as_u64().unwrap() > 0, "{:?}", hot.report().facts);
+    assert!(diagnostic(&hot, "one_hot").as_u64().unwrap() > 0, "{:?}", hot.report().diagnostics);
     let s = hot.tensor("code_moments").unwrap().to_matrix();
     assert!(s.as_slice().iter().all(|x| x.is_finite()));
 }

@@ -1,13 +1,15 @@
 //! The step of reduced matrices: alone it lowers the divergence in every E-step, and the whole sequence of candidates uses it.
 
-use super::{centred, fact, fit};
+use super::{centred, diagnostic, fit};
 use serde_json::json;
 use unmix::datasets::biclusters;
 use unmix::num::Matrix;
 use unmix::num::random::Stream;
 use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
 use unmix::rectified::statistics::{Expected, Moments};
-use unmix::rectified::{GatherHeld, Held, MStep, Noise, Normalisation, Parameters, Prior, Statistics, Step};
+use unmix::rectified::{
+    GatherStoredCodes, MStep, Noise, Normalisation, Parameters, Prior, Statistics, Step, StoredCodes,
+};
 use unmix::{Rows, Run};
 
 const PRIOR: Prior = Prior { mean: 0.0, variance: 1.0 };
@@ -31,12 +33,12 @@ fn alone(x: &Matrix<f64>, l: usize, iterations: usize) -> usize {
         w_max: None,
     };
     let (rows, run, center) = (Rows::from_slice(x.as_slice(), m).unwrap(), Run::default(), vec![0.0; m]);
-    let (mut mu, mut taken): (Option<Held<f64>>, usize) = (None, 0);
+    let (mut mu, mut taken): (Option<StoredCodes<f64>>, usize) = (None, 0);
     let moments = Moments::Diagonal(c);
     for _ in 0..iterations {
         let posterior = at.posterior(PRIOR).unwrap();
         let g = at.precision(&posterior.a, PRIOR);
-        let mut p = Held::zeros(n, l);
+        let mut p = StoredCodes::zeros(n, l);
         p.fill(&rows, (&center, &posterior.b, &posterior.bias), &run).unwrap();
         let codes = match mu.take() {
             None => {
@@ -63,7 +65,8 @@ fn alone(x: &Matrix<f64>, l: usize, iterations: usize) -> usize {
                 codes
             }
         };
-        let sums = rows.sweep(&run, "sums of codes", &GatherHeld { center: &center, codes: &codes }).unwrap();
+        let sums =
+            rows.sweep(&run, "sums of codes", &GatherStoredCodes { center: &center, codes: &codes }).unwrap();
         let stats = Statistics::scaled(&sums, vec![1.0; l]);
         let s = stats.second_moments(&posterior);
         let expected = Expected::new(&at.w, &stats, &s, &moments);
@@ -84,7 +87,7 @@ fn the_whole_sequence_takes_steps_of_reduced_matrices() {
     let mut reduced = 0;
     for normalize in ["rms", "none"] {
         let given = json!({"n_components": 50, "e_step": "cascade", "max_iter": 40, "learning_rate": 0.1, "normalize": normalize});
-        let candidates = fact(&fit(x.as_slice(), 100, given), "rungs");
+        let candidates = diagnostic(&fit(x.as_slice(), 100, given), "rungs");
         reduced += candidates["reduced"].as_u64().unwrap_or_else(|| panic!("{normalize}: {candidates}"));
     }
     assert!(reduced > 0);

@@ -1,7 +1,7 @@
 //! Faults that an implementation of this method is known to have had: corrupted rows of other rows, rows that are left out, codes that need the
 //! training rows, seeds that are cut off, factorisations whose failure goes unnoticed.
 
-use super::{centred, fact, fit, fit_seeded, normal};
+use super::{centred, diagnostic, fit, fit_seeded, normal};
 use crate::made::{apart, cast, decode, encode, falling, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::Sparse;
@@ -168,7 +168,10 @@ fn a_factorisation_that_fails_is_an_error_with_its_iteration_or_the_fit_is_finit
                     assert!(numbers(&model, name).iter().all(|v| v.is_finite()), "{given}: {name}");
                 }
                 assert!(encode(&model, &x).iter().all(|v| v.is_finite()), "{given}");
-                assert!(fact(&model, "final_objective").as_f64().is_some_and(f64::is_finite), "{given}");
+                assert!(
+                    diagnostic(&model, "final_objective").as_f64().is_some_and(f64::is_finite),
+                    "{given}"
+                );
             }
         }
     }

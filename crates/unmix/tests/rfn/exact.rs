@@ -1,12 +1,12 @@
 //! The modes whose objective never decreases: monotone, solved to their certificate, and encoded as they were fitted.
 
-use super::{fact, fit, fit_seeded};
+use super::{diagnostic, fit, fit_seeded};
 use crate::made::{cast, encode, numbers, on_threads, settings};
 use serde_json::{Value, json};
 use unmix::datasets::biclusters;
 use unmix::num::Matrix;
 use unmix::rectified::cascade::{Candidate, CandidateSearch, project};
-use unmix::rectified::{Held, Normalisation};
+use unmix::rectified::{Normalisation, StoredCodes};
 use unmix::{AnyRows, Model, Rows, Run};
 
 /// The first rows and columns of a benchmark.
@@ -43,7 +43,7 @@ fn the_objective_never_decreases() {
         assert_eq!(model.report().objective.len(), iterations, "{given:?}");
         never_decreases(&model, 1e-10);
         assert!(
-            fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-8,
+            diagnostic(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-8,
             "{given:?}: {:?}",
             model.report().fit
         );
@@ -71,7 +71,7 @@ fn the_objective_does_not_decrease_in_single_precision_either() {
         let mut rows = AnyRows::F32(Rows::from_slice(&x, 40).unwrap());
         let model = unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap();
         never_decreases(&model, 1e-5);
-        assert!(fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-4);
+        assert!(diagnostic(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-4);
     }
 }
 
@@ -81,8 +81,8 @@ fn plain_mode_counts_its_decreases() {
     let decreased = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let largest = model.report().objective.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
     assert!(decreased > 0, "{:?}", model.report().objective);
-    assert_eq!(fact(&model, "decreases")["count"], json!(decreased));
-    assert_eq!(fact(&model, "decreases")["largest"].as_f64().unwrap(), largest);
+    assert_eq!(diagnostic(&model, "decreases")["count"], json!(decreased));
+    assert_eq!(diagnostic(&model, "decreases")["largest"].as_f64().unwrap(), largest);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn codes_are_those_at_the_end_of_the_fit_and_more_precise_with_a_smaller_toleran
         let mut sink = unmix::data::VecSink(Vec::new());
         model.certificates(&rows, &Run::default(), &mut sink).unwrap();
         assert!(sink.0.iter().all(|gap| *gap <= 1e-8), "{:?}", sink.0);
-        assert!(fact(&model, "certificate")["least_eigenvalue"].as_f64().unwrap() > 0.0);
+        assert!(diagnostic(&model, "certificate")["least_eigenvalue"].as_f64().unwrap() > 0.0);
     }
 }
 
@@ -141,17 +141,22 @@ fn coordinate_and_cascade_reach_a_higher_objective_than_plain() {
     let x = rows("D1", 100, 100);
     let given =
         |mode: &str| json!({"n_components": 20, "e_step": mode, "learning_rate": 0.1, "max_iter": 150});
-    let value = |mode: &str| fact(&fit(&x, 100, given(mode)), "final_objective").as_f64().unwrap();
+    let value = |mode: &str| diagnostic(&fit(&x, 100, given(mode)), "final_objective").as_f64().unwrap();
     let (plain, cascade, coordinate) = (value("plain"), value("cascade"), value("coordinate"));
     assert!(cascade > plain && coordinate > plain, "{plain} {cascade} {coordinate}");
 }
 
 /// Posterior means, codes before and a matrix.
-fn problem(seed: u64, n: usize, l: usize, how: Normalisation) -> (Held<f64>, Held<f64>, Matrix<f64>) {
+fn problem(
+    seed: u64,
+    n: usize,
+    l: usize,
+    how: Normalisation,
+) -> (StoredCodes<f64>, StoredCodes<f64>, Matrix<f64>) {
     let (p, mu, root) =
         (super::normal(n, l, seed), super::normal(n, l, seed + 1), super::normal(l, l, seed + 2));
     let fill = |of: &Matrix<f64>| {
-        let mut held = Held::zeros(n, l);
+        let mut held = StoredCodes::zeros(n, l);
         (0..n).for_each(|i| (0..l).for_each(|j| held.set(i, j, of[(i, j)])));
         held
     };
@@ -210,7 +215,7 @@ fn each_candidate_alone_lowers_the_divergence_or_keeps_the_codes() {
 fn a_cascade_reports_which_candidates_were_accepted() {
     let model =
         fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "e_step": "cascade", "max_iter": 60}));
-    let candidates = fact(&model, "rungs");
+    let candidates = diagnostic(&model, "rungs");
     let counts: Vec<u64> = candidates.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
     assert_eq!((counts.len(), counts.iter().sum::<u64>()), (7, 60), "{candidates}");
     assert!(candidates["newton"].as_u64().unwrap() >= 1 && candidates["newton"] != json!(60), "{candidates}");

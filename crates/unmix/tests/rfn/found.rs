@@ -1,6 +1,6 @@
 //! Recovery of planted structure in synthetic data.
 
-use super::{fact, fit};
+use super::{diagnostic, fit};
 use crate::made::encode;
 use serde_json::json;
 use unmix::num::random::Stream;
@@ -43,7 +43,7 @@ fn planted_modules_are_units() {
         let codes = encode(&model, &x);
         let zeros = codes.iter().filter(|z| **z == 0.0).count() as f64 / codes.len() as f64;
         assert!(zeros > 0.3, "{mode}: {zeros}");
-        assert_eq!(fact(&model, "dead_units"), json!(0));
+        assert_eq!(diagnostic(&model, "dead_units"), json!(0));
     }
 }
 

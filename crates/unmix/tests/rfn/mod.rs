@@ -33,9 +33,9 @@ pub(crate) fn fit_seeded(x: &[f64], p: usize, given: Value, seed: u64) -> Model 
     unmix::fit("rfn", &settings(given), &mut rows, &run).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A fact of the report.
-pub(crate) fn fact(model: &Model, name: &str) -> Value {
-    model.report().facts[name].clone()
+/// A diagnostic of the report.
+pub(crate) fn diagnostic(model: &Model, name: &str) -> Value {
+    model.report().diagnostics[name].clone()
 }
 
 /// The trace of `a' b`.

@@ -2,10 +2,10 @@
 
 use unmix::num::random::Stream;
 use unmix::rectified::cascade::project;
-use unmix::rectified::{Held, Normalisation};
+use unmix::rectified::{Normalisation, StoredCodes};
 
 fn projected(p: &[f64], how: Normalisation) -> Vec<f64> {
-    let mut held = Held::zeros(p.len(), 1);
+    let mut held = StoredCodes::zeros(p.len(), 1);
     p.iter().enumerate().for_each(|(i, x)| held.set(i, 0, *x));
     project(&mut held, how, p.len() as f64, None);
     (0..p.len()).map(|i| held.at(i, 0)).collect()

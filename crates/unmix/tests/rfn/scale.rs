@@ -1,6 +1,6 @@
 //! Units of the data, weights, sparse rows, batches: what a fit must not depend on.
 
-use super::{fact, fit, fit_seeded};
+use super::{diagnostic, fit, fit_seeded};
 use crate::made::{apart, digest, encode, falling, numbers, on_threads, settings};
 use serde_json::{Value, json};
 use unmix::data::Sparse;
@@ -79,7 +79,7 @@ fn a_weight_of_two_is_the_row_twice_in_every_mode() {
         for name in ["components", "code_moments"] {
             assert!(relative(&numbers(&a, name), &numbers(&b, name)) < 1e-7, "{given}: {name}");
         }
-        let values = [&a, &b].map(|m| fact(m, "final_objective").as_f64().unwrap());
+        let values = [&a, &b].map(|m| diagnostic(m, "final_objective").as_f64().unwrap());
         assert!((values[0] - values[1]).abs() < 1e-7 * values[1].abs(), "{given}: {values:?}");
     }
 }
@@ -128,7 +128,7 @@ fn batches_come_near_full_passes() {
     let x = falling(2000, 12, 3);
     let value = |given: Value| {
         let model = fit(&x, 12, given);
-        (fact(&model, "final_objective").as_f64().unwrap(), model.report().n_iter)
+        (diagnostic(&model, "final_objective").as_f64().unwrap(), model.report().n_iter)
     };
     let full = value(json!({"n_components": 6, "max_iter": 200}));
     let batches = value(json!({"n_components": 6, "max_iter": 50, "batch_size": 250}));
@@ -191,10 +191,12 @@ fn a_fit_continues_from_a_model() {
         unmix::fit("rfn", &settings(json!({"n_components": 5, "max_iter": 40})), &mut rows, &run).unwrap();
     let whole = fit(&x, 8, json!({"n_components": 5, "max_iter": 100}));
     // Units come in the order of their use, so the sums of their codes have other last digits.
-    let values = [&more, &whole].map(|m| fact(m, "final_objective").as_f64().unwrap());
+    let values = [&more, &whole].map(|m| diagnostic(m, "final_objective").as_f64().unwrap());
     assert!((values[0] - values[1]).abs() < 1e-8 * values[1].abs(), "{values:?}");
     assert_eq!(more.report().objective.len(), 40);
-    assert!((more.report().objective[0] - fact(&first, "final_objective").as_f64().unwrap()).abs() < 1e-9);
+    assert!(
+        (more.report().objective[0] - diagnostic(&first, "final_objective").as_f64().unwrap()).abs() < 1e-9
+    );
 }
 
 #[test]
@@ -204,7 +206,7 @@ fn of_several_starts_the_best_is_kept() {
     for seed in 0..4 {
         let value = |starts: u64| {
             let given = json!({"n_components": 10, "max_iter": 60, "n_init": starts});
-            fact(&fit_seeded(&x, 100, given, seed), "final_objective").as_f64().unwrap()
+            diagnostic(&fit_seeded(&x, 100, given, seed), "final_objective").as_f64().unwrap()
         };
         let (one, three) = (value(1), value(3));
         assert!(three >= one, "{one} {three}");

@@ -19,7 +19,7 @@ fn spec(activation: Activation, l0: usize, max_epochs: u64) -> SparseAutoencoder
 fn atoms_of_the_toy_are_found_by_the_largest_of_a_row() {
     let (x, atoms) = toy(6000, 1);
     let model = fit(&spec(Activation::Topk, 4, 20), &x, 32, 0);
-    let (cosine, fvu, l0) = (matched(&model, &atoms), fact(&model, "fvu"), fact(&model, "l0"));
+    let (cosine, fvu, l0) = (matched(&model, &atoms), diagnostic(&model, "fvu"), diagnostic(&model, "l0"));
     // Pre-activations among the four largest of a row are left out if they are not positive.
     assert!(cosine > 0.95 && fvu < 0.12 && l0 > 3.5 && l0 <= 4.0, "{cosine} {fvu} {l0}");
 }
@@ -37,7 +37,7 @@ fn atoms_of_the_toy_are_found_by_every_activation() {
         (Activation::Jumprelu, 3, 0.95),
     ] {
         let model = fit(&spec(activation, l0, 40), &x, 32, 0);
-        let (cosine, reached) = (matched(&model, &atoms), fact(&model, "l0"));
+        let (cosine, reached) = (matched(&model, &atoms), diagnostic(&model, "l0"));
         eprintln!("{activation:?}: matched cosine {cosine:.4}, l0 {reached:.2}");
         assert!(cosine >= least, "{activation:?}: {cosine}");
         assert!((reached / l0 as f64 - 1.0).abs() < 0.25, "{activation:?}: {reached}");
@@ -55,7 +55,7 @@ fn atoms_of_the_toy_are_found_by_gates() {
         alpha: Some(0.5),
         l0: L0::default(),
         normalize: false,
-        learning_rate: unmix::method::sae::Rate::Number(2e-3),
+        learning_rate: unmix::method::sae::LearningRate::Number(2e-3),
         ..spec(Activation::Gated, 1, 51)
     };
     let cosine = matched(&fit(&spec, &x, 32, 0), &atoms);
@@ -68,7 +68,7 @@ fn the_number_of_active_units_is_controlled() {
     let (x, _) = toy(3000, 2);
     for (activation, l0) in [(Activation::Relu, 8), (Activation::Jumprelu, 3), (Activation::Gated, 8)] {
         let model = fit(&SparseAutoencoder { n_components: Some(64), ..spec(activation, l0, 30) }, &x, 32, 0);
-        let reached = fact(&model, "l0");
+        let reached = diagnostic(&model, "l0");
         assert!((reached / l0 as f64 - 1.0).abs() < 0.25, "{activation:?}: {reached} for {l0}");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use unmix::method::sae::{Activation, L0, Rate};
+use unmix::method::sae::{Activation, L0, LearningRate};
 
 fn refused(spec: &SparseAutoencoder, x: &[f64], p: usize) -> String {
     let mut rows = Rows::from_slice(x, p).unwrap();
@@ -32,7 +32,7 @@ fn settings_that_exclude_each_other_are_refused() {
 #[test]
 fn a_loss_that_diverges_is_refused_with_the_epoch_and_a_remedy() {
     let (x, _) = toy(300, 1);
-    let spec = SparseAutoencoder { learning_rate: Rate::Number(1e5), ..Default::default() };
+    let spec = SparseAutoencoder { learning_rate: LearningRate::Number(1e5), ..Default::default() };
     let said = refused(&spec, &x, 32);
     assert!(
         said.contains("learning_rate") && said.contains("in epoch 1") && said.contains("smaller value"),
@@ -47,7 +47,7 @@ fn a_penalty_under_which_every_unit_is_dead_gives_a_warning() {
         activation: Activation::Relu,
         alpha: Some(1e4),
         dead_unit: unmix::method::sae::DeadUnit::Keep,
-        learning_rate: Rate::Number(0.05),
+        learning_rate: LearningRate::Number(0.05),
         max_epochs: 60,
         ..Default::default()
     };

@@ -28,7 +28,7 @@ fn atoms_have_norm_1_and_are_ordered_by_use() {
         let density = numbers(&model, "density");
         assert!((0..48).all(|j| density[j] == fired(j)), "{activation:?}");
         let l0 = codes.iter().filter(|z| **z > 0.0).count() as f64 / 900.0;
-        assert!((fact(&model, "l0") - l0).abs() < 1e-12, "{activation:?}");
+        assert!((diagnostic(&model, "l0") - l0).abs() < 1e-12, "{activation:?}");
         assert!(codes.iter().all(|z| *z >= 0.0));
     }
 }
@@ -61,7 +61,7 @@ fn single_precision_is_near_double() {
     let spec = spec(Activation::Topk);
     let double = fit(&spec, &x, 32, 0);
     let single = spec.fit(&mut Rows::from_slice(&narrow, 32).unwrap(), &crate::made::on_threads(2)).unwrap();
-    assert!((fact(&single, "fvu") / fact(&double, "fvu") - 1.0).abs() < 0.05);
+    assert!((diagnostic(&single, "fvu") / diagnostic(&double, "fvu") - 1.0).abs() < 0.05);
     assert_eq!(single.dtype(), unmix::Dtype::F32);
 }
 
@@ -69,7 +69,7 @@ fn single_precision_is_near_double() {
 fn training_starts_from_given_atoms_from_rows_and_from_a_model() {
     let (x, atoms) = toy(900, 1);
     let slow = |spec: SparseAutoencoder| SparseAutoencoder {
-        learning_rate: unmix::method::sae::Rate::Number(1e-9),
+        learning_rate: unmix::method::sae::LearningRate::Number(1e-9),
         max_epochs: 1,
         ..spec
     };
@@ -129,8 +129,12 @@ fn unused_units_are_resampled_or_trained_on_the_residual() {
         fit(&spec, &x, 32, 0)
     };
     let (kept, again) = (with(DeadUnit::Keep), with(DeadUnit::Resample));
-    assert!(fact(&kept, "dead_units") > 0.0, "{:?}", kept.report().facts);
-    assert!(fact(&again, "dead_units") < fact(&kept, "dead_units"), "{:?}", again.report().facts);
-    assert!(fact(&again, "resampled") > 0.0);
-    assert!(fact(&with(DeadUnit::Auxk), "dead_units") <= fact(&kept, "dead_units"));
+    assert!(diagnostic(&kept, "dead_units") > 0.0, "{:?}", kept.report().diagnostics);
+    assert!(
+        diagnostic(&again, "dead_units") < diagnostic(&kept, "dead_units"),
+        "{:?}",
+        again.report().diagnostics
+    );
+    assert!(diagnostic(&again, "resampled") > 0.0);
+    assert!(diagnostic(&with(DeadUnit::Auxk), "dead_units") <= diagnostic(&kept, "dead_units"));
 }

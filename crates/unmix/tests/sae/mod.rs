@@ -42,8 +42,8 @@ fn fit(spec: &SparseAutoencoder, x: &[f64], p: usize, seed: u64) -> Model {
 }
 
 /// A number of the report.
-fn fact(model: &Model, name: &str) -> f64 {
-    model.report().facts[name].as_f64().unwrap()
+fn diagnostic(model: &Model, name: &str) -> f64 {
+    model.report().diagnostics[name].as_f64().unwrap()
 }
 
 /// The cosine of two atoms of norm 1.

@@ -26,7 +26,7 @@ fn a_stream_has_one_result_for_any_cut_and_any_number_of_threads() {
         let second = added(&spec, Some(&first), &x[700 * 32..1310 * 32], 2);
         let third = added(&spec, Some(&second), &x[1310 * 32..], 5);
         assert_eq!(third.tensors(), whole.tensors(), "{activation:?}");
-        assert_eq!(third.report().facts, whole.report().facts, "{activation:?}");
+        assert_eq!(third.report().diagnostics, whole.report().diagnostics, "{activation:?}");
         // The file of a model has the state of its stream.
         let loaded = Model::from_bytes(&second.to_bytes().unwrap(), "m".as_ref()).unwrap();
         assert_eq!(added(&spec, Some(&loaded), &x[1310 * 32..], 2).tensors(), whole.tensors());
@@ -53,7 +53,7 @@ fn a_stream_continues_from_a_fit() {
     let (x, _) = toy(1500, 1);
     let spec = SparseAutoencoder { n_components: Some(40), max_epochs: 3, ..SparseAutoencoder::default() };
     let fitted = fit(&spec, &x, 32, 0);
-    let slow = SparseAutoencoder { learning_rate: unmix::method::sae::Rate::Number(1e-9), ..spec };
+    let slow = SparseAutoencoder { learning_rate: unmix::method::sae::LearningRate::Number(1e-9), ..spec };
     let on = added(&slow, Some(&fitted), &x, 2);
     assert_eq!(on.report().n_iter, 5);
     let atoms = |model: &Model| model.tensor("components").unwrap().to_matrix();

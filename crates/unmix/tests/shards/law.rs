@@ -56,7 +56,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
     // all rows to the third worker, from which the fit collects them.
     let mut distributed: BTreeMap<(usize, usize), (Vec<f64>, Distributed)> = BTreeMap::new();
     let mut fitted = 0;
-    for case in every_case().into_iter().filter(|case| case.method.takes.stream) {
+    for case in every_case().into_iter().filter(|case| case.method.accepts.stream) {
         let p = case.p;
         // A limited number of iterations suffices to detect a different bit.
         let mut given = settings(case.given.clone());

@@ -130,7 +130,7 @@ fn many_columns_are_iterated_over_and_few_rows_collected_on_the_driver() {
 #[test]
 fn rows_that_differ_from_the_declared_ones_are_refused() {
     let made = Entries::made(200, 5, 3);
-    for method in METHODS.iter().filter(|method| !method.takes.sparse) {
+    for method in METHODS.iter().filter(|method| !method.accepts.sparse) {
         let message = made.there(method.key, &json!({}), &[200]).map(|_| ()).unwrap_err().to_string();
         assert!(message.contains("sparse rows"), "{message}");
     }

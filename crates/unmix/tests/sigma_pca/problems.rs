@@ -1,6 +1,6 @@
 //! Rows with known sources.
 
-use unmix::datasets::{Distribution, Mixed, SignalDesign, independent, points, signals};
+use unmix::datasets::{Distribution, MixedSources, SignalDesign, independent, points, signals};
 use unmix::metrics::match_rows;
 use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{Matrix, Real, Rows, Run};
@@ -16,7 +16,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    fn new(name: impl Into<String>, mixed: Mixed, k: usize) -> Self {
+    fn new(name: impl Into<String>, mixed: MixedSources, k: usize) -> Self {
         let truth = mixed.mixing.transposed().top_rows(k);
         Self { name: name.into(), x: mixed.x, truth }
     }

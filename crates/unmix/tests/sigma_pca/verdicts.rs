@@ -7,7 +7,7 @@ use unmix::datasets::Distribution;
 use unmix::neural::evidence::SamplingError;
 use unmix::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
 use unmix::neural::separation::Separation;
-use unmix::stability::LEVEL;
+use unmix::stability::SIGNIFICANCE_LEVEL;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 fn fit(sample: &Sample, given: Value) -> Model {
@@ -38,7 +38,7 @@ fn resolved_components_are_right_in_99_models_of_100_on_every_design() {
             }
         }
     }
-    assert!(wrong.len() as f64 <= (LEVEL * f64::from(models)).ceil(), "{wrong:?} of {models}");
+    assert!(wrong.len() as f64 <= (SIGNIFICANCE_LEVEL * f64::from(models)).ceil(), "{wrong:?} of {models}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn each_reason_alone_leaves_a_component_unresolved() {
     let look = Separation {
         b: vec![-1.0; 2],
         score_slope: vec![0.5; 2],
-        score: vec![1.5; 2],
+        score_ratio: vec![1.5; 2],
         t: vec![9.0; 2],
         error: vec![0.1; 2],
     };
@@ -145,16 +145,19 @@ fn each_reason_alone_leaves_a_component_unresolved() {
         found[0].doubt
     };
     assert_eq!(doubt(good.clone(), 0.99, true), None);
-    assert_eq!(doubt(good.clone(), 0.89, true), Some(Unresolved::Halves(0.89)));
-    assert_eq!(doubt(good.clone(), 0.99, false), Some(Unresolved::Unfinished));
+    assert_eq!(doubt(good.clone(), 0.89, true), Some(Unresolved::HalvesDisagree(0.89)));
+    assert_eq!(doubt(good.clone(), 0.99, false), Some(Unresolved::NotConverged));
     assert_eq!(
         doubt(SamplingError { angle: 0.32, ..good.clone() }, 0.99, true),
-        Some(Unresolved::Loose(0.32))
+        Some(Unresolved::LargeAngle(0.32))
     );
-    assert_eq!(doubt(SamplingError { least: 3.9, ..good.clone() }, 0.99, true), Some(Unresolved::Tied(1)));
+    assert_eq!(
+        doubt(SamplingError { least: 3.9, ..good.clone() }, 0.99, true),
+        Some(Unresolved::NotSeparatedFrom(1))
+    );
     assert_eq!(
         doubt(SamplingError { least: 3.9, partner: 2, ..good.clone() }, 0.99, true),
-        Some(Unresolved::Open)
+        Some(Unresolved::NotSeparatedFromComplement)
     );
     assert!(doubt(SamplingError { t: 3.9, ..good }, 0.99, true).is_some());
 }

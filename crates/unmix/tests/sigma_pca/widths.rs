@@ -3,11 +3,11 @@
 use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::datasets::Distribution::{self, Arcsine, Exponential, Laplace, Uniform};
-use unmix::datasets::{Mixed, independent};
+use unmix::datasets::{MixedSources, independent};
 use unmix::{Matrix, Model, Outcome};
 
 /// `k` sources of equal variance, with the given distributions in turn.
-fn tied(n: usize, k: usize, distributions: &[Distribution], seed: u64) -> Mixed {
+fn tied(n: usize, k: usize, distributions: &[Distribution], seed: u64) -> MixedSources {
     let distributions: Vec<Distribution> = (0..k).map(|j| distributions[j % distributions.len()]).collect();
     independent(n, &distributions, &vec![1.0; k], seed).unwrap()
 }

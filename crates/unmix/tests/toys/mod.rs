@@ -56,7 +56,7 @@ const fn toy(
         summary: "a method of the tests",
         settings,
         variants: &[],
-        takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+        accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
         by_independence: false,
         of_signals: false,
         to_compare: &[],
@@ -75,7 +75,7 @@ impl Toy {
     }
 
     fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        self.method.admit(rows, run)?;
+        self.method.check_rows(rows, run)?;
         let k = self.settings["n_components"].as_u64().unwrap_or(0);
         let pca = unmix::Pca::from_settings(&Map::from_iter([("n_components".into(), k.into())]))?;
         let found = pca.fit(rows, run)?;

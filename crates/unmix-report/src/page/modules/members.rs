@@ -1,7 +1,7 @@
 //! The members of each module by name, in lists that open on request.
 
 use super::super::{Context, of_all};
-use crate::facts;
+use crate::description;
 use crate::number::count;
 use maud::{Markup, html};
 use unmix::biclusters::Module;
@@ -44,7 +44,7 @@ fn row(context: &Context<'_>, i: u32) -> String {
 /// The name of a column, or its number.
 fn column(context: &Context<'_>, j: u32) -> String {
     match context.model.features().names {
-        Some(_) => facts::feature_name(context.model, j as usize),
+        Some(_) => description::feature_name(context.model, j as usize),
         None => j.to_string(),
     }
 }

@@ -96,7 +96,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         if records.is_empty() {
             estimate(lab, &set, &sizes)?;
         }
-        pictures.add(format!("{name}: {}", set.about), set.some());
+        pictures.add(format!("{name}: {}", set.about), set.read_range());
         let mut sheet = Sheet::new(format!("Filters of {name}"), METHODS.len());
         let mut row = vec![GridCell::of(vec![name.into(), set.about.clone()])];
         for method in METHODS {
@@ -193,7 +193,7 @@ fn estimate(lab: &Lab<'_>, set: &PictureSet, sizes: &Sizes) -> Result<()> {
     let one = began.elapsed().as_secs_f64() / 2.0 * sizes.iterations as f64;
     let minutes = (one * (6.0 + 4.0) * 2.0 / 60.0).ceil();
     lab.run
-        .watch
+        .observer
         .event(Event::Stage(&format!("{} sets of pictures, about {minutes:.0} minutes", sets::NAMES.len())));
     Ok(())
 }

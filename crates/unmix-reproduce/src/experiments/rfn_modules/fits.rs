@@ -123,7 +123,7 @@ pub(super) fn fit(
     seed: u64,
     run: &Run<'_>,
 ) -> Result<Model> {
-    let own = Run { seed, threads: 1, watch: run.watch, ..Run::default() };
+    let own = Run { seed, threads: 1, observer: run.observer, ..Run::default() };
     unmix::fit(key, &map(settings), &mut AnyRows::F32(Rows::from_slice(x, p)?), &own)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn found(job: Job, run: &Run<'_>) -> Result<Vec<Found>> {
     let made = data(job.shift, job.instance)?;
     let (x, p, base) = (single(&made.x), made.x.cols(), 1000 * job.instance);
     let rows = AnyRows::F32(Rows::from_slice(&x, p)?);
-    let own = Run { seed: base, threads: 1, watch: run.watch, ..Run::default() };
+    let own = Run { seed: base, threads: 1, observer: run.observer, ..Run::default() };
     let fit = |key: &str, settings: Value, seed: u64| fit(key, settings, (&x, p), seed, run);
     let pooled = |starts: Starts, models: &[Model]| -> Result<Found> {
         Ok(compared(starts, &of_models(models, &rows, &own)?, &made))

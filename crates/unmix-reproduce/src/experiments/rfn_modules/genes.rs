@@ -172,7 +172,7 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
 fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<Seen> {
     let (own, Method { key, settings, random, .. }) = (&tables[table], &METHODS[method]);
     let settings = map(settings(sizes.iterations));
-    let with_seed = |seed: u64| Run { seed, threads: 1, watch: run.watch, ..Run::default() };
+    let with_seed = |seed: u64| Run { seed, threads: 1, observer: run.observer, ..Run::default() };
     let fit = |seed: u64| unmix::fit(key, &settings, &mut AnyRows::F32(own.rows()?), &with_seed(seed));
     let mut rand = Vec::new();
     for seed in 0..sizes.seeds {
@@ -200,7 +200,7 @@ fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<
 /// Agreement of the classes with clusters of the codes by k-means.
 fn agreement(model: &Model, table: &Table, seed: u64, run: &Run<'_>) -> Result<f64> {
     let codes =
-        model.encode_to_vec(&table.rows()?, &Run { threads: 1, watch: run.watch, ..Run::default() })?;
+        model.encode_to_vec(&table.rows()?, &Run { threads: 1, observer: run.observer, ..Run::default() })?;
     let codes =
         Matrix::from_vec(table.x.rows(), model.n_codes(), codes.iter().map(|y| f64::from(*y)).collect());
     let labels = kmeans(&codes, table.n_classes(), STARTS, seed);

@@ -102,11 +102,11 @@ fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     let one = Job { shift: 5.0, units: UNITS, fitted: Fitted::Pca, instance: 0, starts: 1, permutations: 0 };
     let rfn = Job { fitted: Fitted::Rfn { floor: FLOOR, normalize: "rms" }, ..one };
     let began = std::time::Instant::now();
-    found(rfn, &Run { threads: 1, watch: lab.run.watch, ..Run::default() })?;
+    found(rfn, &Run { threads: 1, observer: lab.run.observer, ..Run::default() })?;
     let total = began.elapsed().as_secs_f64() / fits(&rfn) * jobs.iter().map(fits).sum::<f64>();
     let minutes = (total / lab.run.threads.max(1) as f64 / 60.0).ceil();
     lab.run
-        .watch
+        .observer
         .event(Event::Stage(&format!("{} data sets and methods, about {minutes:.0} minutes", jobs.len())));
     Ok(())
 }

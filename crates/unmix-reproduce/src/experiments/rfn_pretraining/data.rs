@@ -109,9 +109,9 @@ fn digits(train: &Path, n: usize, run: &Run<'_>) -> Result<(Matrix<f64>, Vec<u32
     let both = [Some(train), Some(test.as_path()).filter(|path| *path != train && path.exists())];
     for path in both.into_iter().flatten() {
         let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
-        rows.settle(run)?;
+        rows.prepare(run)?;
         let count = rows.n_rows().unwrap_or(0);
-        let own = unmix::with_rows!(&rows, rows => rows.some(0..count)?.iter().map(|v| v.to_f64()).collect::<Vec<f64>>());
+        let own = unmix::with_rows!(&rows, rows => rows.read_range(0..count)?.iter().map(|v| v.to_f64()).collect::<Vec<f64>>());
         let its = label_file(path).map_or_else(|| Ok(Vec::new()), |path| read_labels(&path))?;
         if own.len() != its.len() * PIXELS {
             let found = format!("{count} pictures and {} labels", its.len());

@@ -37,12 +37,12 @@ pub(super) struct Errors {
 pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<Tuned>> {
     let begins: Vec<(Arm, u64)> =
         ARMS.iter().flat_map(|arm| (0..plan.seeds).map(|seed| (*arm, seed))).collect();
-    lab.run.watch.event(Event::Stage(&format!("{}: initial layers", set.spec.name)));
+    lab.run.observer.event(Event::Stage(&format!("{}: initial layers", set.spec.name)));
     let layers = side_by_side(lab.run, begins.len(), |at, run| {
         let (arm, seed) = begins[at];
         arm.layer(set, plan.units, plan.quick, &seeded(run, seed))
     })?;
-    lab.run.watch.event(Event::Stage(&format!("{}: fine-tuning", set.spec.name)));
+    lab.run.observer.event(Event::Stage(&format!("{}: fine-tuning", set.spec.name)));
     side_by_side(lab.run, begins.len() * GRID.len(), |at, run| {
         let ((arm, seed), (learning_rate, masking)) = (begins[at / GRID.len()], GRID[at % GRID.len()]);
         let how = FineTuning {
@@ -58,7 +58,7 @@ pub(super) fn of(lab: &Lab<'_>, plan: &Plan, set: &Parts) -> Result<Vec<Tuned>> 
 }
 
 fn seeded<'r>(run: &Run<'r>, seed: u64) -> Run<'r> {
-    Run { seed, threads: 1, watch: run.watch, ..Run::default() }
+    Run { seed, threads: 1, observer: run.observer, ..Run::default() }
 }
 
 /// `None` where the loss diverges.

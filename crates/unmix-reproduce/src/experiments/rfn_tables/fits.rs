@@ -30,7 +30,7 @@ pub(super) fn fit(job: Job, full: bool, run: &Run<'_>) -> Result<Outcome> {
     let single: Vec<f32> = x.as_slice().iter().map(|&v| v as f32).collect();
     let mut rows = AnyRows::F32(Rows::from_slice(&single, x.cols())?);
     let seed = (job.instance * 2 + set - 1) * BICLUSTERS.len() as u64 + data as u64;
-    let run = Run { seed, threads: 1, watch: run.watch, ..Run::default() };
+    let run = Run { seed, threads: 1, observer: run.observer, ..Run::default() };
     let Value::Object(settings) = settings else { return Ok(Err("not available".into())) };
     match unmix::fit(key, &settings, &mut rows, &run) {
         Ok(model) => measured(&model, &x, &single, covariance, &run).map(Ok),
@@ -52,7 +52,7 @@ fn measured(
     let zero = |z: f32| if covariance == Covariance::Codes { z == 0.0 } else { z.abs() < 0.01 };
     let zeros = codes.iter().filter(|z| zero(**z)).count() as f64;
     let left: f64 = x.as_slice().iter().zip(&back).map(|(x, b)| (x - f64::from(*b)).powi(2)).sum();
-    let objective = model.report().facts.get("final_objective").and_then(Value::as_f64);
+    let objective = model.report().diagnostics.get("final_objective").and_then(Value::as_f64);
     Ok([Some(100.0 * zeros / codes.len() as f64), Some(left.sqrt()), apart(model, x, covariance), objective])
 }
 

@@ -121,7 +121,7 @@ fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     fit(*first, false, &Run { threads: 1, ..Run::default() })?.ok();
     let total = began.elapsed().as_secs_f64() * RELATIVE * jobs.len() as f64 / lab.run.threads.max(1) as f64;
     let said = format!("{} fits, about {:.0} minutes", jobs.len(), (total / 60.0).ceil());
-    lab.run.watch.event(Event::Stage(&said));
+    lab.run.observer.event(Event::Stage(&said));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Activations from a file: what is kept on rows held out, what died, and what another seed finds again.
 
-use super::{chance, cosines, fact, fit, found_again, mean, median, sorted};
+use super::{chance, cosines, diagnostic, fit, found_again, mean, median, sorted};
 use crate::lab::{Lab, filters};
 use crate::output::shown;
 use serde_json::{Value, json};
@@ -21,15 +21,14 @@ struct Activations {
 impl Activations {
     fn read(path: &Path, quick: bool, run: &Run<'_>) -> Result<Self> {
         let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
-        rows.settle(run)?;
+        rows.prepare(run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         if n < 20 || p < 2 {
             let found = format!("it has {n} rows of {p} numbers");
             return Err(Error::format(path, found, "give a row for each token, at least 20 rows"));
         }
         let used = if quick { n.min(2000) } else { n };
-        let x: Vec<f32> =
-            unmix::with_rows!(&rows, rows => rows.some(0..used)?.iter().map(|x| x.to_f64() as f32).collect());
+        let x: Vec<f32> = unmix::with_rows!(&rows, rows => rows.read_range(0..used)?.iter().map(|x| x.to_f64() as f32).collect());
         let first: f64 = x[..p].iter().map(|x| f64::from(*x)).sum();
         let known = !quick && (n, p) == (15_000, 384) && (first - 8.6267).abs() < 1e-3;
         let held = x[(used as usize * 4 / 5) * p..].to_vec();
@@ -104,7 +103,7 @@ pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<(
             let model = fit(lab, &kind.settings, &of.train, of.p, seed)?;
             let mut rows = Rows::from_slice(&of.held, of.p)?;
             let held = evaluate(&model, &mut rows, &lab.run_of(seed, None))?;
-            let one = Found { fvu: fact(&model, "fvu"), l0: fact(&model, "l0"), held };
+            let one = Found { fvu: diagnostic(&model, "fvu"), l0: diagnostic(&model, "l0"), held };
             lines.push(line(kind.name, seed, &one));
             found.push(one);
             models.push(model);

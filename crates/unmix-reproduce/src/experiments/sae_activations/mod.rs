@@ -40,8 +40,8 @@ where
 }
 
 /// A number of the report of a fit.
-fn fact(model: &Model, name: &str) -> f64 {
-    model.report().facts.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN)
+fn diagnostic(model: &Model, name: &str) -> f64 {
+    model.report().diagnostics.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }
 
 /// Cosines of the rows of `a` with rows of `b` (unit rows, at least as many), paired so that their sum is largest; descending. Codes are

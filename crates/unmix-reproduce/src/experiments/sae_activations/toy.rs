@@ -1,6 +1,6 @@
 //! Rows that are sums of few known atoms with positive codes.
 
-use super::{chance, cosines, fact, fit, found_again, mean, median, sorted};
+use super::{chance, cosines, diagnostic, fit, found_again, mean, median, sorted};
 use crate::lab::{Lab, filters};
 use crate::measure::unit_rows;
 use crate::output::shown;
@@ -111,7 +111,7 @@ pub(super) fn run(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
                 shown(seen.dead),
                 shown(seen.fvu_pca),
                 shown(seen.fvu_omp),
-                shown(fact(&model, "fvu")),
+                shown(diagnostic(&model, "fvu")),
             ]);
             lines.push(line);
             found.push(measures);

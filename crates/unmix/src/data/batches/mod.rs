@@ -74,7 +74,8 @@ impl<'b, T: Real> Batch<'b, T> {
     ///
     /// A batch of rows other than `all`.
     pub(crate) fn as_rows(&self, all: &Rows<'_, T>) -> Result<Rows<'b, T>> {
-        let plain = Rows::new(RawArray::lent(self.x, all.n_features())?, Features::default(), all.origin());
+        let plain =
+            Rows::new(RawArray::borrowed(self.x, all.n_features())?, Features::default(), all.origin());
         match self.weights {
             None => Ok(plain),
             Some(weights) => plain.weighted(weights),
@@ -102,7 +103,7 @@ pub struct Batches<'a, T: Real> {
 }
 
 impl<'a, T: Real> Batches<'a, T> {
-    /// Batches of at most `size` rows of `rows`, which must be [settled](Rows::settle), in an order determined by `seed`.
+    /// Batches of at most `size` rows of `rows`, which must be [settled](Rows::prepare), in an order determined by `seed`.
     ///
     /// # Errors
     ///
@@ -206,8 +207,8 @@ impl<'a, T: Real> Batches<'a, T> {
             });
         }
         if threads < 2 {
-            let (mut group, mut turn) = (Group::default(), BatchReader::new(self, from, epochs, false));
-            while turn.gather(&mut group)? {
+            let (mut group, mut reader) = (Group::default(), BatchReader::new(self, from, epochs, false));
+            while reader.gather(&mut group)? {
                 if !group.hand_out(self.p, &mut use_it)? {
                     break;
                 }
@@ -218,10 +219,10 @@ impl<'a, T: Real> Batches<'a, T> {
         let (give_back, spare) = mpsc::channel::<Group<T>>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let mut turn = BatchReader::new(self, from, epochs, true);
+                let mut reader = BatchReader::new(self, from, epochs, true);
                 loop {
                     let mut group = spare.try_recv().unwrap_or_default();
-                    let gathered = match turn.gather(&mut group) {
+                    let gathered = match reader.gather(&mut group) {
                         Ok(false) => return,
                         Ok(true) => Ok(group),
                         Err(error) => Err(error),
@@ -231,7 +232,7 @@ impl<'a, T: Real> Batches<'a, T> {
                     if send.send(gathered).is_err() || failed {
                         return;
                     }
-                    turn.read_ahead();
+                    reader.read_ahead();
                 }
             });
             // Moved in, so that it is dropped, which ends the gathering thread, on every exit from this loop.

@@ -201,10 +201,11 @@ fn the_next_window_is_read_in_parts_during_the_current_one() {
     let reads = Reads::new(numbers(208), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let batches = Batches::new(&rows, 2, 2).unwrap().small(2);
-    let (mut turn, mut group) = (BatchReader::new(&batches, Position::default(), 2, true), Group::default());
+    let (mut reader, mut group) =
+        (BatchReader::new(&batches, Position::default(), 2, true), Group::default());
     let mut counts = Vec::new();
-    while turn.gather(&mut group).unwrap() {
-        turn.read_ahead();
+    while reader.gather(&mut group).unwrap() {
+        reader.read_ahead();
         counts.push(reads.noted.lock().unwrap().len());
     }
     assert_eq!(counts.last(), Some(&52));

@@ -260,9 +260,9 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
     let total: f64 = (0..n).map(w).sum();
     let view = FeatureView::new(total, weights, centre, false);
     let (mut by_sample, mut carried) = (samples.transposed(), VecSink(Vec::new()));
-    let (sums, turned) = (view.weigh_samples(&mut by_sample), s.transposed());
-    let carry = |j: usize, out: &mut [f64]| view.carry_stored(turned.row(j), (&by_sample, &sums), out);
-    turned.map(&run, "components", 4, carry, &mut carried).unwrap();
+    let (sums, transposed) = (view.weigh_samples(&mut by_sample), s.transposed());
+    let carry = |j: usize, out: &mut [f64]| view.carry_stored(transposed.row(j), (&by_sample, &sums), out);
+    transposed.map(&run, "components", 4, carry, &mut carried).unwrap();
     let carried = Matrix::from_vec(p, 4, carried.0).transposed();
     let (_, about) = naive(x, p, weights, true);
     let scale: Vec<f64> = (0..p).map(|j| about[(j, j)] / (total - 1.0)).map(f64::sqrt).collect();
@@ -391,11 +391,11 @@ fn shards_add_up_to_the_sums_of_the_dense_rows_by_row_and_by_column() {
     }
     let (starts, columns, values) = compressed::<f64>(&x, p);
     let by_row = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
-    let turned = by_row.transposed();
+    let transposed = by_row.transposed();
     let by_column = Sparse::from_csc(
-        turned.by_row.lines().starts(),
-        turned.by_row.lines().places(),
-        turned.by_row.lines().values().to_vec(),
+        transposed.by_row.lines().starts(),
+        transposed.by_row.lines().places(),
+        transposed.by_row.lines().values().to_vec(),
         n,
     );
     let directions = Matrix::from_fn(2, p, |i, j| 1.0 / (1 + i + j) as f64);

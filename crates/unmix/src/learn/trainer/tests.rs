@@ -210,7 +210,7 @@ fn a_state_of_other_rows_is_refused() {
 /// Asks to stop after some events.
 struct StopAfter(std::sync::atomic::AtomicUsize);
 
-impl crate::Watch for StopAfter {
+impl crate::Observer for StopAfter {
     fn interrupted(&self) -> bool {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 3
     }
@@ -221,12 +221,12 @@ fn training_can_be_interrupted() {
     let x = numbers(100);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 10, 3).unwrap();
-    let (watch, mut state) = (StopAfter(Default::default()), begin());
+    let (observer, mut state) = (StopAfter(Default::default()), begin());
     let stopped = trainer(Optimiser::Sgd).train(
         &batches,
         &mut Line::new(),
         &mut state,
-        &Run { watch: &watch, ..run() },
+        &Run { observer: &observer, ..run() },
     );
     assert!(matches!(stopped, Err(Error::Interrupted)) && state.position.epoch < 4);
 }

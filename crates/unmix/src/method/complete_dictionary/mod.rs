@@ -32,7 +32,7 @@ mod settings;
 mod start;
 
 use super::ica::pooled;
-use super::{Fit, Method, Takes, from_settings, needs};
+use super::{Accepts, Fit, Method, from_settings, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -52,7 +52,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a complete dictionary, as many atoms as dimensions, in which rows have sparse codes",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
     to_compare: &[],

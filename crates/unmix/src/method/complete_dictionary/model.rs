@@ -150,9 +150,9 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
             let axes = require(tensors, "rotation", &[Some(p), None])?;
             let r = axes.shape()[1];
             let scale = require(tensors, "scale", &[Some(r)])?.f64s();
-            let turn = require(tensors, "second_rotation", &[Some(r), Some(k)])?.to_matrix();
+            let rotation = require(tensors, "second_rotation", &[Some(r), Some(k)])?.to_matrix();
             let axes = axes.to_matrix().transposed();
-            Linear { noise: None, axes: &axes, scale: Some(&scale), turn: Some(&turn) }.encoder()
+            Linear { noise: None, axes: &axes, scale: Some(&scale), rotation: Some(&rotation) }.encoder()
         }
         false => require(tensors, "second_rotation", &[Some(p), Some(k)])?.to_matrix(),
     };

@@ -160,8 +160,8 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         let limits = Limits { max_iter: left, ..*limits };
         let (w, ended) = if self.task.k == self.task.coordinates.k() {
             let ended = ica::least_log_cosh(self.view, found.w.clone(), &limits, self.run)?;
-            let facts = (ended.outcome, ended.n_iter, ended.sweeps, ended.residual);
-            (ended.w, facts)
+            let result = (ended.outcome, ended.n_iter, ended.sweeps, ended.residual);
+            (ended.w, result)
         } else {
             let iteration =
                 PowerIteration { shift: Shift::Hybrid(-1.0), ..self.iteration(Projection::Polar, &limits) };

@@ -54,7 +54,7 @@ impl MatrixCompletion {
             None => problem.of_cells(rows, run)?,
             Some(sparse) => {
                 let dense = filled_in(sparse)?;
-                let source = RawArray::lent(&dense, sparse.n_features())?;
+                let source = RawArray::borrowed(&dense, sparse.n_features())?;
                 problem.of_cells(&Rows::<T>::new(source, rows.features().clone(), rows.origin()), run)?
             }
         };

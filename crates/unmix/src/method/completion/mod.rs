@@ -34,7 +34,7 @@ mod start;
 mod tree;
 mod variational;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Model, Report};
@@ -48,7 +48,7 @@ use settings::SETTINGS;
 use soft::PathPoint;
 use variational::VariationalResult;
 
-pub use settings::{Alpha, Completion, FromCells, MatrixCompletion};
+pub use settings::{Alpha, Automatic, CompletionAlgorithm, MatrixCompletion};
 
 /// Initial number of factors if none is given.
 const FACTORS: usize = 10;
@@ -60,7 +60,7 @@ pub(super) const METHOD: Method = Method {
     summary: "low-rank factors of a partially observed matrix, with standard errors for the missing cells",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: true, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],
@@ -92,7 +92,7 @@ impl MatrixCompletion {
     /// Infinities, fewer than two rows with a cell, cells that do not vary; more factors than rows or columns; weights.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
-        if self.algorithm == Completion::PpcaEm {
+        if self.algorithm == CompletionAlgorithm::PpcaEm {
             self.check_likelihood()?;
         }
         let rows = &*rows;
@@ -101,13 +101,13 @@ impl MatrixCompletion {
             let most = self.most(rows, &cells)?;
             let (mut path, mut warnings) = (None, Vec::new());
             let (ended, sweeps) = match self.algorithm {
-                Completion::Als => self.iterated(&cells, most, run)?,
-                Completion::SoftImpute => {
+                CompletionAlgorithm::Als => self.iterated(&cells, most, run)?,
+                CompletionAlgorithm::SoftImpute => {
                     let (ended, found, sweeps) = self.softened(&cells, most, run)?;
                     path = found;
                     (ended, sweeps)
                 }
-                Completion::PpcaEm => {
+                CompletionAlgorithm::PpcaEm => {
                     let (ended, said, sweeps) = self.likeliest(rows, &cells, run)?;
                     warnings = said;
                     (ended, sweeps)
@@ -248,12 +248,14 @@ impl MatrixCompletion {
                 cells.len()
             ));
         }
-        if self.alpha == Alpha::Weight(0.0) && self.algorithm == Completion::Als {
+        if self.alpha == Alpha::Weight(0.0) && self.algorithm == CompletionAlgorithm::Als {
             let of_rows = (0..cells.by_row.n_rows()).map(|i| cells.by_row.row(i).0.len());
             out.extend(undetermined("row", of_rows, kept));
             out.extend(undetermined("column", cells.of_column.iter().copied(), kept));
         }
-        if let Some(asked) = self.n_components.filter(|k| self.algorithm == Completion::Als && kept < *k) {
+        if let Some(asked) =
+            self.n_components.filter(|k| self.algorithm == CompletionAlgorithm::Als && kept < *k)
+        {
             out.push(format!(
                 "the observed cells support {kept} of {asked} factors; the others have size 0 and are dropped"
             ));

@@ -107,16 +107,16 @@ impl Cells {
                 let (v, n) = (columns.mean(j), by_column.row(j).0.len() as f64);
                 (0..k).for_each(|a| (0..k).for_each(|b| sum[(a, b)] += n * v[a] * v[b]));
             }
-            let (_, turn) = factor::eigh(&sum)?;
+            let (_, rotation) = factor::eigh(&sum)?;
             let (of_rows, n) = second_moments(&without_errors(&rows), |i| seen(&self.by_row, i));
             let long = |a: usize| {
-                let u = turn.row(a);
+                let u = rotation.row(a);
                 let own = |b: usize, c: usize| of_rows[triangle(b.max(c)) + b.min(c)] / n;
                 let all: f64 = (0..k).map(|b| (0..k).map(|c| u[b] * own(b, c) * u[c]).sum::<f64>()).sum();
                 all.max(f64::MIN_POSITIVE).sqrt()
             };
             let scale: Vec<f64> = (0..k).map(long).collect();
-            let both = Matrix::from_fn(k, k, |a, b| scale[a] * turn[(a, b)]);
+            let both = Matrix::from_fn(k, k, |a, b| scale[a] * rotation[(a, b)]);
             columns.transform(&both, 1.0, |_| true, run.threads);
             let (of_columns, m) = second_moments(&columns, |j| seen(&by_column, j));
             let size: Vec<f64> =

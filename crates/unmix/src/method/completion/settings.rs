@@ -10,7 +10,7 @@ pub struct MatrixCompletion {
     /// Maximum number of factors; by default determined from the cells.
     pub n_components: Option<usize>,
     /// The algorithm.
-    pub algorithm: Completion,
+    pub algorithm: CompletionAlgorithm,
     /// Weight of the penalty.
     pub alpha: Alpha,
     /// Fit an offset for every row and column.
@@ -25,7 +25,7 @@ impl Default for MatrixCompletion {
     fn default() -> Self {
         Self {
             n_components: None,
-            algorithm: Completion::Als,
+            algorithm: CompletionAlgorithm::Als,
             alpha: Alpha::default(),
             offsets: true,
             tol: 1e-3,
@@ -38,7 +38,7 @@ impl Default for MatrixCompletion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Completion {
+pub enum CompletionAlgorithm {
     /// Alternating least squares, variational where `alpha` is `"auto"`.
     Als,
     /// Least squares with a nuclear norm penalty.
@@ -47,13 +47,13 @@ pub enum Completion {
     PpcaEm,
 }
 
-impl Completion {
+impl CompletionAlgorithm {
     /// The name of the algorithm, as in the setting.
     pub fn name(self) -> &'static str {
         match self {
-            Completion::Als => "als",
-            Completion::SoftImpute => "soft-impute",
-            Completion::PpcaEm => "ppca-em",
+            CompletionAlgorithm::Als => "als",
+            CompletionAlgorithm::SoftImpute => "soft-impute",
+            CompletionAlgorithm::PpcaEm => "ppca-em",
         }
     }
 }
@@ -66,21 +66,21 @@ pub enum Alpha {
     /// This weight.
     Weight(f64),
     /// `"auto"`: estimated from the cells.
-    Auto(FromCells),
+    Auto(Automatic),
 }
 
 /// The string `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum FromCells {
+pub enum Automatic {
     /// The string `"auto"`.
     Auto,
 }
 
 impl Default for Alpha {
     fn default() -> Self {
-        Alpha::Auto(FromCells::Auto)
+        Alpha::Auto(Automatic::Auto)
     }
 }
 

@@ -178,9 +178,9 @@ impl<'c> Problem<'c> {
         let mut columns = start.columns;
         let size = |a: usize| sizes.factors[a].sqrt() * root;
         let k = sizes.factors.len();
-        let turn = Matrix::from_fn(k, k, |a, b| if a == b { size(a) } else { 0.0 });
+        let matrix = Matrix::from_fn(k, k, |a, b| if a == b { size(a) } else { 0.0 });
         let sd = sizes.offsets.map_or(1.0, |(_, sd)| sd);
-        columns.transform(&turn, sd, |_| true, self.run.threads);
+        columns.transform(&matrix, sd, |_| true, self.run.threads);
         Ok(without_errors(&columns))
     }
 
@@ -249,8 +249,8 @@ impl<'c> Problem<'c> {
         let (both, values) = singular(&of_rows, &of_columns)?;
         let least = 1e-12 * values[0];
         let over = |a: usize| if values[a] > least { 1.0 / values[a].sqrt() } else { 0.0 };
-        let turn = Matrix::from_fn(k, k, |a, b| over(a) * both[(a, b)]);
-        columns.transform(&turn, 1.0, |_| true, self.run.threads);
+        let matrix = Matrix::from_fn(k, k, |a, b| over(a) * both[(a, b)]);
+        columns.transform(&matrix, 1.0, |_| true, self.run.threads);
         Ok((columns, values))
     }
 
@@ -277,9 +277,9 @@ impl<'c> Problem<'c> {
         let values: Vec<f64> = squares.iter().map(|s| s.max(0.0).sqrt() - alpha).collect();
         let kept = values.iter().take_while(|s| **s > 0.0).count();
         let over = |b: usize| if size[(b, b)] > 0.0 { 1.0 / root(b) } else { 0.0 };
-        let turn = Matrix::from_fn(k, k, |a, b| values[a].max(0.0).sqrt() * vectors[(a, b)] * over(b));
+        let matrix = Matrix::from_fn(k, k, |a, b| values[a].max(0.0).sqrt() * vectors[(a, b)] * over(b));
         let mut columns = columns.clone();
-        columns.transform(&turn, 1.0, |_| true, self.run.threads);
+        columns.transform(&matrix, 1.0, |_| true, self.run.threads);
         let mut of: Vec<(usize, f64)> = (0..kept).map(|a| (a, 1.0)).collect();
         of.extend(self.offsets.then_some((k, 1.0)));
         let columns = columns.chosen(&of);
@@ -424,8 +424,8 @@ impl<'c> Problem<'c> {
             let products = |of: &Matrix<f64>| factor::multiply(&of.transposed(), of);
             let (both, _) = singular(&products(&a), &products(&factors))?;
             let over = (self.cells.n_rows_seen as f64).sqrt();
-            let turned = factor::multiply_transposed(&factors, &both);
-            factors = Matrix::from_fn(factors.rows(), k, |j, c| turned[(j, c)] / over);
+            let products = factor::multiply_transposed(&factors, &both);
+            factors = Matrix::from_fn(factors.rows(), k, |j, c| products[(j, c)] / over);
         }
         Ok(InitialColumns { rows, columns, mean_square: noise.clamp(self.cells.least_noise(), 1.0), factors })
     }
@@ -443,7 +443,7 @@ impl<'c> Problem<'c> {
             .map(|a| (0..found.rows.len()).map(|i| found.rows.mean(i)[a].powi(2)).sum::<f64>() / n)
             .map(|square: f64| square.max(f64::MIN_POSITIVE))
             .collect();
-        let turn =
+        let matrix =
             Matrix::from_fn(
                 k,
                 k,
@@ -451,7 +451,7 @@ impl<'c> Problem<'c> {
                     if a == b { 1.0 / size[a].max(f64::MIN_POSITIVE).sqrt() } else { 0.0 }
                 },
             );
-        columns.transform(&turn, 1.0, |_| true, self.run.threads);
+        columns.transform(&matrix, 1.0, |_| true, self.run.threads);
         let mut sizes = self.sizes(k);
         sizes.factors = (0..k).map(|a| size[a] * scale[a]).collect();
         let by_row = &self.cells.by_row;
@@ -477,9 +477,9 @@ impl<'c> Problem<'c> {
 /// `V'V`.
 fn singular(of_rows: &Matrix<f64>, of_columns: &Matrix<f64>) -> Result<(Matrix<f64>, Vec<f64>)> {
     let k = of_rows.rows();
-    let (own, turn) = factor::eigh(of_rows)?;
-    // Rows are `Q diag(own)^1/2 turn`.
-    let root = Matrix::from_fn(k, k, |a, b| own[a].max(0.0).sqrt() * turn[(a, b)]);
+    let (own, matrix) = factor::eigh(of_rows)?;
+    // Rows are `Q diag(own)^1/2 matrix`.
+    let root = Matrix::from_fn(k, k, |a, b| own[a].max(0.0).sqrt() * matrix[(a, b)]);
     let inner = factor::multiply(&factor::multiply(&root, of_columns), &root.transposed());
     let (squares, vectors) = factor::eigh(&inner)?;
     Ok((factor::multiply(&vectors, &root), squares.iter().map(|s| s.max(0.0).sqrt()).collect()))

@@ -311,13 +311,13 @@ impl Sizes {
             *sd_columns *= of_columns[last].sqrt();
             scale = 1.0 / of_columns[last].sqrt();
         }
-        let turn = self.turned(&of_rows, &of_columns)?;
-        columns.transform(&turn, scale, |j| !lines[1].row(j).0.is_empty(), threads);
+        let rotation = self.rotated(&of_rows, &of_columns)?;
+        columns.transform(&rotation, scale, |j| !lines[1].row(j).0.is_empty(), threads);
         Ok(())
     }
 
     /// Sets the new sizes of the factors; returns the matrix by which columns are multiplied, `k x k`.
-    fn turned(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
+    fn rotated(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
         let k = self.factors.len();
         if k == 0 {
             return Ok(Matrix::zeros(0, 0));

@@ -19,7 +19,7 @@ mod fit;
 mod model;
 mod settings;
 
-use super::{Fit, Method, Takes};
+use super::{Accepts, Fit, Method};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Model;
@@ -37,7 +37,7 @@ pub(super) const METHOD: Method = Method {
     summary: "non-negative codes of one dense layer, trained to reconstruct rows from corrupted copies",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

@@ -28,8 +28,8 @@ impl DenoisingAutoencoder {
         let solver = settings.get("solver").and_then(Value::as_str).unwrap_or_default();
         let mut report = layer::report(solver, rows, scaling, found, &settings, run);
         let dead = used.fired.iter().filter(|fired| **fired == 0).count();
-        let facts = [("l0", json!(used.l0())), ("fvu", json!(used.fvu())), ("dead_units", json!(dead))];
-        report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
+        let diagnostics = [("l0", json!(used.l0())), ("fvu", json!(used.fvu())), ("dead_units", json!(dead))];
+        report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));
         report.warnings.extend(dead_units(dead, self.n_components));
         let order = by_use(&found.weights, used);
         let mut tensors = scaling.parameters(&found.weights, &order);

@@ -1,7 +1,7 @@
 //! Shared parts of fits by all algorithms: the rows, initial atoms, the weight of the penalty, the model.
 
 use super::model::{self, Order, parameters};
-use super::{Alpha, AtomNorm, Coder, DictionaryLearning, Learning, METHOD, wrong_number};
+use super::{Alpha, AtomNorm, Coder, DictionaryAlgorithm, DictionaryLearning, METHOD, wrong_number};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -101,8 +101,8 @@ impl DictionaryLearning {
     fn admitted(&self) -> Result<()> {
         let refused =
             |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        let pursuit = self.algorithm == Learning::Ksvd
-            || (self.algorithm != Learning::Layerwise && self.coder == Coder::Omp);
+        let pursuit = self.algorithm == DictionaryAlgorithm::Ksvd
+            || (self.algorithm != DictionaryAlgorithm::Layerwise && self.coder == Coder::Omp);
         if self.positive_code && pursuit {
             let why = "orthogonal matching pursuit has codes of either sign";
             return refused(
@@ -112,7 +112,8 @@ impl DictionaryLearning {
                 "choose coder='cd', and another algorithm than 'ksvd'",
             );
         }
-        if self.algorithm == Learning::Alternating && !self.warm_start_codes && self.code_steps < 5 {
+        if self.algorithm == DictionaryAlgorithm::Alternating && !self.warm_start_codes && self.code_steps < 5
+        {
             let why = "codes that start from 0 in every block need at least 5 steps";
             return refused(
                 "code_steps",
@@ -169,7 +170,8 @@ impl DictionaryLearning {
 
     /// The constraint set of the atoms.
     pub(super) fn set(&self) -> AtomSet {
-        let norm = if self.algorithm == Learning::Ksvd { AtomNorm::Sphere } else { self.atom_norm };
+        let norm =
+            if self.algorithm == DictionaryAlgorithm::Ksvd { AtomNorm::Sphere } else { self.atom_norm };
         AtomSet { norm, positive: self.positive_dict }
     }
 
@@ -269,12 +271,12 @@ impl DictionaryLearning {
         (report.n_iter, report.sweeps) = (found.n_iter, found.sweeps);
         report.n_constant = found.n_constant;
         let (most, alike) = coherence(&components);
-        for (name, fact) in [
+        for (name, diagnostic) in [
             ("dead_units", json!(found.dead)),
             ("replaced", json!(found.replaced)),
             ("coherence", json!(most)),
         ] {
-            report.facts.insert(name.into(), fact);
+            report.diagnostics.insert(name.into(), diagnostic);
         }
         report.warnings = fit_warnings(&found, alike, self.algorithm.streams());
         report.objective = found.objective;

@@ -1,7 +1,7 @@
 //! Fits with rows and codes in memory: blocks of steps, PALM, K-SVD.
 
 use super::fit::FitResult;
-use super::{DictionaryLearning, Learning};
+use super::{DictionaryAlgorithm, DictionaryLearning};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::machine::check_memory;
@@ -31,13 +31,13 @@ impl DictionaryLearning {
         run: &Run<'_>,
     ) -> Result<FitResult> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
-        let codes = if self.algorithm == Learning::Ksvd { p as u64 } else { 4 * k as u64 };
+        let codes = if self.algorithm == DictionaryAlgorithm::Ksvd { p as u64 } else { 4 * k as u64 };
         check_memory(
             &format!("{n} rows of {p} numbers and their codes by {k} atoms"),
             n.saturating_mul(codes + p as u64).saturating_mul(std::mem::size_of::<T>() as u64),
             "choose algorithm='online', whose memory does not depend on the number of rows",
         )?;
-        if self.algorithm == Learning::Layerwise {
+        if self.algorithm == DictionaryAlgorithm::Layerwise {
             self.check_layers(k, p)?;
         }
         let (mean, n_constant) = self.mean(rows, run)?;
@@ -50,7 +50,7 @@ impl DictionaryLearning {
         run.stage("atoms")?;
         let task = Task { x, first, alpha, mean, n, n_constant };
         match self.algorithm {
-            Learning::Ksvd => self.by_pursuit(task, run),
+            DictionaryAlgorithm::Ksvd => self.by_pursuit(task, run),
             _ => self.by_blocks(task, run),
         }
     }
@@ -73,15 +73,15 @@ impl DictionaryLearning {
     fn by_blocks<T: Real>(&self, task: Task<T>, run: &Run<'_>) -> Result<FitResult> {
         let Task { x, first, alpha, mean, n, n_constant } = task;
         let (m, p) = (first.rows(), first.cols());
-        let several = self.algorithm == Learning::Alternating;
+        let several = self.algorithm == DictionaryAlgorithm::Alternating;
         let how = Alternating {
             set: self.set(),
             dead: self.dead_unit,
             code_steps: if several { self.code_steps } else { 1 },
             atom_steps: if several { self.atom_steps } else { 1 },
             warm: !several || self.warm_start_codes,
-            inertial: self.algorithm == Learning::Ipalm,
-            layers: self.algorithm == Learning::Layerwise,
+            inertial: self.algorithm == DictionaryAlgorithm::Ipalm,
+            layers: self.algorithm == DictionaryAlgorithm::Layerwise,
             limits: self.limits(),
             seed: run.seed,
         };

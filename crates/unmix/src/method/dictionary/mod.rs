@@ -25,7 +25,7 @@ mod model;
 mod settings;
 mod stream;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Model, Tensors};
@@ -37,7 +37,7 @@ use settings::SETTINGS;
 pub use super::sparse_coder::{Algorithm as Coder, Alpha};
 #[doc(inline)]
 pub use crate::sparse::{AtomNorm, DeadUnit, Init};
-pub use settings::{DictionaryLearning, Learning};
+pub use settings::{DictionaryAlgorithm, DictionaryLearning};
 
 /// The registry entry.
 pub(super) const METHOD: Method = Method {
@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a dictionary of atoms in which rows have sparse codes, possibly overcomplete",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

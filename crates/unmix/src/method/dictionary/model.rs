@@ -1,6 +1,6 @@
 //! The model of learned atoms, and its encoder and decoder.
 
-use super::{DictionaryLearning, Learning};
+use super::{DictionaryAlgorithm, DictionaryLearning};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::method::sparse_coder::{self, Alpha, SparseCoder};
@@ -92,7 +92,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mut settings = settings.clone();
     settings.insert("alpha".into(), alpha.into());
     let given = DictionaryLearning::from_settings(&settings)?;
-    if given.algorithm == Learning::Layerwise {
+    if given.algorithm == DictionaryAlgorithm::Layerwise {
         return layered(&given, alpha, tensors);
     }
     let coder = SparseCoder {

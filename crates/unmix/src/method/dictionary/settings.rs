@@ -14,7 +14,7 @@ pub struct DictionaryLearning {
     /// Number of atoms; `None` for the number of columns, or of rows if that is smaller.
     pub n_components: Option<usize>,
     /// Learning algorithm.
-    pub algorithm: Learning,
+    pub algorithm: DictionaryAlgorithm,
     /// Weight of the penalty on codes.
     pub alpha: Alpha,
     /// Maximum number of nonzero entries in a code, for `ksvd` and the coder `omp`; `None` for a tenth of the number of columns, at
@@ -60,7 +60,7 @@ impl Default for DictionaryLearning {
     fn default() -> Self {
         Self {
             n_components: None,
-            algorithm: Learning::Online,
+            algorithm: DictionaryAlgorithm::Online,
             alpha: Alpha::Auto(Automatic::Auto),
             n_nonzero_coefs: None,
             init: Init::Data,
@@ -87,7 +87,7 @@ impl Default for DictionaryLearning {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Learning {
+pub enum DictionaryAlgorithm {
     /// Online on mini-batches, in memory that does not depend on the number of rows.
     #[default]
     Online,
@@ -103,10 +103,10 @@ pub enum Learning {
     Ksvd,
 }
 
-impl Learning {
+impl DictionaryAlgorithm {
     /// Whether rows are processed in batches.
     pub(super) fn streams(self) -> bool {
-        self == Learning::Online
+        self == DictionaryAlgorithm::Online
     }
 }
 

@@ -35,7 +35,7 @@ mod search;
 mod settings;
 mod sparse;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows, check_n_rows, check_total_weight, no_columns};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
@@ -59,7 +59,7 @@ pub(super) const METHOD: Method = Method {
     summary: "common factors of the columns, and a noise variance for each column",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

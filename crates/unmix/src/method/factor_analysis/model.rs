@@ -31,7 +31,7 @@ struct Factors {
     /// Loadings, `q x p`.
     loadings: Matrix<f64>,
     /// `M'^-1`, `q x q`, where factors were rotated: codes are multiplied by it.
-    turn: Option<Matrix<f64>>,
+    rotation: Option<Matrix<f64>>,
     correlation: Matrix<f64>,
     variance: Vec<f64>,
 }
@@ -136,7 +136,7 @@ impl FactorAnalysis {
             axes: Some(&axes),
             scale: Some(&scale),
             noise_scale: Some(&row_moments.spread(&roots, 0.0)),
-            second_rotation: factors.turn.as_ref(),
+            second_rotation: factors.rotation.as_ref(),
         };
         let own = [
             ("noise_variance", Tensor::vector(&row_moments.spread(&noise, 0.0), dtype)),
@@ -162,15 +162,15 @@ impl FactorAnalysis {
         let squares = |l: &Matrix<f64>, j: usize| l.row(j).iter().map(|x| x * x).sum::<f64>();
         let Some(how) = self.rotation else {
             let variance = (0..q).map(|j| squares(&loadings, j)).collect();
-            return Ok(Factors { loadings, turn: None, correlation: identity, variance });
+            return Ok(Factors { loadings, rotation: None, correlation: identity, variance });
         };
         let scaled = Matrix::from_fn(k, loadings.cols(), |j, i| loadings[(j, i)] / unit);
         let m = rotate(&scaled, how, self.rotation_normalize, seed)?;
         let padded = Matrix::from_fn(q, q, |i, j| if i < k && j < k { m[(i, j)] } else { identity[(i, j)] });
-        let turned = factor::multiply(&padded.transposed(), &loadings);
+        let rotated = factor::multiply(&padded.transposed(), &loadings);
         // The matrix that codes are multiplied by and the correlations of the factors follow from the inverse, the transpose for a rotation.
         let inverse = if how.is_oblique() { pseudo_inverse(&padded)? } else { padded.transposed() };
-        let turn = inverse.transposed();
+        let rotation = inverse.transposed();
         let correlation = match how.is_oblique() {
             true => {
                 let phi = factor::multiply_transposed(&inverse, &inverse);
@@ -178,15 +178,15 @@ impl FactorAnalysis {
             }
             false => identity,
         };
-        let products = factor::multiply_transposed(&turned, &turned);
+        let products = factor::multiply_transposed(&rotated, &rotated);
         let variance: Vec<f64> =
             (0..q).map(|j| (0..q).map(|l| correlation[(j, l)] * products[(l, j)]).sum()).collect();
-        let arranged = Arrangement::by_variance(&variance, &turned, eps);
-        let turn = arranged.rows(&turn.transposed()).transposed();
+        let arranged = Arrangement::by_variance(&variance, &rotated, eps);
+        let rotation = arranged.rows(&rotation.transposed()).transposed();
         let correlation = arranged.rows(&arranged.rows(&correlation).transposed());
         Ok(Factors {
-            loadings: arranged.rows(&turned),
-            turn: Some(turn),
+            loadings: arranged.rows(&rotated),
+            rotation: Some(rotation),
             correlation,
             variance: arranged.values(&variance),
         })
@@ -286,18 +286,19 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         _ => 0.0,
     };
     let scale: Vec<f64> = require(tensors, "scale", &[Some(k)])?.f64s().into_iter().map(shrunk).collect();
-    let turn = match tensors.contains_key("second_rotation") {
+    let rotation = match tensors.contains_key("second_rotation") {
         true => Some(require(tensors, "second_rotation", &[Some(k), Some(k)])?.to_matrix()),
         false => None,
     };
     let encoder =
-        Linear { noise: Some(&noise), axes: &axes, scale: Some(&scale), turn: turn.as_ref() }.encoder();
+        Linear { noise: Some(&noise), axes: &axes, scale: Some(&scale), rotation: rotation.as_ref() }
+            .encoder();
     let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?.f64s();
     let of = density(tensors)?.factors_of(k);
     let kept = of.n_factors().min(scale.iter().filter(|s| **s != 0.0).count());
     let mut posterior = PosteriorMean::new(mean.clone(), encoder, of);
-    if let Some(turn) = turn {
-        posterior = posterior.turned(turn);
+    if let Some(rotation) = rotation {
+        posterior = posterior.rotated(rotation);
     }
     if bartlett {
         posterior = posterior.unshrunk(kept);

@@ -49,8 +49,8 @@ pub(super) fn rotate(
             let mut best = oblique(&a, &geomin, identity(k))?;
             for start in 1..STARTS {
                 let draws = Stream::new(seed, start);
-                let turn = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
-                let other = oblique(&a, &geomin, factor::orthonormal_rows(&turn))?;
+                let rotation = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
+                let other = oblique(&a, &geomin, factor::orthonormal_rows(&rotation))?;
                 // Starts that end in the same minimum differ by rounding.
                 if other.1 < best.1 - 1e-9 * best.1.abs() {
                     best = other;
@@ -65,10 +65,10 @@ fn identity(k: usize) -> Matrix<f64> {
     Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))
 }
 
-/// The orthogonal `M` that maximises `sum_ij l_ij^4 - (gamma / p) sum_j (sum_i l_ij^2)^2`, factor pairs in turn.
+/// The orthogonal `M` that maximises `sum_ij l_ij^4 - (gamma / p) sum_j (sum_i l_ij^2)^2`, factor pairs in rotation.
 fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
     let (k, p) = (loadings.rows(), loadings.cols());
-    let (mut a, mut turn) = (loadings.clone(), identity(k));
+    let (mut a, mut rotation) = (loadings.clone(), identity(k));
     for _ in 0..MAX_STEPS {
         let mut largest = 0.0f64;
         for first in 0..k {
@@ -79,7 +79,7 @@ fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
                 }
                 largest = largest.max(angle.abs());
                 let (sin, cos) = angle.sin_cos();
-                for m in [&mut a, &mut turn] {
+                for m in [&mut a, &mut rotation] {
                     for i in 0..m.cols() {
                         let (x, y) = (m[(first, i)], m[(second, i)]);
                         (m[(first, i)], m[(second, i)]) = (cos * x + sin * y, cos * y - sin * x);
@@ -91,11 +91,11 @@ fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
             break;
         }
     }
-    // a = turn loadings = M' loadings.
-    turn.transposed()
+    // a = rotation loadings = M' loadings.
+    rotation.transposed()
 }
 
-/// The angle between -45 and 45 degrees by which two factors turn to the maximum of the criterion in their plane.
+/// The angle between -45 and 45 degrees by which two factors are rotated to the maximum of the criterion in their plane.
 fn planar_angle(x: &[f64], y: &[f64], share: f64) -> f64 {
     let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
     for (x, y) in x.iter().zip(y) {
@@ -113,15 +113,15 @@ fn planar_angle(x: &[f64], y: &[f64], share: f64) -> f64 {
 
 /// Promax (Hendrickson & White 1964): least squares from the varimax loadings to their fourth powers with their signs.
 fn promax(loadings: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let turn = orthomax(loadings, 1.0);
-    let a = factor::multiply(&turn.transposed(), loadings);
+    let rotation = orthomax(loadings, 1.0);
+    let a = factor::multiply(&rotation.transposed(), loadings);
     let target = Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)] * a[(i, j)].abs().powi(3));
     // U = (A A')^-1 A target', its columns scaled so that factors have variance 1.
     let inverse = pseudo_inverse(&factor::multiply_transposed(&a, &a))?;
     let u = factor::multiply(&inverse, &factor::multiply_transposed(&a, &target));
     let d = pseudo_inverse(&factor::multiply(&u.transposed(), &u))?;
     let scaled = Matrix::from_fn(u.rows(), u.cols(), |i, j| u[(i, j)] * d[(j, j)].sqrt());
-    Ok(factor::multiply(&turn, &scaled))
+    Ok(factor::multiply(&rotation, &scaled))
 }
 
 /// A criterion and its gradient at loadings `k x p`.

@@ -138,12 +138,12 @@ impl FactorAnalysis {
             None if q > 0 && determined(v as f64, q as f64) => {
                 let (_, found) = self.searched(row_moments, q, run)?;
                 let loadings = found.point.loadings();
-                let turn = match held {
+                let rotation = match held {
                     Some(held) => rotate(&held.white(&found.point), Rotation::Quartimax, false, run.seed)?,
                     None => rotate(&loadings, Rotation::Varimax, false, run.seed)?,
                 };
-                let turned = factor::multiply(&turn.transposed(), &loadings);
-                let of = |j: usize, i: usize| if j < turned.rows() { turned[(j, i)] } else { random(j, i) };
+                let rotated = factor::multiply(&rotation.transposed(), &loadings);
+                let of = |j: usize, i: usize| if j < rotated.rows() { rotated[(j, i)] } else { random(j, i) };
                 Matrix::from_fn(q, v, |j, i| size * of(j, i))
             }
             None => Matrix::from_fn(q, v, random),

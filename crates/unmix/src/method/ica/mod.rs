@@ -20,7 +20,7 @@ mod settings;
 
 use super::Setting;
 use super::pca::Components;
-use super::{Fit, Method, Takes, as_map, needs};
+use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
@@ -33,7 +33,9 @@ use serde_json::{Map, Value};
 use settings::SETTINGS;
 
 pub use crate::ica::Order;
-pub use settings::{FirstLayer, Fun, Ica, IcaAlgorithm, Orthogonalization, UnitVariance, Whitening};
+pub use settings::{
+    ContrastFunction, FirstLayer, Ica, IcaAlgorithm, Orthogonalization, UnitVariance, Whitening,
+};
 
 /// ICA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -42,7 +44,7 @@ pub(super) const METHOD: Method = Method {
     summary: "statistically independent sources, by maximal non-Gaussianity or maximum likelihood",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
     to_compare: &[],
@@ -111,7 +113,7 @@ impl Ica {
             method: "ica",
             least: METHOD.least_components(),
             n_components: self.n_components.clone(),
-            whiten: matches!(self.whiten, Whitening::Named(_)),
+            whiten: matches!(self.whiten, Whitening::Whitened(_)),
             center: self.center,
             standardize: self.standardize,
             clips: false,
@@ -127,7 +129,7 @@ impl Ica {
             n_init: self.n_init,
             start: start.as_ref(),
             subsample: self.subsample,
-            adaptive: (self.fun == Fun::Adaptive).then_some(self.ortho),
+            adaptive: (self.fun == ContrastFunction::Adaptive).then_some(self.ortho),
         };
         let found = search.run(rows, &coordinates, run)?;
         let settings = as_map(self);
@@ -142,7 +144,7 @@ impl Ica {
         );
         resolved.insert("extended".into(), extended.into());
         let variance = match self.whiten {
-            Whitening::Named(_) => Variance::Unit,
+            Whitening::Whitened(_) => Variance::Unit,
             Whitening::Not(_) => Variance::AsFound,
         };
         let described = (&METHOD, settings, resolved);
@@ -198,7 +200,7 @@ impl Ica {
                 "choose algorithm='easi', or fit all rows".into(),
             );
         }
-        if self.fun != Fun::LogCosh {
+        if self.fun != ContrastFunction::LogCosh {
             return refused(
                 "fun",
                 self.fun.name().into(),
@@ -246,7 +248,7 @@ impl Ica {
         Ok(match self.algorithm {
             // Fitted contrasts have signs of their own; the search that precedes them finds both sub- and
             // super-Gaussian sources.
-            IcaAlgorithm::Picard if self.ortho || self.fun == Fun::Adaptive => {
+            IcaAlgorithm::Picard if self.ortho || self.fun == ContrastFunction::Adaptive => {
                 (Algorithm::PicardO { extended: extended(true) }, contrast)
             }
             IcaAlgorithm::Picard => (Algorithm::Picard { extended: extended(false) }, contrast),
@@ -275,16 +277,16 @@ impl Ica {
             refused("fun", self.fun.name(), why, remedy)
         };
         match self.algorithm {
-            IcaAlgorithm::Picard if self.fun == Fun::Adaptive => Ok(()),
-            _ if self.fun == Fun::Adaptive => {
+            IcaAlgorithm::Picard if self.fun == ContrastFunction::Adaptive => Ok(()),
+            _ if self.fun == ContrastFunction::Adaptive => {
                 let why = "only algorithm='picard' fits contrasts to the sources";
                 refused("fun", "adaptive", why, "leave the algorithm out, or choose another fun")
             }
-            IcaAlgorithm::Picard if !self.ortho && self.fun != Fun::LogCosh => {
+            IcaAlgorithm::Picard if !self.ortho && self.fun != ContrastFunction::LogCosh => {
                 plain("with ortho=false the contrast must be a log-density up to its sign")
             }
             IcaAlgorithm::Infomax | IcaAlgorithm::Easi | IcaAlgorithm::SigmaPca
-                if self.fun != Fun::LogCosh =>
+                if self.fun != ContrastFunction::LogCosh =>
             {
                 plain("infomax, easi and sigma-pca have fixed nonlinearities")
             }

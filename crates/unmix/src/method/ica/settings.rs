@@ -15,7 +15,7 @@ pub struct Ica {
     /// The algorithm.
     pub algorithm: IcaAlgorithm,
     /// Contrast function G used to measure non-Gaussianity.
-    pub fun: Fun,
+    pub fun: ContrastFunction,
     /// For `picard`: sources are a rotation of whitened coordinates.
     pub ortho: bool,
     /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: if sources are a rotation, and with `easi`.
@@ -78,7 +78,7 @@ pub enum FirstLayer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Fun {
+pub enum ContrastFunction {
     /// `log cosh`.
     #[serde(alias = "tanh")]
     LogCosh,
@@ -111,7 +111,7 @@ pub enum Whitening {
     /// Only `false`: for columns that are already whitened.
     Not(bool),
     /// Whitened coordinates, sources of unit variance.
-    Named(UnitVariance),
+    Whitened(UnitVariance),
 }
 
 /// The string `"unit-variance"`.
@@ -128,12 +128,12 @@ impl Default for Ica {
         Self {
             n_components: Components::All,
             algorithm: IcaAlgorithm::Picard,
-            fun: Fun::LogCosh,
+            fun: ContrastFunction::LogCosh,
             ortho: true,
             extended: None,
             orthogonalization: Orthogonalization::Symmetric,
             first_layer: FirstLayer::Pca,
-            whiten: Whitening::Named(UnitVariance::UnitVariance),
+            whiten: Whitening::Whitened(UnitVariance::UnitVariance),
             max_iter: 500,
             tol: None,
             n_init: 1,
@@ -146,24 +146,24 @@ impl Default for Ica {
     }
 }
 
-impl Fun {
+impl ContrastFunction {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Fun::LogCosh => "logcosh",
-            Fun::Exp => "exp",
-            Fun::Cube => "cube",
-            Fun::Skew => "skew",
-            Fun::Adaptive => "adaptive",
+            ContrastFunction::LogCosh => "logcosh",
+            ContrastFunction::Exp => "exp",
+            ContrastFunction::Cube => "cube",
+            ContrastFunction::Skew => "skew",
+            ContrastFunction::Adaptive => "adaptive",
         }
     }
 
     /// The contrast; `a` is FastICA's `alpha`, a parameter of `logcosh` alone.
     pub(in crate::method) fn contrast(self, a: f64) -> Contrast {
         match self {
-            Fun::LogCosh | Fun::Adaptive => Contrast::LogCosh(a),
-            Fun::Exp => Contrast::Exp,
-            Fun::Cube => Contrast::Cube,
-            Fun::Skew => Contrast::Skew,
+            ContrastFunction::LogCosh | ContrastFunction::Adaptive => Contrast::LogCosh(a),
+            ContrastFunction::Exp => Contrast::Exp,
+            ContrastFunction::Cube => Contrast::Cube,
+            ContrastFunction::Skew => Contrast::Skew,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::layers::by_layer;
 use super::learner::{Sample, Training, TrainingState, Units};
 use super::model;
 use super::net::{Net, Params, Problem};
-use super::settings::{Cell, Lista, Weight};
+use super::settings::{LayerType, Lista, PenaltyWeight};
 use super::stages::stages;
 use super::sums::Scan;
 use crate::data::{Batches, Rows};
@@ -65,8 +65,8 @@ pub(super) fn fit<T: Real>(
     let atoms = Atoms::<T>::new(dictionary);
     let scan = Scan::of(rows, &atoms, given.positive_code, run)?;
     let alpha = match given.alpha {
-        Weight::Number(alpha) => alpha,
-        Weight::Auto(_) => scan.alpha(rows.origin(), given.positive_code)?,
+        PenaltyWeight::Number(alpha) => alpha,
+        PenaltyWeight::Auto(_) => scan.alpha(rows.origin(), given.positive_code)?,
     };
     let problem = Problem::new(given, &atoms, alpha)?;
     let codes: Option<Vec<T>> =
@@ -109,7 +109,7 @@ fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &Picked<T>, run: &Run<'
         return Ok(params);
     }
     match of.cell {
-        Cell::Alista => {
+        LayerType::Alista => {
             run.stage("threshold")?;
             let largest = of.largest_threshold(&fixed.x).max(f64::MIN_POSITIVE);
             Ok(of.searched(&fixed.x, fixed.target(), largest))
@@ -123,8 +123,8 @@ fn units<T: Real>(of: &Problem<T>, dictionary: &Matrix<f64>, scan: &Scan) -> Uni
     let length = (square / dictionary.rows() as f64).sqrt();
     let size = (scan.squares / scan.n.max(1) as f64).sqrt();
     Units {
-        weights: if of.cell == Cell::Lista { length } else { 1.0 / length },
-        steps: if of.cell == Cell::Alista { 1.0 } else { 1.0 / of.lipschitz },
+        weights: if of.cell == LayerType::Lista { length } else { 1.0 / length },
+        steps: if of.cell == LayerType::Alista { 1.0 } else { 1.0 / of.lipschitz },
         thresholds: (size / of.lipschitz.sqrt()).max(f64::MIN_POSITIVE),
     }
 }
@@ -141,7 +141,7 @@ fn trained<T: Real>(
     let total = batches.per_epoch().saturating_mul(given.max_epochs);
     let rate = given.learning_rate.of(of.cell);
     let rates = [rate, if of.cell.has_matrices() { 10.0 * rate } else { rate }];
-    let tied = (given.tied && of.cell.by_layer()) || of.cell == Cell::GregorLecun;
+    let tied = (given.tied && of.cell.by_layer()) || of.cell == LayerType::GregorLecun;
     let together = tied || run.init.is_some();
     let plan = stages(of, together && total > 0, total);
     let sample = Sample { x: &fixed.x, target: fixed.target() };
@@ -191,7 +191,7 @@ fn report<T: Real>(
     run: &Run<'_>,
 ) -> Report {
     let solver = if given.max_epochs == 0 { "ista" } else { "adam" };
-    let solver = if given.max_epochs == 0 && of.cell == Cell::Alista { "line search" } else { solver };
+    let solver = if given.max_epochs == 0 && of.cell == LayerType::Alista { "line search" } else { solver };
     let mut report = Report::closed_form(solver, scan.n as f64, of.p, T::DTYPE, run.seed);
     report.outcome = trained.outcome;
     report.n_iter = trained.steps;
@@ -201,9 +201,9 @@ fn report<T: Real>(
     report.settings.insert("alpha".into(), of.alpha.into());
     report.settings.insert("learning_rate".into(), given.learning_rate.of(of.cell).into());
     let loss = if given.codes.is_some() { "squared error of codes" } else { "objective of the lasso" };
-    report.facts.insert("loss".into(), json!(loss));
-    report.facts.insert("alpha_max".into(), json!(scan.largest));
-    report.facts.insert("by_layer".into(), table);
+    report.diagnostics.insert("loss".into(), json!(loss));
+    report.diagnostics.insert("alpha_max".into(), json!(scan.largest));
+    report.diagnostics.insert("by_layer".into(), table);
     if of.alpha >= scan.largest {
         report.warnings.push(format!(
             "alpha is {}, but all codes of the lasso are zero for alpha of at least {}: choose a smaller value",

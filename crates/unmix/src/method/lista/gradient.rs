@@ -12,7 +12,7 @@
 //! summed in order, in double precision.
 
 use super::net::{Buffers, Net, transposed};
-use super::settings::Cell;
+use super::settings::LayerType;
 use crate::num::{Real, kernel, widest};
 use rayon::prelude::*;
 
@@ -119,7 +119,7 @@ impl<T: Real> Net<'_, T> {
         for l in 0..depth {
             let (before, after) = slice.z.split_at_mut(l + 1);
             self.layer(l, x, &before[l], &mut after[0], &mut work, &mut slice.passed[l]);
-            if self.of.cell != Cell::GregorLecun {
+            if self.of.cell != LayerType::GregorLecun {
                 slice.r[l] = std::mem::take(&mut work.r);
                 slice.u[l] = std::mem::take(&mut work.u);
             }
@@ -163,7 +163,7 @@ impl<T: Real> Net<'_, T> {
             let after = &slice.z[l + 1];
             g.iter_mut().zip(after).filter(|(_, z)| **z == zero).for_each(|(g, _)| *g = zero);
             slice.thresholds[l] = self.by_threshold(&g, after, &slice.passed[l]);
-            if self.of.cell == Cell::GregorLecun {
+            if self.of.cell == LayerType::GregorLecun {
                 kernel::product(&mut product, &g, back, n, m, m);
                 slice.dv[l] = std::mem::replace(&mut g, product.clone());
                 continue;
@@ -173,7 +173,7 @@ impl<T: Real> Net<'_, T> {
                 slice.steps[l] = pairs.map(|(g, u)| g.to_f64() * u.to_f64()).sum();
             }
             // Neither the signal for lower layers nor the gradient of a dictionary is needed.
-            if l > from || (self.of.cell == Cell::Lista && l > 0) {
+            if l > from || (self.of.cell == LayerType::Lista && l > 0) {
                 let (mut h, t) = (vec![zero; n * p], T::from_f64(self.step(l)));
                 kernel::product(&mut h, &g, self.encoder(l).0, n, m, p);
                 h.iter_mut().for_each(|h| *h *= t);
@@ -249,10 +249,10 @@ impl<T: Real> Net<'_, T> {
         let (m, p) = (self.of.m, self.of.p);
         let mut total = vec![0.0; m * p];
         for slice in slices {
-            let r = if self.of.cell == Cell::GregorLecun { slice.x } else { &slice.r[l] };
+            let r = if self.of.cell == LayerType::GregorLecun { slice.x } else { &slice.r[l] };
             kernel::add_cross(&mut total, &slice.dv[l], r, slice.x.len() / p, m, p);
         }
-        if self.of.cell == Cell::Lista {
+        if self.of.cell == LayerType::Lista {
             let t = self.step(l);
             let mut by_code = vec![0.0; m * p];
             for slice in slices.iter().filter(|_| l > 0) {

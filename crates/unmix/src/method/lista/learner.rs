@@ -9,7 +9,7 @@
 
 use super::gradient::{Gradient, Target};
 use super::net::{Net, Params, Problem};
-use super::settings::Cell;
+use super::settings::LayerType;
 use super::stages::Stage;
 use crate::data::Batch;
 use crate::error::{Error, Result};
@@ -327,7 +327,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
     fn project(&mut self, learnt: &mut TrainingState<T>) -> Result<()> {
         let positive = |x: &mut f64| *x = x.max(0.0);
         learnt.params.thresholds.iter_mut().for_each(positive);
-        if self.of.cell == Cell::Step {
+        if self.of.cell == LayerType::Step {
             learnt.params.steps.iter_mut().for_each(positive);
         }
         let stage = self.stages[learnt.stage];

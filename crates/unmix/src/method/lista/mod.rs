@@ -34,7 +34,7 @@ mod stages;
 mod start;
 mod sums;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Model, Tensors};
@@ -43,7 +43,7 @@ use crate::run::Run;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Cell, Lista, Rate, Weight};
+pub use settings::{LayerType, LearningRate, Lista, PenaltyWeight};
 
 /// The registry entry.
 pub(super) const METHOD: Method = Method {
@@ -52,7 +52,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse codes by a few trained layers, each like a step of ISTA",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: false, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

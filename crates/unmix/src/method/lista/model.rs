@@ -1,7 +1,7 @@
 //! The model of a trained network, and its encoder and decoder.
 
 use super::net::{Buffers, Net, Params, Problem, TOGETHER};
-use super::settings::{Cell, Lista};
+use super::settings::{LayerType, Lista};
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
@@ -51,12 +51,12 @@ pub(super) fn parameters<T: Real>(of: &Problem<T>, atoms: &Atoms<T>, params: &Pa
 fn counts(given: &Lista) -> [usize; 3] {
     let l = given.n_layers;
     let matrices = match given.cell {
-        Cell::Lista | Cell::Cp if !given.tied => l,
-        Cell::Step => 0,
+        LayerType::Lista | LayerType::Cp if !given.tied => l,
+        LayerType::Step => 0,
         _ => 1,
     };
     let steps = if given.cell.has_steps() { l } else { 0 };
-    [matrices, steps, if given.cell == Cell::GregorLecun { 1 } else { l }]
+    [matrices, steps, if given.cell == LayerType::GregorLecun { 1 } else { l }]
 }
 
 /// Reads the entries of a tensor, by its name and its shape.
@@ -73,16 +73,16 @@ fn read<T: Real>(
     let [n_matrices, n_steps, n_thresholds] = counts(given);
     let matrices = if n_matrices > 0 { get(WEIGHTS, vec![n_matrices, m, p])? } else { Vec::new() };
     let (weights, analytic) = match given.cell {
-        Cell::Alista => (Vec::new(), Some(matrices)),
+        LayerType::Alista => (Vec::new(), Some(matrices)),
         _ => (own(matrices).chunks_exact((m * p).max(1)).map(<[T]>::to_vec).collect(), None),
     };
     let recurrent = match given.cell {
-        Cell::GregorLecun => own(get(RECURRENT, vec![m, m])?),
+        LayerType::GregorLecun => own(get(RECURRENT, vec![m, m])?),
         _ => Vec::new(),
     };
     let steps = if n_steps > 0 { get(STEPS, vec![n_steps])? } else { Vec::new() };
     let thresholds = match given.cell {
-        Cell::Step => Vec::new(),
+        LayerType::Step => Vec::new(),
         _ => get(THRESHOLDS, vec![n_thresholds])?,
     };
     Ok((Params { weights, recurrent, steps, thresholds }, analytic))

@@ -5,14 +5,14 @@
 //! v = x E' + z S,   z+ = S(v, theta)                         of Gregor & LeCun
 //! ```
 
-use super::settings::Cell;
+use super::settings::LayerType;
 use crate::num::{Real, kernel, widest};
 use serde::{Deserialize, Serialize};
 
 /// Quantities that are constant during training.
 #[derive(Clone, Debug)]
 pub(super) struct Problem<T> {
-    pub(super) cell: Cell,
+    pub(super) cell: LayerType,
     pub(super) n_layers: usize,
     /// Number of codes and number of columns.
     pub(super) m: usize,
@@ -75,8 +75,8 @@ impl<T: Real> Params<T> {
     }
 
     /// Makes layer `l` the identity, if it has parameters of its own.
-    pub(super) fn make_identity(&mut self, l: usize, cell: Cell) {
-        if cell == Cell::Cp && self.weights.len() > l {
+    pub(super) fn make_identity(&mut self, l: usize, cell: LayerType) {
+        if cell == LayerType::Cp && self.weights.len() > l {
             self.weights[l].fill(T::default());
         }
         for values in [&mut self.steps, &mut self.thresholds] {
@@ -120,8 +120,8 @@ impl<'n, T: Real> Net<'n, T> {
     /// The matrix `E` of layer `l`, and its transpose.
     pub(super) fn encoder(&self, l: usize) -> (&'n [T], &'n [T]) {
         match (self.of.cell, &self.of.analytic) {
-            (Cell::Step, _) => (&self.of.atoms, &self.of.across),
-            (Cell::Alista, Some((w, across))) => (w, across),
+            (LayerType::Step, _) => (&self.of.atoms, &self.of.across),
+            (LayerType::Alista, Some((w, across))) => (w, across),
             _ => {
                 let at = l.min(self.params.weights.len().saturating_sub(1));
                 (&self.params.weights[at], &self.across[at])
@@ -132,7 +132,7 @@ impl<'n, T: Real> Net<'n, T> {
     /// The matrix `D` of layer `l`, and its transpose.
     pub(super) fn decoder(&self, l: usize) -> (&'n [T], &'n [T]) {
         match self.of.cell {
-            Cell::Lista => self.encoder(l),
+            LayerType::Lista => self.encoder(l),
             _ => (&self.of.atoms, &self.of.across),
         }
     }
@@ -170,7 +170,7 @@ impl<'n, T: Real> Net<'n, T> {
         let (m, p) = (self.of.m, self.of.p);
         let n = x.len() / p;
         let (_, across) = self.encoder(l);
-        if self.of.cell == Cell::GregorLecun {
+        if self.of.cell == LayerType::GregorLecun {
             if l == 0 {
                 work.u.resize(n * m, T::default());
                 kernel::product(&mut work.u, x, across, n, p, m);

@@ -18,9 +18,9 @@ pub struct Lista {
     #[serde(skip)]
     pub codes: Option<Matrix<f64>>,
     /// Weight of the penalty.
-    pub alpha: Weight,
+    pub alpha: PenaltyWeight,
     /// The learned parameters of a layer.
-    pub cell: Cell,
+    pub cell: LayerType,
     /// Number of layers.
     pub n_layers: usize,
     /// Whether all layers share one matrix.
@@ -34,7 +34,7 @@ pub struct Lista {
     /// Whether codes must be non-negative.
     pub positive_code: bool,
     /// Learning rate of Adam.
-    pub learning_rate: Rate,
+    pub learning_rate: LearningRate,
     /// Mini-batch size.
     pub batch_size: usize,
     /// Maximum number of epochs.
@@ -46,15 +46,15 @@ impl Default for Lista {
         Self {
             dictionary: None,
             codes: None,
-            alpha: Weight::default(),
-            cell: Cell::default(),
+            alpha: PenaltyWeight::default(),
+            cell: LayerType::default(),
             n_layers: 16,
             tied: false,
             support_selection: 0.0,
             monotone: true,
             refine: 0,
             positive_code: false,
-            learning_rate: Rate::default(),
+            learning_rate: LearningRate::default(),
             batch_size: 256,
             max_epochs: 50,
         }
@@ -72,7 +72,7 @@ impl Lista {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Cell {
+pub enum LayerType {
     /// The dictionary, the step length and the threshold.
     #[default]
     Lista,
@@ -86,25 +86,25 @@ pub enum Cell {
     Step,
 }
 
-impl Cell {
+impl LayerType {
     /// Whether matrices are learned.
     pub(super) fn has_matrices(self) -> bool {
-        !matches!(self, Cell::Alista | Cell::Step)
+        !matches!(self, LayerType::Alista | LayerType::Step)
     }
 
     /// Whether every layer has its own matrix unless `tied`.
     pub(super) fn by_layer(self) -> bool {
-        matches!(self, Cell::Lista | Cell::Cp)
+        matches!(self, LayerType::Lista | LayerType::Cp)
     }
 
     /// Whether a layer has a step length.
     pub(super) fn has_steps(self) -> bool {
-        matches!(self, Cell::Lista | Cell::Alista | Cell::Step)
+        matches!(self, LayerType::Lista | LayerType::Alista | LayerType::Step)
     }
 
     /// Whether entries may be exempt from thresholding.
     pub(super) fn selects(self) -> bool {
-        matches!(self, Cell::Cp | Cell::Alista)
+        matches!(self, LayerType::Cp | LayerType::Alista)
     }
 }
 
@@ -112,14 +112,14 @@ impl Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Weight {
+pub enum PenaltyWeight {
     /// A number.
     Number(f64),
     /// `"auto"`: a tenth of the mean over rows of the largest absolute inner product with an atom.
     Auto(Automatic),
 }
 
-impl Default for Weight {
+impl Default for PenaltyWeight {
     fn default() -> Self {
         Self::Auto(Automatic::Auto)
     }
@@ -129,26 +129,26 @@ impl Default for Weight {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Rate {
+pub enum LearningRate {
     /// A number.
     Number(f64),
     /// `"auto"`: depends on the cell.
     Auto(Automatic),
 }
 
-impl Default for Rate {
+impl Default for LearningRate {
     fn default() -> Self {
         Self::Auto(Automatic::Auto)
     }
 }
 
-impl Rate {
+impl LearningRate {
     /// The rate of matrices, or that of step lengths and thresholds if the cell has no matrices.
-    pub(super) fn of(self, cell: Cell) -> f64 {
+    pub(super) fn of(self, cell: LayerType) -> f64 {
         match (self, cell) {
-            (Rate::Number(rate), _) => rate,
-            (_, Cell::Alista) => 1e-2,
-            (_, Cell::Step) => 5e-2,
+            (LearningRate::Number(rate), _) => rate,
+            (_, LayerType::Alista) => 1e-2,
+            (_, LayerType::Step) => 5e-2,
             _ => 1e-3,
         }
     }

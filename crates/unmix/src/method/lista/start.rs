@@ -2,7 +2,7 @@
 
 use super::gradient::Target;
 use super::net::{Net, Params, Problem, transposed};
-use super::settings::{Cell, Lista};
+use super::settings::{LayerType, Lista};
 use crate::error::{Error, Result};
 use crate::num::{Matrix, Real, factor};
 use crate::sparse::Atoms;
@@ -15,7 +15,7 @@ impl<T: Real> Problem<T> {
     /// Atoms for which ALISTA's encoder vectors cannot be computed.
     pub(super) fn new(given: &Lista, atoms: &Atoms<T>, alpha: f64) -> Result<Self> {
         let w = match given.cell {
-            Cell::Alista => Some(analytic(&live(atoms))?.into_vec()),
+            LayerType::Alista => Some(analytic(&live(atoms))?.into_vec()),
             _ => None,
         };
         Ok(Self::with_analytic(given, atoms, alpha, w.as_deref()))
@@ -33,7 +33,7 @@ impl<T: Real> Problem<T> {
         });
         let unit = |l: &f64| if *l > 0.0 { 1.0 / l } else { 1.0 };
         // Thresholds are equal for codes of atoms scaled to norm 1.
-        let scale = (given.cell == Cell::Alista && lengths.iter().any(|l| (l - 1.0).abs() > 1e-6))
+        let scale = (given.cell == LayerType::Alista && lengths.iter().any(|l| (l - 1.0).abs() > 1e-6))
             .then(|| lengths.iter().map(unit).collect());
         Self {
             cell: given.cell,
@@ -55,14 +55,14 @@ impl<T: Real> Problem<T> {
     pub(super) fn ista(&self, tied: bool, theta: f64) -> Params<T> {
         let (m, l, t) = (self.m, self.n_layers, 1.0 / self.lipschitz);
         let divided = || self.atoms.iter().map(|a| T::from_f64(a.to_f64() * t)).collect::<Vec<T>>();
-        let copies = if tied || self.cell == Cell::GregorLecun { 1 } else { l };
+        let copies = if tied || self.cell == LayerType::GregorLecun { 1 } else { l };
         let weights = match self.cell {
-            Cell::Lista => vec![self.atoms.clone(); copies],
-            Cell::Cp | Cell::GregorLecun => vec![divided(); copies],
-            Cell::Alista | Cell::Step => Vec::new(),
+            LayerType::Lista => vec![self.atoms.clone(); copies],
+            LayerType::Cp | LayerType::GregorLecun => vec![divided(); copies],
+            LayerType::Alista | LayerType::Step => Vec::new(),
         };
         let recurrent = match self.cell {
-            Cell::GregorLecun => {
+            LayerType::GregorLecun => {
                 let atoms = Matrix::from_vec(m, self.p, self.atoms.iter().map(|a| a.to_f64()).collect());
                 let gram = factor::multiply_transposed(&atoms, &atoms);
                 let entry = |i: usize, j: usize| f64::from(u8::from(i == j)) - t * gram[(i, j)];
@@ -71,15 +71,15 @@ impl<T: Real> Problem<T> {
             _ => Vec::new(),
         };
         let steps = match self.cell {
-            Cell::Lista | Cell::Step => vec![t; l],
-            Cell::Alista => vec![1.0; l],
-            Cell::Cp | Cell::GregorLecun => Vec::new(),
+            LayerType::Lista | LayerType::Step => vec![t; l],
+            LayerType::Alista => vec![1.0; l],
+            LayerType::Cp | LayerType::GregorLecun => Vec::new(),
         };
         let thresholds = match self.cell {
-            Cell::Step => Vec::new(),
-            Cell::Alista => vec![theta; l],
-            Cell::GregorLecun => vec![self.alpha * t],
-            Cell::Lista | Cell::Cp => vec![self.alpha * t; l],
+            LayerType::Step => Vec::new(),
+            LayerType::Alista => vec![theta; l],
+            LayerType::GregorLecun => vec![self.alpha * t],
+            LayerType::Lista | LayerType::Cp => vec![self.alpha * t; l],
         };
         Params { weights, recurrent, steps, thresholds }
     }

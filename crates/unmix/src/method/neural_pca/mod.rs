@@ -24,7 +24,7 @@
 pub(crate) mod model;
 mod settings;
 
-use super::{Fit, Method, Takes, Variant, needs};
+use super::{Accepts, Fit, Method, Variant, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
@@ -37,7 +37,7 @@ use crate::spectrum::{self, Bounds, Decomposition, Request, auto_solver};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Init, Named, NeuralPca, Solver};
+pub use settings::{Init, NeuralPca, Solver, VariantName};
 
 /// NeuralPCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "principal components by learning rules of a single linear layer",
     settings: SETTINGS,
     variants: &VARIANTS,
-    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

@@ -111,7 +111,7 @@ pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();
     let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let parts = Linear { noise: None, axes: &w, scale: whiten.then_some(&scale[..]), turn: None };
+    let parts = Linear { noise: None, axes: &w, scale: whiten.then_some(&scale[..]), rotation: None };
     let (encoder, decoder) = (parts.encoder(), parts.least_squares()?);
     Code::linear(mean, encoder, decoder)
 }

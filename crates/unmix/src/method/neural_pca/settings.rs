@@ -11,7 +11,7 @@ pub struct NeuralPca {
     /// Number of components; `None` for all.
     pub n_components: Option<usize>,
     /// The learning rule.
-    pub variant: Named,
+    pub variant: VariantName,
     /// Full batches to the stationary point of the rule, or mini-batches as published.
     pub solver: Solver,
     /// Initial weights.
@@ -36,7 +36,7 @@ impl Default for NeuralPca {
     fn default() -> Self {
         Self {
             n_components: None,
-            variant: Named::Key("gha".into()),
+            variant: VariantName::Key("gha".into()),
             solver: Solver::Auto,
             init: Init::Random,
             whiten: false,
@@ -68,26 +68,26 @@ pub enum Solver {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Named {
+pub enum VariantName {
     /// By key.
     Key(String),
     /// By number, as in the paper's appendix.
     Number(u64),
 }
 
-impl Named {
+impl VariantName {
     /// The key or the number, as text.
     pub fn key(&self) -> String {
         match self {
-            Named::Key(key) => key.clone(),
-            Named::Number(number) => number.to_string(),
+            VariantName::Key(key) => key.clone(),
+            VariantName::Number(number) => number.to_string(),
         }
     }
 }
 
-impl From<&str> for Named {
+impl From<&str> for VariantName {
     fn from(key: &str) -> Self {
-        Named::Key(key.into())
+        VariantName::Key(key.into())
     }
 }
 

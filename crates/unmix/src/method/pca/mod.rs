@@ -21,7 +21,7 @@
 mod model;
 mod settings;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows, check_n_rows, check_total_weight};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
@@ -37,7 +37,7 @@ use settings::SETTINGS;
 
 #[doc(inline)]
 pub use crate::spectrum::{Components, Rule, Solver, auto_solver};
-pub use settings::{Automatic, Pca, Rounds, Whiten, Zca};
+pub use settings::{Automatic, Iterations, Pca, Whiten, Zca};
 
 /// PCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -46,7 +46,7 @@ pub(super) const METHOD: Method = Method {
     summary: "orthogonal directions ordered by the variance along them",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

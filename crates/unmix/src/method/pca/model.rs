@@ -74,7 +74,7 @@ impl Pca {
             axes: None,
             scale: Some(&each(&|v| v.sqrt())),
             noise_scale,
-            second_rotation: Some(&axes).filter(|_| matches!(self.whiten, Whiten::Turned(_))),
+            second_rotation: Some(&axes).filter(|_| matches!(self.whiten, Whiten::Rotated(_))),
         };
         let own = [
             ("explained_variance", Tensor::vector(&values, dtype)),
@@ -123,7 +123,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();
     let whiten = settings.get("whiten").is_some_and(|w| w.as_bool() == Some(true) || w.is_string());
-    let turn = match tensors.contains_key("second_rotation") {
+    let rotation = match tensors.contains_key("second_rotation") {
         true => {
             // Encoder and decoder, and a copy of each in the type of the rows.
             check_square("pca with whiten='zca'", p, 4)?;
@@ -135,7 +135,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         noise: noise.as_deref(),
         axes: &w,
         scale: whiten.then_some(&scale[..]),
-        turn: turn.as_ref(),
+        rotation: rotation.as_ref(),
     };
     let (encoder, decoder) = (parts.encoder(), parts.transposed());
     Code::linear(mean, encoder, decoder)

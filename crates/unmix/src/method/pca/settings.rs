@@ -18,7 +18,7 @@ pub struct Pca {
     /// rounding level.
     pub tol: f64,
     /// Number of iterations of `randomized`; maximum number for a component with `power` and `deflation`.
-    pub iterated_power: Rounds,
+    pub iterated_power: Iterations,
     /// Additional directions that `randomized` and `power` iterate on.
     pub n_oversamples: usize,
     /// Subtract the mean of every column; `false`: variances are second moments about 0.
@@ -34,7 +34,7 @@ impl Default for Pca {
             whiten: Whiten::default(),
             svd_solver: Solver::Auto,
             tol: 0.0,
-            iterated_power: Rounds::default(),
+            iterated_power: Iterations::default(),
             n_oversamples: 10,
             center: true,
             standardize: false,
@@ -51,7 +51,7 @@ pub enum Whiten {
     Scaled(bool),
     /// Then rotated back to the columns: one whitened number for each column, as close to the (scaled) column
     /// as possible.
-    Turned(Zca),
+    Rotated(Zca),
 }
 
 /// The string `"zca"`.
@@ -79,7 +79,7 @@ impl From<bool> for Whiten {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Rounds {
+pub enum Iterations {
     /// A given number.
     Count(u64),
     /// `"auto"`: for `randomized` 7 if fewer than a tenth of the components are requested, otherwise 4; for `power` and `deflation`
@@ -96,17 +96,17 @@ pub enum Automatic {
     Auto,
 }
 
-impl Default for Rounds {
+impl Default for Iterations {
     fn default() -> Self {
-        Rounds::Auto(Automatic::Auto)
+        Iterations::Auto(Automatic::Auto)
     }
 }
 
-impl Rounds {
-    pub(super) fn rounds(&self) -> Option<u64> {
+impl Iterations {
+    pub(super) fn count(&self) -> Option<u64> {
         match self {
-            Rounds::Count(n) => Some(*n),
-            Rounds::Auto(_) => None,
+            Iterations::Count(n) => Some(*n),
+            Iterations::Auto(_) => None,
         }
     }
 }

@@ -27,7 +27,7 @@ mod model;
 mod settings;
 mod solution;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows};
 use crate::error::Result;
 use crate::model::{Model, Sums};
@@ -50,7 +50,7 @@ pub(super) const METHOD: Method = Method {
     summary: "a Gaussian model of few directions and equal noise, with error bars for codes and missing cells",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: true },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

@@ -23,7 +23,7 @@ mod fit;
 mod model;
 mod settings;
 
-use super::{Fit, Method, Takes};
+use super::{Accepts, Fit, Method};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Model;
@@ -40,7 +40,7 @@ pub(super) const METHOD: Method = Method {
     summary: "probabilities of binary units that are learnt by contrastive divergence",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

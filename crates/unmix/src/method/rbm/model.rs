@@ -28,7 +28,7 @@ impl GaussianRbm {
     ) -> Result<Model> {
         let settings = as_map(self);
         let mut report = layer::report("cd", rows, scaling, found, &settings, run);
-        report.facts.insert("fvu".to_string(), json!(used.fvu()));
+        report.diagnostics.insert("fvu".to_string(), json!(used.fvu()));
         if binary {
             report.warnings.push(
                 "the rows contain only 0 and 1: the model has normal visible units, which fit binary columns \

@@ -7,9 +7,9 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, Real};
 use crate::rectified::cascade::{CANDIDATES, Candidate, CandidateSearch, project};
-use crate::rectified::coordinate::{Rounds, Violation, convex};
+use crate::rectified::coordinate::{CoordinateProblem, Violation, convex};
 use crate::rectified::statistics::Expected;
-use crate::rectified::{GatherHeld, Held, Posterior, Statistics};
+use crate::rectified::{GatherStoredCodes, Posterior, Statistics, StoredCodes};
 use crate::run::Run;
 use crate::solve::Steps;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ const REDUCED: f64 = 20.0;
 struct Search<T> {
     at: State,
     /// Codes; none before the first E-step.
-    codes: Option<Held<T>>,
+    codes: Option<StoredCodes<T>>,
     /// Covariance of the posterior in the previous iteration, and its log determinant, if needed.
     before: Option<(Matrix<f64>, f64)>,
     /// Number of times that each kind of candidate was accepted.
@@ -86,25 +86,35 @@ impl Task<'_> {
     fn held_statistics<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        codes: &Held<T>,
+        codes: &StoredCodes<T>,
         run: &Run<'_>,
     ) -> Result<Statistics> {
-        let gather = GatherHeld { center: &self.row_moments.center, codes };
+        let gather = GatherStoredCodes { center: &self.row_moments.center, codes };
         let sums = rows.sweep(run, "sums of codes", &gather)?;
         Ok(Statistics::scaled(&sums, vec![1.0; codes.n_units()]))
     }
 
     /// Posterior means of all rows.
-    fn means<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
-        let mut means = Held::zeros(rows.n_rows().unwrap_or(0) as usize, posterior.b.cols());
+    fn means<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        posterior: &Posterior,
+        run: &Run<'_>,
+    ) -> Result<StoredCodes<T>> {
+        let mut means = StoredCodes::zeros(rows.n_rows().unwrap_or(0) as usize, posterior.b.cols());
         means.fill(rows, (&self.row_moments.center, &posterior.b, &posterior.bias), run)?;
         Ok(means)
     }
 
     /// `R = (X - center) A + xi / T`.
-    fn right<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
+    fn right<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        posterior: &Posterior,
+        run: &Run<'_>,
+    ) -> Result<StoredCodes<T>> {
         let l = posterior.a.cols();
-        let mut right = Held::zeros(rows.n_rows().unwrap_or(0) as usize, l);
+        let mut right = StoredCodes::zeros(rows.n_rows().unwrap_or(0) as usize, l);
         let bias = vec![self.prior.mean / self.prior.variance; l];
         right.fill(rows, (&self.row_moments.center, &posterior.a, &bias), run)?;
         Ok(right)
@@ -116,7 +126,7 @@ impl Task<'_> {
         search: &mut Search<T>,
         (posterior, g): (&Posterior, &Matrix<f64>),
         run: &Run<'_>,
-    ) -> Result<Held<T>> {
+    ) -> Result<StoredCodes<T>> {
         let mut codes = match search.codes.take() {
             Some(codes) => codes,
             None => {
@@ -127,8 +137,9 @@ impl Task<'_> {
         };
         let r = self.right(rows, posterior, run)?;
         let (dead, weights) = (vec![false; codes.n_units()], rows.weights());
-        let rounds = Rounds { r: &r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
-        search.at.one_hot += rounds.round(&mut codes).one_hot.len() as u64;
+        let problem =
+            CoordinateProblem { r: &r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
+        search.at.one_hot += problem.round(&mut codes).one_hot.len() as u64;
         Ok(codes)
     }
 
@@ -138,7 +149,7 @@ impl Task<'_> {
         search: &mut Search<T>,
         (posterior, g): (&Posterior, &Matrix<f64>),
         run: &Run<'_>,
-    ) -> Result<Held<T>> {
+    ) -> Result<StoredCodes<T>> {
         let means = self.means(rows, posterior, run)?;
         let Some(before) = search.codes.take() else {
             let mut codes = means;
@@ -236,8 +247,8 @@ impl Task<'_> {
 
     fn last_rounds<T: Real>(
         &self,
-        codes: &mut Held<T>,
-        (r, g): (&Held<T>, &Matrix<f64>),
+        codes: &mut StoredCodes<T>,
+        (r, g): (&StoredCodes<T>, &Matrix<f64>),
         weights: Option<&[f64]>,
         run: &Run<'_>,
     ) -> Result<Ended> {
@@ -245,8 +256,9 @@ impl Task<'_> {
         let mut dead = vec![false; l];
         let mut ended = Ended::default();
         while ended.rounds < ROUNDS {
-            let rounds = Rounds { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
-            let round = rounds.round(codes);
+            let problem =
+                CoordinateProblem { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
+            let round = problem.round(codes);
             ended.rounds += 1;
             run.check()?;
             // A code that is positive in one row only and has no positive gradient elsewhere solves no convex problem: such a unit
@@ -257,7 +269,7 @@ impl Task<'_> {
             }
             ended.scale = round.scale;
             if ended.rounds % LOOK == 0 || ended.rounds == ROUNDS || round.change == 0.0 {
-                ended.violation = rounds.violation(codes, &ended.scale);
+                ended.violation = problem.violation(codes, &ended.scale);
                 if ended.violation.worst <= tolerance::<T>() || round.change == 0.0 {
                     break;
                 }
@@ -265,8 +277,9 @@ impl Task<'_> {
         }
         let (scale, least, clipped) = convex(g, &ended.scale, 1.0 / self.prior.variance);
         if clipped {
-            let rounds = Rounds { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
-            ended.violation = rounds.violation(codes, &scale);
+            let problem =
+                CoordinateProblem { r, g, n: self.row_moments.n, how: self.how, weights, dead: &dead };
+            ended.violation = problem.violation(codes, &scale);
         }
         Ok(Ended { scale, least, clipped, ..ended })
     }

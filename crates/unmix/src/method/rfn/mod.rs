@@ -27,7 +27,7 @@ mod row_moments;
 mod settings;
 mod start;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -54,7 +54,7 @@ pub(super) const METHOD: Method = Method {
     summary: "non-negative sparse codes of a factor model, each unit active in some of the rows",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
     to_compare: &[],
@@ -110,7 +110,7 @@ struct FitResult {
     falls: Decreases,
     jittered: u64,
     one_hot: u64,
-    /// Facts of the algorithms that keep codes.
+    /// Diagnostics of the algorithms that keep codes.
     more: Map<String, Value>,
 }
 

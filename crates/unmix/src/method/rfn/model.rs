@@ -39,7 +39,7 @@ impl Task<'_> {
         report.settings = settings.clone();
         report.settings.insert("learning_rate".into(), self.rate.into());
         report.settings.insert("dead_unit".into(), if self.one_hot { "onehot" } else { "zero" }.into());
-        report.facts = self.facts(&found);
+        report.diagnostics = self.diagnostics(&found);
         let tensors = self.tensors(&found, &order);
         report.end(run);
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
@@ -69,14 +69,15 @@ impl Task<'_> {
         order
     }
 
-    fn facts(&self, found: &FitResult) -> Map<String, Value> {
-        let mut facts = Map::new();
-        facts.insert("final_objective".into(), json!(found.value));
-        facts.insert("decreases".into(), json!({"count": found.falls.count, "largest": found.falls.largest}));
-        facts.insert("dead_units".into(), json!(dead(found)));
-        facts.insert("one_hot".into(), json!(found.one_hot));
-        facts.extend(found.more.clone());
-        facts
+    fn diagnostics(&self, found: &FitResult) -> Map<String, Value> {
+        let mut diagnostics = Map::new();
+        diagnostics.insert("final_objective".into(), json!(found.value));
+        diagnostics
+            .insert("decreases".into(), json!({"count": found.falls.count, "largest": found.falls.largest}));
+        diagnostics.insert("dead_units".into(), json!(dead(found)));
+        diagnostics.insert("one_hot".into(), json!(found.one_hot));
+        diagnostics.extend(found.more.clone());
+        diagnostics
     }
 
     fn fit_warnings<T: Real>(&self, rows: &Rows<'_, T>, found: &FitResult) -> Vec<String> {

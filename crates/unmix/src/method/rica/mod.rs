@@ -33,7 +33,7 @@ mod cost;
 mod model;
 mod settings;
 
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -61,7 +61,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse features that reconstruct the rows, possibly more features than columns",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
     to_compare: &[],
@@ -135,7 +135,7 @@ impl Rica {
         run: &Run<'_>,
     ) -> Result<(f64, Matrix<f64>)> {
         METHOD.check(self)?;
-        METHOD.admit(rows, run)?;
+        METHOD.check_rows(rows, run)?;
         let named = Self { n_components: Some(w.rows()), ..self.clone() };
         named.check(rows)?;
         rows.pooled(run.threads, || {
@@ -366,8 +366,8 @@ impl Rica {
             return (Outcome::Collapsed, Some(doubt));
         }
         let largest = sizes.iter().fold(0.0f64, |m, s| m.max(*s));
-        let force = task.beta * self.contrast.force(largest) / task.coordinates.unit();
-        if outcome == Outcome::Converged && task.beta > 0.0 && force <= tol {
+        let variation = task.beta * self.contrast.variation_under_rotation(largest) / task.coordinates.unit();
+        if outcome == Outcome::Converged && task.beta > 0.0 && variation <= tol {
             let doubt = format!(
                 "codes, of standard deviation {largest:.1e} at most, are so small that at beta={} a rotation of the features \
                  changes the sparsity penalty by less than tol={tol:.0e}: choose beta='auto', which does not depend on units, a \

@@ -86,7 +86,7 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let variance: Vec<f64> = (0..k).map(|i| (decoder[i] * size[i]).powi(2)).collect();
     let arranged = Arrangement::by_variance(&variance, &mixing, dtype.eps());
     let complete = coordinates.white && k == coordinates.k();
-    let turn = complete.then(|| arranged.rows(w).transposed());
+    let rotation = complete.then(|| arranged.rows(w).transposed());
     let described = Described {
         components: &arranged.rows(&components),
         mean: &coordinates.mean,
@@ -94,7 +94,7 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
         axes: Some(&coordinates.axes).filter(|_| complete),
         scale: Some(&coordinates.deviation[..]).filter(|_| complete),
         noise_scale: coordinates.noise_scale.as_deref(),
-        second_rotation: turn.as_ref(),
+        second_rotation: rotation.as_ref(),
     };
     let mut own = vec![
         ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),

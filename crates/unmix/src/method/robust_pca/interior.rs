@@ -120,8 +120,8 @@ impl Deviations<'_> {
         let off: Vec<f64> = at.a.iter().map(|a| 0.5 - a).collect();
         let mut right = self.products(&pull.iter().zip(q).map(|(p, q)| p * q).collect::<Vec<_>>());
         right.iter_mut().zip(self.products(&off)).for_each(|(r, o)| *r += o);
-        let turned = gram.solve_rows(&Matrix::from_vec(1, right.len(), right)).into_vec();
-        let fitted = self.fitted(&turned);
+        let solution = gram.solve_rows(&Matrix::from_vec(1, right.len(), right)).into_vec();
+        let fitted = self.fitted(&solution);
         let mut direction = StepDirection {
             a: Vec::with_capacity(m),
             z: Vec::with_capacity(m),
@@ -136,7 +136,7 @@ impl Deviations<'_> {
             direction.w.push(of_s - at.w[j] + at.w[j] * da / at.s[j]);
         }
         // The multipliers of V a = V 1/2 are minus the code.
-        direction.code = turned.iter().map(|t| -t).collect();
+        direction.code = solution.iter().map(|t| -t).collect();
         direction
     }
 

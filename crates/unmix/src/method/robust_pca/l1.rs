@@ -266,15 +266,15 @@ impl Deviations<'_> {
         let sign = -y.signum();
         let direction: Vec<f64> = (0..r).map(|i| sign * at.inverse[(i, leaving)]).collect();
         let rates = self.fitted(&direction);
-        let mut turns: Vec<(f64, usize)> = Vec::new();
+        let mut breakpoints: Vec<(f64, usize)> = Vec::new();
         for (j, rate) in rates.iter().enumerate() {
             if at.signs[j] * rate > 1e-12 {
-                turns.push(((left[j] / rate).max(0.0), j));
+                breakpoints.push(((left[j] / rate).max(0.0), j));
             }
         }
-        turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        breakpoints.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut slope = 1.0 - y.abs();
-        for (_, j) in turns {
+        for (_, j) in breakpoints {
             slope += 2.0 * rates[j].abs();
             if slope < 0.0 {
                 at.signs[j] = -at.signs[j];

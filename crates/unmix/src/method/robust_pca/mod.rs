@@ -36,7 +36,7 @@ mod settings;
 mod stable;
 mod svd;
 
-use super::{Fit, Method, Takes, as_map, needs};
+use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::model::{Model, Outcome, Report, canonical_sign, constant_columns};
@@ -59,7 +59,7 @@ pub(super) const METHOD: Method = Method {
     summary: "rows as a low-rank matrix plus sparse errors of any size",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

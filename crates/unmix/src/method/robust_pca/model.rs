@@ -1,7 +1,7 @@
 //! The model of the two parts, and its encoder and decoder.
 
 use super::l1::{Deviations, TOL};
-use super::stable::CUT;
+use super::stable::OUTLIER_THRESHOLD;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
@@ -68,9 +68,9 @@ impl Robust {
         let observed: Vec<usize> = (0..x.len()).filter(|&j| !x[j].is_nan()).collect();
         let part = Matrix::from_fn(self.v.rows(), observed.len(), |i, a| self.v[(i, observed[a])]);
         let x: Vec<f64> = observed.iter().map(|&j| x[j]).collect();
-        let Some(turn) = orthonormalizing(&part) else { return (vec![0.0; self.v.rows()], 0.0) };
-        let (code, gap) = self.within(&factor::multiply(&turn, &part), &x);
-        let back = |i: usize| code.iter().enumerate().map(|(a, c)| c * turn[(a, i)]).sum();
+        let Some(basis) = orthonormalizing(&part) else { return (vec![0.0; self.v.rows()], 0.0) };
+        let (code, gap) = self.within(&factor::multiply(&basis, &part), &x);
+        let back = |i: usize| code.iter().enumerate().map(|(a, c)| c * basis[(a, i)]).sum();
         ((0..self.v.rows()).map(back).collect(), gap)
     }
 
@@ -84,7 +84,8 @@ impl Robust {
             return (code, gap);
         }
         let left = Deviations { v, x }.residuals(&code);
-        let near: Vec<usize> = (0..x.len()).filter(|&j| left[j].abs() <= CUT * self.noise).collect();
+        let near: Vec<usize> =
+            (0..x.len()).filter(|&j| left[j].abs() <= OUTLIER_THRESHOLD * self.noise).collect();
         (least_squares(v, x, &near).unwrap_or(code), gap)
     }
 }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Distance from the low-rank part, in standard deviations of the noise, above which a cell belongs to the sparse part.
-pub(super) const CUT: f64 = 4.5;
+pub(super) const OUTLIER_THRESHOLD: f64 = 4.5;
 /// The weight of both parts, in units of the spectral norm of the noise: with 1.3 the rank was too large by 1 in 2 of 22 runs.
 const MARGIN: f64 = 1.5;
 /// Ratio of standard deviation and median absolute deviation of a Gaussian.
@@ -128,10 +128,10 @@ impl Stable<'_> {
         let (n, p) = (self.cells.x.rows() as f64, self.cells.x.cols() as f64);
         let weight = MARGIN * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
         let (at, outcome, n_iter, objective) = self.penalised(weight, basis, start, run)?;
-        let cut = CUT * std;
+        let threshold = OUTLIER_THRESHOLD * std;
         let kept: Vec<bool> = {
             let near = self.cells.x.as_slice().iter().zip(at.now.as_slice()).enumerate();
-            near.map(|(i, (x, low))| self.cells.has(i) && (x - low).abs() <= cut).collect()
+            near.map(|(i, (x, low))| self.cells.has(i) && (x - low).abs() <= threshold).collect()
         };
         let State { low, now, partial, residual, .. } = at;
         let low = self.refit(&kept, low, partial, run)?;

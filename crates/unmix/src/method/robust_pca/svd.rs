@@ -62,8 +62,8 @@ impl Low {
         let (q, triangle) = factor::orthonormal_rows_and_triangle(&self.right);
         let left = factor::multiply(&self.left, &triangle);
         let (_, small) = factor::orthonormal_rows_and_triangle(&left.transposed());
-        let (values, turn) = factor::svd_right(&small.transposed())?;
-        Ok((values, factor::multiply(&turn, &q)))
+        let (values, rotation) = factor::svd_right(&small.transposed())?;
+        Ok((values, factor::multiply(&rotation, &q)))
     }
 }
 
@@ -179,12 +179,12 @@ fn ritz(z: &Matrix<f64>, block: &Matrix<f64>) -> Result<Ritz> {
     let q = factor::orthonormal_rows(&images);
     let seen = factor::multiply(&q, z);
     let (axes, triangle) = factor::orthonormal_rows_and_triangle(&seen);
-    let (values, turn) = factor::svd_right(&triangle)?;
-    let scores = factor::multiply_transposed(&triangle, &turn);
+    let (values, rotation) = factor::svd_right(&triangle)?;
+    let scores = factor::multiply_transposed(&triangle, &rotation);
     Ok(Ritz {
         values,
         left: factor::multiply(&q.transposed(), &scores),
-        right: factor::multiply(&turn, &axes),
+        right: factor::multiply(&rotation, &axes),
     })
 }
 

@@ -106,7 +106,7 @@ fn check(model: &Model, asked: &str, n_features: usize, origin: &str) -> Result<
 pub fn evaluate<T: Real>(model: &Model, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Evaluation> {
     check(model, "the evaluation", rows.n_features(), rows.origin())?;
     rows.here("evaluating a sparse autoencoder")?;
-    rows.settle(run)?;
+    rows.prepare(run)?;
     let of = Decoding {
         atoms: require(model.tensors(), "components", &[None, None])?.to_matrix(),
         mean: require(model.tensors(), "mean", &[None])?.f64s(),
@@ -258,7 +258,7 @@ pub fn top_rows<T: Real>(model: &Model, rows: &mut Rows<'_, T>, n: usize, run: &
         return Err(Error::setting("n", 0, "must be at least 1", "choose a number from 1"));
     }
     rows.here("finding the top rows of each unit")?;
-    rows.settle(run)?;
+    rows.prepare(run)?;
     let n = n.min(rows.n_rows().unwrap_or(0) as usize);
     let mut top = TopRows::new(model.n_codes(), n);
     model.encode(rows, run, &mut top)?;

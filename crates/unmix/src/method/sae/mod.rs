@@ -29,7 +29,7 @@ mod settings;
 mod start;
 mod stream;
 
-use super::{Fit, Method, Takes};
+use super::{Accepts, Fit, Method};
 use crate::data::{AnyRows, Rows};
 use crate::error::Result;
 use crate::model::{Model, Tensors};
@@ -40,7 +40,7 @@ use settings::SETTINGS;
 #[doc(inline)]
 pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
-pub use settings::{Init, L0, Rate, SparseAutoencoder};
+pub use settings::{Init, L0, LearningRate, SparseAutoencoder};
 pub(super) use start::chosen;
 
 /// The registry entry.
@@ -50,7 +50,7 @@ pub(super) const METHOD: Method = Method {
     summary: "an overcomplete code of each row by one layer of units, few of which are active",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: true, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

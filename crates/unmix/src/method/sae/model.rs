@@ -25,7 +25,7 @@ pub(super) struct Trained<T: Real> {
     pub(super) more: Vec<(&'static str, Tensor)>,
 }
 
-/// Facts about the rows of a model.
+/// Diagnostics about the rows of a model.
 pub(super) struct RowsOf<'f> {
     pub(super) n_samples: f64,
     pub(super) n_features: usize,
@@ -186,7 +186,7 @@ impl SparseAutoencoder {
         }
         // Dead units are those that neither the sample of the rows nor the last epoch activated.
         let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0).count();
-        let facts = [
+        let diagnostics = [
             ("l0", json!(used.l0())),
             ("fvu", json!(used.fvu())),
             ("dead_units", json!(dead)),
@@ -195,7 +195,7 @@ impl SparseAutoencoder {
             ("scale", json!(scaling.unit)),
             ("epochs", json!({"l0": found.state.l0, "dead_units": found.state.dead})),
         ];
-        report.facts.extend(facts.map(|(name, value)| (name.to_string(), value)));
+        report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));
         report.warnings = self.fit_warnings(&resolved, used, dead, &scaling, rows.stream);
         report.objective = found.history.clone();
         report.end(run);

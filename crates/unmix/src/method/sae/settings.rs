@@ -29,7 +29,7 @@ pub struct SparseAutoencoder {
     /// Treatment of dead units.
     pub dead_unit: DeadUnit,
     /// Learning rate of Adam.
-    pub learning_rate: Rate,
+    pub learning_rate: LearningRate,
     /// Mini-batch size.
     pub batch_size: usize,
     /// Maximum number of epochs.
@@ -47,7 +47,7 @@ impl Default for SparseAutoencoder {
             dict_init: None,
             normalize: true,
             dead_unit: DeadUnit::default(),
-            learning_rate: Rate::default(),
+            learning_rate: LearningRate::default(),
             batch_size: 256,
             max_epochs: 20,
         }
@@ -75,16 +75,16 @@ impl Default for L0 {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Rate {
+pub enum LearningRate {
     /// 3e-3, multiplied by `sqrt(1536 / n_components)` if there are more than 1536 units.
     Auto(Automatic),
     /// This rate.
     Number(f64),
 }
 
-impl Default for Rate {
+impl Default for LearningRate {
     fn default() -> Self {
-        Rate::Auto(Automatic::Auto)
+        LearningRate::Auto(Automatic::Auto)
     }
 }
 

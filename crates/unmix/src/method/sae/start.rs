@@ -1,6 +1,6 @@
 //! Initial values of training: sizes, the scale of the rows, parameters, thresholds and weights.
 
-use super::settings::{Init, L0, Rate};
+use super::settings::{Init, L0, LearningRate};
 use super::{METHOD, SparseAutoencoder};
 use crate::autoencoder::{Activation, DeadUnit, Parameters, random_atoms};
 use crate::data::Rows;
@@ -75,8 +75,8 @@ impl SparseAutoencoder {
             return Err(Error::setting("alpha", alpha, why, remedy));
         }
         let rate = match self.learning_rate {
-            Rate::Number(rate) => rate,
-            Rate::Auto(_) => RATE * (UNITS / m as f64).sqrt().min(1.0),
+            LearningRate::Number(rate) => rate,
+            LearningRate::Auto(_) => RATE * (UNITS / m as f64).sqrt().min(1.0),
         };
         let dead = match self.dead_unit {
             DeadUnit::Auto if self.activation.counts() => DeadUnit::Auxk,

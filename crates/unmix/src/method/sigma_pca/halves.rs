@@ -6,7 +6,7 @@
 //! [`stability`](crate::stability) adds repeated splits, intervals and verdicts.
 
 use super::{SigmaPca, SolverOutput, Widths};
-use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
+use crate::data::splits::{Autocorrelation, consecutive, split_in_halves};
 use crate::data::{Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::match_rows;
@@ -50,7 +50,7 @@ impl SigmaPca {
         }
         run.stage("halves")?;
         let block_length = block_length(&ended.principal, &ended.solved.w, usize::MAX, run)?;
-        let (left, right) = cut_in_two(n, run.seed, 0, block_length);
+        let (left, right) = split_in_halves(n, run.seed, 0, block_length);
         let whole = self.components(ended, k, T::DTYPE.eps())?;
         let alike = self.with_width_of(ended);
         let mut found = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn block_length<T: Real>(
     let (k, r, n) = (w.rows(), w.cols(), principal.n_rows());
     let mut chosen = consecutive(n, k);
     chosen.truncate(most);
-    let (x, _) = principal.some(chosen, run)?;
+    let (x, _) = principal.coordinates_of(chosen, run)?;
     let m = x.len() / r;
     let mut codes = vec![T::default(); m * k];
     kernel::product(&mut codes, &x, w.transposed().cast::<T>().as_slice(), m, r, k);

@@ -3,7 +3,7 @@
 use super::halves::{Halves, block_length};
 use super::{SigmaPca, SolverOutput};
 use crate::error::Result;
-use crate::model::{LEVEL, Outcome};
+use crate::model::{Outcome, SIGNIFICANCE_LEVEL};
 use crate::neural::evidence::Confidence;
 use crate::neural::pairs::{Verdict, VerdictInput, verdicts};
 use crate::num::Real;
@@ -32,7 +32,7 @@ impl SigmaPca {
         };
         let converged = solved.outcome == Outcome::Converged;
         let demand = Confidence {
-            level: LEVEL,
+            level: SIGNIFICANCE_LEVEL,
             // Components that agree between halves are the results of two independent searches.
             search: if halves.is_some() { 0.0 } else { SEARCH },
             moving: !converged || solved.solver != "gpm",

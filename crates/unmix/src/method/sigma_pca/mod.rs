@@ -34,7 +34,7 @@ mod settings;
 mod trained;
 
 use super::neural_pca::variants;
-use super::{Fit, Method, Takes, Variant, needs};
+use super::{Accepts, Fit, Method, Variant, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -49,7 +49,7 @@ use serde_json::{Map, Value};
 use settings::SETTINGS;
 
 #[doc(inline)]
-pub use crate::neural::{Shape, Slope};
+pub use crate::neural::{ActivationFunction, Slope};
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
 /// Result of a solver.
@@ -68,7 +68,7 @@ pub(super) const METHOD: Method = Method {
     summary: "orthogonal directions by variance and independence, which also separate sources of equal variance",
     settings: SETTINGS,
     variants: &VARIANTS,
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: false, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: true,
     to_compare: &[("halves", "false")],
@@ -209,7 +209,7 @@ impl SigmaPca {
     }
 
     fn nonlinearity(&self, a: Vec<f64>) -> Nonlinearity {
-        Nonlinearity { shape: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
+        Nonlinearity { function: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
     }
 
     /// Rejects incompatible settings.

@@ -16,7 +16,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// Facts for the report that depend on the solver.
+/// Diagnostics for the report that depend on the solver.
 #[derive(Default)]
 pub(super) struct ReportExtras {
     /// The tolerance.
@@ -42,8 +42,8 @@ impl<T: Real> SolverOutput<'_, T> {
         let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
         solved.w = Matrix::from_fn(order.len(), solved.w.cols(), |j, i| solved.w[(order[j], i)]);
         for statistics in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {
-            let Separation { b, score_slope, score, t, error } = statistics;
-            [b, score_slope, score, t, error].into_iter().for_each(of);
+            let Separation { b, score_slope, score_ratio, t, error } = statistics;
+            [b, score_slope, score_ratio, t, error].into_iter().for_each(of);
         }
         [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);
         self.also.learnt.iter_mut().chain(&mut self.also.norms).for_each(of);
@@ -147,8 +147,8 @@ fn of_components(
         ("explained_variance_ratio", Tensor::vector(&shares, dtype)),
         ("a", Tensor::vector(a, dtype)),
         ("separation", of(|verdict| verdict.separation)),
-        ("seeking", of(|verdict| verdict.seeking)),
-        ("resolved", of(|verdict| f64::from(u8::from(verdict.doubt.is_none())))),
+        ("seeking", of(|verdict| verdict.variance_seeking)),
+        ("resolved", of(|verdict| f64::from(u8::from(verdict.reason.is_none())))),
     ]
 }
 
@@ -164,7 +164,8 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         false => None,
     };
     let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let parts = Linear { noise: noise.as_deref(), axes: &w, scale: whiten.then_some(&scale[..]), turn: None };
+    let parts =
+        Linear { noise: noise.as_deref(), axes: &w, scale: whiten.then_some(&scale[..]), rotation: None };
     let encoder = parts.encoder();
     if settings.get("reconstruct").and_then(Value::as_str) == Some("nonlinear") {
         let decoder = Linear { scale: None, ..parts }.transposed();
@@ -199,5 +200,5 @@ fn nonlinearity(
         true => 0.0,
     };
     let unit = (0..k).map(unit).collect();
-    Ok(Nonlinearity { h: spec.shape()?.function(), a, unit, scale: sigma })
+    Ok(Nonlinearity { h: spec.activation_function()?.as_fn(), a, unit, scale: sigma })
 }

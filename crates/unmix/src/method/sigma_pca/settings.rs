@@ -1,7 +1,7 @@
 //! Settings of sigma-PCA: names, allowed values, descriptions.
 
 use crate::model::{Condition, Kind, Setting};
-use crate::neural::nonlinearity::{Shape, Slope};
+use crate::neural::nonlinearity::{ActivationFunction, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct SigmaPca {
     /// The width of the nonlinearity.
     pub a: Widths,
     /// The nonlinearity; `None` for `a tanh(z / a)`, or the variant's own.
-    pub h: Option<Shape>,
+    pub h: Option<ActivationFunction>,
     /// Its derivative; `None` for the true one, or the variant's own.
     pub deriv: Option<Slope>,
     /// Source of the standard deviations of trained solvers; `None` for the variant's value.

@@ -8,7 +8,7 @@ use crate::learn::Optimiser;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
 use crate::neural::gpm::FixedPoint;
-use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
+use crate::neural::nonlinearity::{ActivationFunction, Nonlinearity, Slope};
 use crate::neural::separation::{Pass, Separation};
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{
@@ -165,7 +165,7 @@ impl SigmaPca {
     }
 
     /// The nonlinearity of the model.
-    pub(super) fn shape(&self) -> Result<Shape> {
+    pub(super) fn activation_function(&self) -> Result<ActivationFunction> {
         match self.is_trained() {
             true => Ok(self.rule(self.row()?).h),
             false => Ok(self.h.unwrap_or_default()),
@@ -268,8 +268,8 @@ impl SigmaPca {
 
     /// Whether a width is chosen for every component after each epoch: without a requested variant, shape or width.
     fn chooses_widths(&self) -> bool {
-        let own_shape =
-            self.h.is_none_or(|h| h == Shape::Tanh) && self.deriv.is_none_or(|d| d == Slope::True);
+        let own_shape = self.h.is_none_or(|h| h == ActivationFunction::Tanh)
+            && self.deriv.is_none_or(|d| d == Slope::True);
         self.variant.is_null() && own_shape && matches!(self.a, Widths::Auto(_))
     }
 }
@@ -299,7 +299,7 @@ fn with_statistics<T: Real>(
     // A rule without standardised codes, or without a nonlinear reconstruction, is judged by the better candidate.
     let own = spec.reconstructs() && spec.sigma != Sigma::One;
     let width = if spec.adaptive { vec![STEEP] } else { trained.widths.clone() };
-    let h = Nonlinearity { shape: spec.h, slope: spec.slope, a: width };
+    let h = Nonlinearity { function: spec.h, slope: spec.slope, a: width };
     let mut separations = statistics(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
     let candidates = separations.split_off(usize::from(own));
     let h = if own { h } else { Nonlinearity::tanh(auto::choose(&candidates, k)) };

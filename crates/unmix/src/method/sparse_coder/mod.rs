@@ -22,7 +22,7 @@ mod settings;
 mod solver;
 mod sums;
 
-use super::{Fit, Method, Takes, as_map, needs};
+use super::{Accepts, Fit, Method, as_map, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, Report, Tensors};
@@ -47,7 +47,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse codes of rows in a given dictionary, each with a duality gap",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: false, missing: true },
+    accepts: Accepts { sparse: false, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],
@@ -205,9 +205,9 @@ impl SparseCoder {
             let atoms = rules.omp.n_nonzero.min(solver.atoms.n_atoms());
             report.settings.insert("n_nonzero_coefs".into(), atoms.into());
         }
-        report.facts = coded.facts(found, lasso);
+        report.diagnostics = coded.diagnostics(found, lasso);
         if let Some(curve) = curve {
-            report.facts.insert("cv".into(), curve.to_json());
+            report.diagnostics.insert("cv".into(), curve.to_json());
         }
         report.end(run);
         let tensors = model::parameters(solver.atoms.matrix(), &solver.mean, rules.alpha, dtype);
@@ -223,11 +223,15 @@ impl SparseCoder {
                 many(zero, "atom is zero, and its code is 0", "atoms are zero, and their codes are 0");
             out.push(atoms);
         }
-        let twins = solver.atoms.n_twins() as u64;
-        if twins > 0 {
+        let duplicates = solver.atoms.n_duplicates() as u64;
+        if duplicates > 0 {
             out.push(format!(
                 "{}: only the first of equal atoms has non-zero codes",
-                many(twins, "atom is a duplicate of an earlier one", "atoms are duplicates of earlier ones")
+                many(
+                    duplicates,
+                    "atom is a duplicate of an earlier one",
+                    "atoms are duplicates of earlier ones"
+                )
             ));
         }
         if found.empty > 0 {

@@ -41,8 +41,8 @@ impl AlongAlpha for Path {
             solver.rules.alpha = *alpha;
             coded = solver.code_from(coded, true);
             for (out, m) in out.chunks_exact_mut(4 * alphas.len()).zip(&coded.measures) {
-                let facts = [m.objective, m.gap, m.n_nonzero as f64, m.squared_error];
-                out[4 * i..4 * i + 4].copy_from_slice(&facts);
+                let measures = [m.objective, m.gap, m.n_nonzero as f64, m.squared_error];
+                out[4 * i..4 * i + 4].copy_from_slice(&measures);
             }
         }
     }

@@ -54,17 +54,17 @@ pub(super) struct Coded {
 }
 
 impl Coded {
-    /// As facts of the report, by name.
-    pub(super) fn facts(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
-        let mut facts = Map::new();
-        facts.insert("alpha_max".into(), json!(found.largest));
+    /// As diagnostics of the report, by name.
+    pub(super) fn diagnostics(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
+        let mut diagnostics = Map::new();
+        diagnostics.insert("alpha_max".into(), json!(found.largest));
         let n = (found.n + found.empty).max(1) as f64;
-        facts.insert("mean_nonzero".into(), json!(self.n_nonzero / n));
+        diagnostics.insert("mean_nonzero".into(), json!(self.n_nonzero / n));
         if lasso {
-            facts.insert("worst_gap".into(), json!(self.worst_gap));
-            facts.insert("not_converged".into(), json!(self.not_converged));
+            diagnostics.insert("worst_gap".into(), json!(self.worst_gap));
+            diagnostics.insert("not_converged".into(), json!(self.not_converged));
         }
-        facts
+        diagnostics
     }
 }
 

@@ -19,7 +19,7 @@ mod settings;
 mod start;
 
 use super::rfn::EStep;
-use super::{Fit, Method, Takes, needs};
+use super::{Accepts, Fit, Method, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -40,7 +40,7 @@ pub(super) const METHOD: Method = Method {
     summary: "layers of non-negative sparse codes, each fitted to the codes of the layer below",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    accepts: Accepts { sparse: true, weights: true, stream: true, missing: false },
     by_independence: true,
     of_signals: false,
     to_compare: &[],

@@ -35,7 +35,7 @@ impl StackedRfn {
             report.warnings.extend(layer.report().warnings.iter().map(|w| format!("layer {i}: {w}")));
         }
         let each = |m: &Model| json!({"settings": m.settings(), "report": m.report()});
-        report.facts.insert("layers".into(), layers.iter().map(each).collect());
+        report.diagnostics.insert("layers".into(), layers.iter().map(each).collect());
         let mut tensors = Tensors::new();
         for (i, layer) in layers.iter().enumerate() {
             for (name, tensor) in layer.tensors() {
@@ -156,9 +156,9 @@ fn layer(model: &Model, i: usize) -> Result<Model> {
         let own = NETWORK.iter().find(|(_, known)| *known == short).map(|(own, _)| *own);
         tensors.insert(own.unwrap_or(short).to_string(), tensor.clone());
     }
-    let facts = &model.report().facts["layers"][i];
-    let settings = facts["settings"].as_object().cloned().ok_or_else(corrupt)?;
-    let mut report: Report = serde_json::from_value(facts["report"].clone()).map_err(|_| corrupt())?;
+    let layer = &model.report().diagnostics["layers"][i];
+    let settings = layer["settings"].as_object().cloned().ok_or_else(corrupt)?;
+    let mut report: Report = serde_json::from_value(layer["report"].clone()).map_err(|_| corrupt())?;
     report.run = model.report().run.clone();
     let features = if i == 0 { model.features().clone() } else { Features::default() };
     Rfn::of_layer(settings, features, tensors, report)

@@ -31,7 +31,7 @@ mod spectral;
 mod ssc;
 mod table;
 
-use super::{Fit, Method, Takes, as_map};
+use super::{Accepts, Fit, Method, as_map};
 use crate::data::{Features, Rows, check_n_rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -59,7 +59,7 @@ pub const METHOD: Method = Method {
     summary: "clusters of rows that lie near a union of subspaces, and the subspaces",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: false, missing: false },
+    accepts: Accepts { sparse: false, weights: false, stream: false, missing: false },
     by_independence: false,
     of_signals: false,
     to_compare: &[],

@@ -146,7 +146,7 @@ impl<T: Real> Field<T> {
         let one = [state.a];
         let a = if state.widths.is_empty() { &one[..] } else { &state.widths };
         if self.ready_for != a {
-            self.ready = Nonlinearity { shape: spec.h, slope: spec.slope, a: a.to_vec() }.ready(k);
+            self.ready = Nonlinearity { function: spec.h, slope: spec.slope, a: a.to_vec() }.ready(k);
             self.ready_for = a.to_vec();
         }
         self.ready.values(&self.z, &mut self.h, &mut self.slope);

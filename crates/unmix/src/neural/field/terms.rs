@@ -3,7 +3,7 @@
 use super::super::columns::{scale_columns, variances};
 use super::super::linear::{add, linear_gradient};
 use super::super::nonlinearity::Nonlinearity;
-use super::super::{LinearGradient, Orthogonality, Shape, Slope};
+use super::super::{ActivationFunction, LinearGradient, Orthogonality, Slope};
 use super::{Codes, Field, MEAN_VARIANCE, State};
 use crate::num::{Matrix, Real};
 
@@ -38,9 +38,11 @@ impl<T: Real> Field<T> {
     pub(super) fn extra_terms(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let length = if spec.by_length { state.length } else { 1.0 };
-        for (weight, shape) in [(spec.l1, Shape::Sign), (spec.logcosh, Shape::Tanh)] {
+        for (weight, function) in
+            [(spec.l1, ActivationFunction::Sign), (spec.logcosh, ActivationFunction::Tanh)]
+        {
             if weight != 0.0 {
-                Nonlinearity { shape, slope: Slope::True, a: vec![1.0] }.ready(k).values(
+                Nonlinearity { function, slope: Slope::True, a: vec![1.0] }.ready(k).values(
                     &self.y,
                     &mut self.h,
                     &mut self.slope,
@@ -67,7 +69,7 @@ impl<T: Real> Field<T> {
             let inverse: Vec<T> = sigma.iter().map(|s| T::from_f64(1.0 / s.max(f64::MIN_POSITIVE))).collect();
             scale_columns(&mut self.z, &inverse);
         }
-        Nonlinearity { shape: self.spec.xh, slope: Slope::True, a: vec![1.0] }.ready(k).values(
+        Nonlinearity { function: self.spec.xh, slope: Slope::True, a: vec![1.0] }.ready(k).values(
             &self.z,
             &mut self.h,
             &mut self.slope,

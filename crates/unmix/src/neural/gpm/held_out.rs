@@ -35,7 +35,7 @@ impl GpmOptions {
             return Ok(None);
         }
         let part = |first: u64| -> Result<Rows<'static, T>> {
-            let (numbers, weights) = rows.some((first..first + each).collect(), run)?;
+            let (numbers, weights) = rows.coordinates_of((first..first + each).collect(), run)?;
             Rows::of_picked(numbers, r, weights)
         };
         let (one, other) = (part(0)?, part(n - each)?);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     /// Two axes, rotated by `angle` from where they converge.
-    fn turned(angle: f64) -> Matrix<f64> {
+    fn rotated(angle: f64) -> Matrix<f64> {
         let (sin, cos) = angle.sin_cos();
         Matrix::from_vec(2, 2, vec![cos, sin, -sin, cos])
     }
@@ -61,12 +61,12 @@ mod tests {
 
     /// Steps that make the angle `factor` times as large, until it is below `small`; and how often extrapolation began anew.
     fn walk(momentum: Option<Momentum>, factor: f64, small: f64) -> (usize, usize) {
-        let (mut momentum, mut w, mut restarts) = (momentum, turned(0.3), 0);
+        let (mut momentum, mut w, mut restarts) = (momentum, rotated(0.3), 0);
         for n in 0.. {
             if angle(&w).abs() < small {
                 return (n, restarts);
             }
-            let next = turned(factor * angle(&w));
+            let next = rotated(factor * angle(&w));
             w = match &mut momentum {
                 None => next,
                 Some(momentum) => {
@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn steps_in_one_direction_are_extrapolated_and_orthonormal() {
         let mut momentum = Momentum::default();
-        let first = momentum.extrapolated(&turned(0.3), turned(0.2)).unwrap();
-        assert_eq!(first, turned(0.2), "nothing to extrapolate from");
-        let second = momentum.extrapolated(&first, turned(0.15)).unwrap();
+        let first = momentum.extrapolated(&rotated(0.3), rotated(0.2)).unwrap();
+        assert_eq!(first, rotated(0.2), "nothing to extrapolate from");
+        let second = momentum.extrapolated(&first, rotated(0.15)).unwrap();
         // A quarter of the step from 0.2 to 0.15, to first order.
         assert!((angle(&second) - (0.15 - 0.25 * 0.05)).abs() < 1e-4, "{}", angle(&second));
         let gram = factor::multiply_transposed(&second, &second);
@@ -96,17 +96,17 @@ mod tests {
     #[test]
     fn a_step_in_the_opposite_direction_restarts() {
         let mut momentum = Momentum::default();
-        let mut w = turned(0.3);
+        let mut w = rotated(0.3);
         for angle in [0.2, 0.15, 0.1] {
-            w = momentum.extrapolated(&w, turned(angle)).unwrap();
+            w = momentum.extrapolated(&w, rotated(angle)).unwrap();
         }
         assert_eq!(momentum.steps, 2.0);
         // The last step led to 0.1, its extrapolation to less; the step from there goes back up.
         assert!(angle(&w) < 0.1);
-        let back = momentum.extrapolated(&turned(0.05), turned(0.08)).unwrap();
-        assert_eq!((back, momentum.steps), (turned(0.08), 0.0), "taken as it is");
+        let back = momentum.extrapolated(&rotated(0.05), rotated(0.08)).unwrap();
+        assert_eq!((back, momentum.steps), (rotated(0.08), 0.0), "taken as it is");
         // One that continues from there is the first again.
-        momentum.extrapolated(&turned(0.08), turned(0.09)).unwrap();
+        momentum.extrapolated(&rotated(0.08), rotated(0.09)).unwrap();
         assert_eq!(momentum.steps, 1.0);
     }
 

@@ -1,6 +1,6 @@
 //! State of the deterministic solver: components, their widths, and the rotations tried so far.
 
-use super::super::auto::{CERTAIN, LAST_CHECK, choose, evidence, is_certain};
+use super::super::auto::{LAST_CHECK, SIGNIFICANT, choose, evidence, is_significant};
 use super::super::pairs::curvature;
 use super::super::rotated_pairs::{RotatedPairs, compare_rotated, tied};
 use super::super::separation::{PassMeans, Separation};
@@ -56,7 +56,7 @@ pub(super) struct State {
     /// Pairs that were examined in rotated form, `k x k`.
     pub(super) tried: Vec<bool>,
     /// Number of times that rotated pairs were accepted.
-    pub(super) turns: u32,
+    pub(super) n_rotations: u32,
     /// The residual after each iteration.
     pub(super) history: Vec<f64>,
     /// Full passes over the data.
@@ -86,7 +86,7 @@ impl State {
             changes: vec![0; k],
             kicks: vec![0; k * k],
             tried: vec![false; k * k],
-            turns: 0,
+            n_rotations: 0,
             history: Vec::new(),
             sweeps: 0,
         }
@@ -121,8 +121,8 @@ impl State {
     /// of them late.
     pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
-        let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
-        let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
+        let undecided = (0..self.a.len()).any(|j| !is_significant(candidates, j));
+        let no_more = now <= 1.05 * self.evidence + SIGNIFICANT * SIGNIFICANT;
         let begun = self.one_width.map_or(0, |begun| begun + LAST_CHECK);
         self.settled |= sweep >= begun + LAST_CHECK && (!undecided || no_more);
         self.evidence = now;
@@ -159,10 +159,10 @@ impl State {
         let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
         let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
         if which.len() > 1 {
-            let (_, turn) = factor::eigh(&rows.covariance(&part))?;
-            let turned = factor::multiply(&turn, &part);
+            let (_, rotation) = factor::eigh(&rows.covariance(&part))?;
+            let rotated = factor::multiply(&rotation, &part);
             for (i, &j) in which.iter().enumerate() {
-                self.w.row_mut(j).copy_from_slice(turned.row(i));
+                self.w.row_mut(j).copy_from_slice(rotated.row(i));
             }
         }
         Ok(true)
@@ -175,25 +175,26 @@ impl State {
         let mut saddles = Vec::new();
         for i in 0..k {
             for j in 0..i {
-                let (l, error) = curvature(&means.sigma, &means.separations[0], &means.bend, alpha, i, j);
+                let (l, error) =
+                    curvature(&means.sigma, &means.separations[0], &means.pair_slope, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
                 // Only if variances cannot be distinguished: otherwise the solution may be closer than the angle of the
                 // rotation. On photographs neighbouring variances are close but not equal, and rotations among them
                 // lead to worse solutions.
                 let tied = tied(means.sigma[i], means.sigma[j], n);
-                if l < -CERTAIN * error && still && tied {
+                if l < -SIGNIFICANT * error && still && tied {
                     saddles.push((l, i, j, angle));
                 }
             }
         }
         saddles.sort_by(|x, y| x.0.total_cmp(&y.0));
-        let mut turned = vec![false; k];
+        let mut rotated = vec![false; k];
         for (_, i, j, angle) in saddles {
-            if turned[i] || turned[j] {
+            if rotated[i] || rotated[j] {
                 continue;
             }
-            (turned[i], turned[j]) = (true, true);
+            (rotated[i], rotated[j]) = (true, true);
             self.kicks[i * k + j] += 1;
             let (sin, cos) = KICK.copysign(angle).sin_cos();
             for c in 0..self.w.cols() {
@@ -201,7 +202,7 @@ impl State {
                 (self.w[(i, c)], self.w[(j, c)]) = (cos * x + sin * y, cos * y - sin * x);
             }
         }
-        let any = turned.contains(&true);
+        let any = rotated.contains(&true);
         self.moved(any);
         any
     }
@@ -214,7 +215,7 @@ impl State {
         early: bool,
         run: &Run<'_>,
     ) -> Result<bool> {
-        if self.turns as usize > self.a.len() {
+        if self.n_rotations as usize > self.a.len() {
             return Ok(false);
         }
         let separations = &means.separations[1..];
@@ -226,7 +227,7 @@ impl State {
         }
         let Some((w, a)) = better else { return Ok(false) };
         (self.w, self.a) = (w, a);
-        self.turns += 1;
+        self.n_rotations += 1;
         self.moved(true);
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use super::super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::super::separation::Rule;
 use crate::error::Result;
-use crate::num::simd::{CELL, cell, put};
+use crate::num::simd::{SIMD_WIDTH, cell, put};
 use crate::num::{Matrix, Real, kernel, widest};
 use crate::stats::{Packer, Partial, Unpacker};
 
@@ -114,20 +114,20 @@ impl<T: Real> NativePass<T> {
             parts.fill(T::default());
             for start in (run..z.len().min(run + RUN * period)).step_by(period) {
                 let end = z.len().min(start + period);
-                for at in (start..end).step_by(CELL) {
+                for at in (start..end).step_by(SIMD_WIDTH) {
                     let mut x = cell(&z[at..end]);
                     let (h, s, mut g) =
                         (cell(&h[at..end]), cell(&slope[at..end]), cell(&score_slope[at..end]));
                     let (mut e, sigma) = (cell(&error[at..end]), cell(&self.sigma[at - start..]));
                     let (mut squares, mut boths, mut slopes) = (x, x, s);
-                    for l in 0..CELL {
+                    for l in 0..SIMD_WIDTH {
                         e[l] = (e[l] - sigma[l] * x[l]) * s[l];
                         squares[l] = x[l] * x[l];
                         boths[l] = x[l] * h[l];
                     }
                     if WEIGHTED {
                         let w = cell(&weight[at..end]);
-                        for l in 0..CELL {
+                        for l in 0..SIMD_WIDTH {
                             for x in [&mut e, &mut squares, &mut boths, &mut x, &mut g, &mut slopes] {
                                 x[l] *= w[l];
                             }
@@ -138,15 +138,15 @@ impl<T: Real> NativePass<T> {
                     put(squares, &mut square[at..end]);
                     put(boths, &mut both[at..end]);
                     // Both already include the weights.
-                    for l in 0..CELL {
+                    for l in 0..SIMD_WIDTH {
                         boths[l] = (boths[l] - squares[l]) * s[l];
                     }
                     for (part, new) in parts.chunks_exact_mut(period).zip([&boths, &g, &slopes]) {
                         let mut sum = cell(&part[at - start..]);
-                        for l in 0..CELL {
+                        for l in 0..SIMD_WIDTH {
                             sum[l] += new[l];
                         }
-                        put(sum, &mut part[at - start..][..CELL]);
+                        put(sum, &mut part[at - start..][..SIMD_WIDTH]);
                     }
                 }
             }

@@ -54,26 +54,26 @@ impl Step {
 
         let bound: Vec<f64> = (0..k).map(|j| (squares[j] * b[j]).abs().max(f64::MIN_POSITIVE)).collect();
         let Pairs { target, curved, saddles } = Pairs::new(&bend, &squares, &b, &bound);
-        let mut turn = Self::turn(&target, &crossed, &response, &slope, &inside);
+        let mut rotation = Self::rotation(&target, &crossed, &response, &slope, &inside);
         for &(i, j) in &saddles {
             if curved[(i, j)] >= -0.1 * target[(i, j)] || !leave(i, j) {
                 continue;
             }
             // Near a saddle the step is short for any curvature: the pair is rotated by the maximum angle, in the same direction.
-            let angle = (turn[(i, j)] - turn[(j, i)]).signum() * LONGEST;
-            (turn[(i, j)], turn[(j, i)]) = (angle, -angle);
+            let angle = (rotation[(i, j)] - rotation[(j, i)]).signum() * LONGEST;
+            (rotation[(i, j)], rotation[(j, i)]) = (angle, -angle);
         }
-        let mut step = factor::multiply(&turn.transposed(), w);
+        let mut step = factor::multiply(&rotation.transposed(), w);
         let away = away(&outside, w, &dual, moments, &bound, &score_slope);
         let longest = (0..k).map(|j| dot(away.row(j), away.row(j)).sqrt()).fold(0.0, f64::max);
-        let longest = turn.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
+        let longest = rotation.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
         let scale = if longest > LONGEST { LONGEST / longest } else { 1.0 };
         step.as_mut_slice().iter_mut().zip(away.as_slice()).for_each(|(s, a)| *s = scale * (*s + a));
         Ok(Self { step, residual, saddles })
     }
 
     /// Solves `T o K + (Q0 (K + K')) diag(gamma) + (Q - dg(Q0) gamma') o (K + K') = -R` for `K` with a zero diagonal.
-    fn turn(
+    fn rotation(
         target: &Matrix<f64>,
         crossed: &Matrix<f64>,
         response: &Matrix<f64>,
@@ -85,11 +85,11 @@ impl Step {
         let own = Matrix::from_fn(k, k, |i, j| response[(i, j)] - crossed[(i, i)] * slope[j]);
         let as_matrix = |x: &[f64]| Matrix::from_vec(k, k, x.to_vec());
         let apply = |x: &[f64]| {
-            let turn = as_matrix(x);
-            let even = Matrix::from_fn(k, k, |i, j| turn[(i, j)] + turn[(j, i)]);
+            let rotation = as_matrix(x);
+            let even = Matrix::from_fn(k, k, |i, j| rotation[(i, j)] + rotation[(j, i)]);
             let spread = factor::multiply(crossed, &even);
             let mut out = Matrix::from_fn(k, k, |i, j| {
-                target[(i, j)] * turn[(i, j)] + spread[(i, j)] * slope[j] + own[(i, j)] * even[(i, j)]
+                target[(i, j)] * rotation[(i, j)] + spread[(i, j)] * slope[j] + own[(i, j)] * even[(i, j)]
             });
             clear(&mut out);
             out.into_vec()
@@ -126,7 +126,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(bend: &Matrix<f64>, squares: &[f64], b: &[f64], bound: &[f64]) -> Self {
+    fn new(pair_slope: &Matrix<f64>, squares: &[f64], b: &[f64], bound: &[f64]) -> Self {
         let k = squares.len();
         let (mut target, mut curved) = (Matrix::zeros(k, k), Matrix::<f64>::zeros(k, k));
         let mut saddles = Vec::new();

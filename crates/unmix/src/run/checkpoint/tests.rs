@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::num::Dtype;
-use crate::run::{Event, Watch};
+use crate::run::{Event, Observer};
 use crate::solve::{Limits, Steps};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,7 +15,7 @@ struct Count {
     stop: u64,
 }
 
-impl Watch for Count {
+impl Observer for Count {
     fn event(&self, event: Event<'_>) {
         if matches!(event, Event::Iteration { .. }) {
             self.seen.fetch_add(1, Relaxed);
@@ -66,16 +66,16 @@ fn solve(run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(found)
 }
 
-fn on(path: &Path, every: f64, watch: &Count, max_seconds: Option<f64>) -> Result<Vec<f64>> {
+fn on(path: &Path, every: f64, observer: &Count, max_seconds: Option<f64>) -> Result<Vec<f64>> {
     let checkpoint = Checkpoint::new(path).every(every).resume(true);
     checkpoint.bind(identity())?;
-    solve(&Run { checkpoint: Some(&checkpoint), watch, max_seconds, ..Run::default() })
+    solve(&Run { checkpoint: Some(&checkpoint), observer, max_seconds, ..Run::default() })
 }
 
 #[test]
 fn nested_loops_are_resumed() {
     let whole = Count::default();
-    let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
+    let want = solve(&Run { observer: &whole, ..Run::default() }).unwrap();
     let all = whole.seen.load(Relaxed);
     assert!(all > 50);
     let folder = tempfile::tempdir().unwrap();
@@ -94,11 +94,11 @@ fn nested_loops_are_resumed() {
 #[test]
 fn iterations_that_were_not_written_are_repeated() {
     let (whole, folder) = (Count::default(), tempfile::tempdir().unwrap());
-    let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
+    let want = solve(&Run { observer: &whole, ..Run::default() }).unwrap();
     let path = folder.path().join("a");
-    let watch = Count { stop: 20, ..Count::default() };
+    let observer = Count { stop: 20, ..Count::default() };
     // Only the last state is written: that the loop is asked to stop in.
-    assert!(on(&path, 1e9, &watch, None).is_err());
+    assert!(on(&path, 1e9, &observer, None).is_err());
     let second = Count::default();
     assert_eq!(on(&path, 1e9, &second, None).unwrap(), want);
     let (all, again) = (whole.seen.load(Relaxed), second.seen.load(Relaxed));
@@ -119,8 +119,8 @@ fn loops_after_the_time_limit_are_not_kept() {
 fn a_loop_of_another_name_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
-    let watch = Count { stop: 2, ..Count::default() };
-    assert!(on(&path, 0.0, &watch, None).is_err());
+    let observer = Count { stop: 2, ..Count::default() };
+    assert!(on(&path, 0.0, &observer, None).is_err());
     let checkpoint = Checkpoint::new(&path).resume(true);
     checkpoint.bind(identity()).unwrap();
     let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
@@ -138,7 +138,7 @@ fn a_failed_write_does_not_end_the_fit() {
     std::fs::remove_dir_all(folder.path().join("inside")).unwrap();
     let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
     assert_eq!(solve(&run).unwrap(), solve(&Run::default()).unwrap());
-    assert!(checkpoint.trouble().unwrap().contains("cannot write"));
+    assert!(checkpoint.write_error().unwrap().contains("cannot write"));
 }
 
 #[test]

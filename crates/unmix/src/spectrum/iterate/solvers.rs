@@ -174,10 +174,10 @@ fn rayleigh_ritz(basis: &Matrix<f64>, image: &Matrix<f64>, k: usize, steps: u64)
     let small = factor::multiply_transposed(image, basis);
     let b = basis.rows();
     let symmetric = Matrix::from_fn(b, b, |i, j| 0.5 * (small[(i, j)] + small[(j, i)]));
-    let (mut values, turn) = factor::eigh(&symmetric)?;
-    let turn = turn.top_rows(k);
+    let (mut values, rotation) = factor::eigh(&symmetric)?;
+    let rotation = rotation.top_rows(k);
     values.truncate(k);
-    let (vectors, images) = (factor::multiply(&turn, basis), factor::multiply(&turn, image));
+    let (vectors, images) = (factor::multiply(&rotation, basis), factor::multiply(&rotation, image));
     let off = |i: usize| {
         let pairs = vectors.row(i).iter().zip(images.row(i));
         pairs.map(|(v, w)| (w - values[i] * v).powi(2)).sum::<f64>().sqrt()

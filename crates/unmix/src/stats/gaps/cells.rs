@@ -160,18 +160,18 @@ impl LinePosteriors {
         self.k
     }
 
-    /// Transforms the lines for which `changes` is true: the first factors `z` become `turn z`, with `turn` square, the others are
+    /// Transforms the lines for which `changes` is true: the first factors `z` become `rotation z`, with `rotation` square, the others are
     /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`, in so many threads.
     pub fn transform(
         &mut self,
-        turn: &Matrix<f64>,
+        rotation: &Matrix<f64>,
         scale: f64,
         changes: impl Fn(usize) -> bool + Sync,
         threads: usize,
     ) {
-        let (q, k) = (self.k, turn.rows());
+        let (q, k) = (self.k, rotation.rows());
         let entry = |a: usize, b: usize| match (a < k, b < k) {
-            (true, true) => turn[(a, b)],
+            (true, true) => rotation[(a, b)],
             (false, false) if a == b => scale,
             _ => 0.0,
         };
@@ -188,7 +188,7 @@ impl LinePosteriors {
             }
             widest(
                 #[inline(always)]
-                || turn_covariance(&full, &across, &mut rest[..triangle(q)]),
+                || rotate_covariance(&full, &across, &mut rest[..triangle(q)]),
             );
         };
         let (lines, width) = (self.len(), Self::width(q));
@@ -242,14 +242,14 @@ impl Conditional {
     pub(crate) fn of_line(&self, places: &[u32], values: &[f64], misfit: bool, out: &mut [f64]) {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         let (mean, rest) = out.split_at_mut(k);
-        let (covariance, facts) = rest.split_at_mut(t);
+        let (covariance, rest) = rest.split_at_mut(t);
         let mut right = vec![0.0; k];
         covariance.fill(0.0);
         widest(
             #[inline(always)]
             || self.add_cells(places, values, &mut right, covariance),
         );
-        facts[0] = match self.prior {
+        rest[0] = match self.prior {
             None => 0.0 - posterior(covariance, &mut right, k),
             Some(_) => {
                 (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, places.len()));
@@ -260,7 +260,7 @@ impl Conditional {
             }
         };
         mean.copy_from_slice(&right);
-        facts[1] = if misfit { self.misfit(places, values, mean, covariance) } else { 0.0 };
+        rest[1] = if misfit { self.misfit(places, values, mean, covariance) } else { 0.0 };
     }
 
     /// Adds the contribution of the cells to the right-hand side and to the precision matrix.
@@ -340,11 +340,11 @@ fn add_multiple(to: &mut [f64], x: f64, from: &[f64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += x * from);
 }
 
-/// Replaces the lower triangle of `v` by that of `turn v turn'`; `across` is `turn'`. Sums are over ascending indices, for a whole row of
+/// Replaces the lower triangle of `v` by that of `rotation v rotation'`; `across` is `rotation'`. Sums are over ascending indices, for a whole row of
 /// the result at once.
 #[inline(always)]
-fn turn_covariance(turn: &Matrix<f64>, across: &Matrix<f64>, v: &mut [f64]) {
-    let q = turn.rows();
+fn rotate_covariance(rotation: &Matrix<f64>, across: &Matrix<f64>, v: &mut [f64]) {
+    let q = rotation.rows();
     let mut tables = vec![-0.0; 2 * q * q];
     let (whole, half) = tables.split_at_mut(q * q);
     for a in 0..q {
@@ -354,7 +354,7 @@ fn turn_covariance(turn: &Matrix<f64>, across: &Matrix<f64>, v: &mut [f64]) {
         }
     }
     for (a, half) in half.chunks_exact_mut(q.max(1)).enumerate() {
-        for (x, line) in turn.row(a).iter().zip(whole.chunks_exact(q)) {
+        for (x, line) in rotation.row(a).iter().zip(whole.chunks_exact(q)) {
             add_multiple(half, *x, line);
         }
         let out = &mut v[triangle(a)..=triangle(a) + a];

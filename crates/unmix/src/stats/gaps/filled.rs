@@ -19,7 +19,7 @@ impl<T: Real> Gather<T> for GatherFilled {
     const KIND: &'static str = "filled scatter";
 
     fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_table(n_features)
+        Plan::for_gram(n_features)
     }
 
     fn width(&self) -> Option<usize> {

@@ -226,9 +226,9 @@ impl Conditional {
     pub(crate) fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
         let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
         let w = &self.model.loadings[j * k..(j + 1) * k];
-        let mut turned = vec![0.0; k];
-        symmetric_product(covariance, w, &mut turned);
-        let known = w.iter().zip(&turned).map(|(a, b)| a * b).sum::<f64>() + self.model.noise[j];
+        let mut product = vec![0.0; k];
+        symmetric_product(covariance, w, &mut product);
+        let known = w.iter().zip(&product).map(|(a, b)| a * b).sum::<f64>() + self.model.noise[j];
         let Some(errors) = &self.errors else { return known };
         let own = &errors.covariances[j * triangle(k + 1)..(j + 1) * triangle(k + 1)];
         let cross: f64 = own[t..t + k].iter().zip(z).map(|(c, z)| c * z).sum();

@@ -86,7 +86,7 @@ impl<T: Real> Gather<T> for GatherMoments {
     const KIND: &'static str = "expected moments";
 
     fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_table(n_features)
+        Plan::for_gram(n_features)
     }
 
     fn width(&self) -> Option<usize> {

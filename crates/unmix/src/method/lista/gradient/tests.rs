@@ -1,13 +1,14 @@
 //! Gradients compared with finite differences, layers with loops over entries, and the initial network with ISTA.
 
 use super::super::net::{Buffers, Net, Params, Problem};
-use super::super::settings::{Cell, Lista};
+use super::super::settings::{LayerType, Lista};
 use super::Target;
 use crate::num::Matrix;
 use crate::num::random::Stream;
 use crate::sparse::{Atoms, Lasso, Proximal, StoppingRule, Work};
 
-const CELLS: [Cell; 5] = [Cell::Lista, Cell::GregorLecun, Cell::Cp, Cell::Alista, Cell::Step];
+const LAYER_TYPES: [LayerType; 5] =
+    [LayerType::Lista, LayerType::GregorLecun, LayerType::Cp, LayerType::Alista, LayerType::Step];
 const SHAPE: (usize, usize, usize) = (70, 6, 11);
 
 struct Made {
@@ -50,13 +51,13 @@ fn numbers(params: &mut Params<f64>) -> Vec<&mut f64> {
     matrices.chain(&mut params.steps).chain(&mut params.thresholds).collect()
 }
 
-fn given(cell: Cell) -> Lista {
+fn given(cell: LayerType) -> Lista {
     Lista { cell, n_layers: 3, ..Lista::default() }
 }
 
 #[test]
 fn gradients_are_finite_differences() {
-    for cell in CELLS {
+    for cell in LAYER_TYPES {
         for (supervised, positive, tied, select) in [
             (true, false, false, 0.0),
             (false, false, true, 0.0),
@@ -103,7 +104,7 @@ fn gradients_are_finite_differences() {
             }
             // A part of the layers has a part of the gradient.
             let (_, last) = Net { of: &of, params: &params, across: &across }.gradient(&x, target, (2, 3));
-            if !tied && cell != Cell::GregorLecun {
+            if !tied && cell != LayerType::GregorLecun {
                 let close = |a: &[f64], b: &[f64]| {
                     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * a.abs().max(1.0))
                 };
@@ -117,7 +118,7 @@ fn gradients_are_finite_differences() {
 
 #[test]
 fn layers_are_loops_over_entries() {
-    for cell in CELLS {
+    for cell in LAYER_TYPES {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, support_selection: 9.5, ..given(cell) };
             let Made { of, x, .. } = made(&settings);
@@ -144,24 +145,24 @@ fn naive(of: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
     let mut z = vec![0.0; m];
     for l in 0..of.n_layers {
         let matrix = |j: usize, c: usize| match of.cell {
-            Cell::Step => of.atoms[j * p + c],
-            Cell::Alista => of.analytic.as_ref().unwrap().0[j * p + c],
-            Cell::GregorLecun => params.weights[0][j * p + c],
+            LayerType::Step => of.atoms[j * p + c],
+            LayerType::Alista => of.analytic.as_ref().unwrap().0[j * p + c],
+            LayerType::GregorLecun => params.weights[0][j * p + c],
             _ => params.weights[l][j * p + c],
         };
         let decoder = |j: usize, c: usize| match of.cell {
-            Cell::Lista => params.weights[l][j * p + c],
+            LayerType::Lista => params.weights[l][j * p + c],
             _ => of.atoms[j * p + c],
         };
         let step = params.steps.get(l).copied().unwrap_or(1.0);
         let theta = match of.cell {
-            Cell::Step => step * of.alpha,
-            Cell::GregorLecun => params.thresholds[0],
+            LayerType::Step => step * of.alpha,
+            LayerType::GregorLecun => params.thresholds[0],
             _ => params.thresholds[l],
         };
         let v: Vec<f64> = (0..m)
             .map(|j| match of.cell {
-                Cell::GregorLecun => {
+                LayerType::GregorLecun => {
                     let recurrent: f64 = (0..m).map(|k| z[k] * params.recurrent[k * m + j]).sum();
                     recurrent + (0..p).map(|c| x[c] * matrix(j, c)).sum::<f64>()
                 }
@@ -189,7 +190,7 @@ fn naive(of: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
 
 #[test]
 fn the_initial_network_is_ista() {
-    for cell in CELLS.into_iter().filter(|cell| *cell != Cell::Alista) {
+    for cell in LAYER_TYPES.into_iter().filter(|cell| *cell != LayerType::Alista) {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, n_layers: 9, ..given(cell) };
             let Made { of, atoms, x, .. } = made(&settings);
@@ -209,7 +210,7 @@ fn the_initial_network_is_ista() {
 
 #[test]
 fn encoder_vectors_of_alista_have_the_least_norm() {
-    let Made { of, .. } = made(&given(Cell::Alista));
+    let Made { of, .. } = made(&given(LayerType::Alista));
     let (m, p) = (of.m, of.p);
     let w = &of.analytic.as_ref().unwrap().0;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -230,7 +231,7 @@ fn encoder_vectors_of_alista_have_the_least_norm() {
     // Fewer atoms than columns: `a_j w_j = 1` up to the regularisation of a singular matrix.
     let few = Matrix::from_fn(3, 8, |j, c| f64::from(u8::from(j == c)) + 0.1);
     let atoms = Atoms::<f64>::new(&few);
-    let of = Problem::new(&given(Cell::Alista), &atoms, 0.2).unwrap();
+    let of = Problem::new(&given(LayerType::Alista), &atoms, 0.2).unwrap();
     let w = &of.analytic.as_ref().unwrap().0;
     assert!((0..3).all(|j| (dot(&w[j * 8..(j + 1) * 8], few.row(j)) - 1.0).abs() < 1e-6));
 }

@@ -101,7 +101,7 @@ impl Precision {
     }
 }
 
-/// Facts about the imported folder that the report of the model keeps: the number type, and `metadata` unchanged.
+/// What is known about the imported folder that the report of the model keeps: the number type, and `metadata` unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Origin {
     dtype: Precision,
@@ -109,5 +109,5 @@ struct Origin {
     metadata: serde_json::Map<String, serde_json::Value>,
 }
 
-/// The name of [`Origin`] among the facts of a report.
-const FACT: &str = "saelens";
+/// The name of [`Origin`] among the diagnostics of a report.
+const ORIGIN: &str = "saelens";

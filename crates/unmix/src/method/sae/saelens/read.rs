@@ -2,7 +2,7 @@
 
 use super::super::{Activation, L0, METHOD, SparseAutoencoder};
 use super::config::Config;
-use super::{CONFIG, FACT, Origin, Precision, WEIGHTS};
+use super::{CONFIG, ORIGIN, Origin, Precision, WEIGHTS};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::method::as_map;
@@ -78,7 +78,7 @@ struct StoredTensors<'p> {
 }
 
 /// Tensors by their names in a model.
-type Named = BTreeMap<&'static str, Vec<f64>>;
+type NamedArrays = BTreeMap<&'static str, Vec<f64>>;
 
 impl<'p> StoredTensors<'p> {
     fn read(bytes: &[u8], path: &'p Path) -> Result<(Self, Precision)> {
@@ -136,11 +136,11 @@ impl<'p> StoredTensors<'p> {
     }
 
     /// All tensors of the activation; an error if there are others.
-    fn named(&mut self, config: &Config) -> Result<(usize, usize, Named)> {
+    fn named(&mut self, config: &Config) -> Result<(usize, usize, NamedArrays)> {
         let shape = self.all.get("W_dec").map(|(shape, _)| shape.clone()).unwrap_or_default();
         let (m, p) = match shape[..] {
             [m, p] if m > 0 && p > 0 => (m, p),
-            _ => return self.take("W_dec", &[0, 0]).map(|_| (0, 0, Named::new())),
+            _ => return self.take("W_dec", &[0, 0]).map(|_| (0, 0, NamedArrays::new())),
         };
         for (key, got, configured) in [("d_in", p, config.sizes.0), ("d_sae", m, config.sizes.1)] {
             if let Some(configured) = configured.filter(|configured| *configured != got) {
@@ -149,7 +149,7 @@ impl<'p> StoredTensors<'p> {
                 return Err(Error::format(self.path, found, "check that the two files belong together"));
             }
         }
-        let mut out = Named::new();
+        let mut out = NamedArrays::new();
         let weight = Matrix::from_vec(p, m, self.take("W_enc", &[p, m])?);
         out.insert("encoder_weight", weight.transposed().into_vec());
         out.insert("components", self.take("W_dec", &[m, p])?);
@@ -180,10 +180,10 @@ impl<'p> StoredTensors<'p> {
 
 /// The equivalent parameters for rows minus their `mean`, with the codes that are decoded.
 fn folded(
-    (m, p, mut named): (usize, usize, Named),
+    (m, p, mut named): (usize, usize, NamedArrays),
     config: &Config,
     path: &Path,
-) -> Result<(usize, usize, Named)> {
+) -> Result<(usize, usize, NamedArrays)> {
     if let Some(k) = config.k.filter(|k| *k > m) {
         let found = format!("it has {m} units, but k in {CONFIG} is {k}");
         return Err(Error::format(path, found, "check that the two files belong together"));
@@ -227,7 +227,7 @@ fn folded(
 }
 
 fn model(
-    (m, p, named): (usize, usize, Named),
+    (m, p, named): (usize, usize, NamedArrays),
     config: &Config,
     precision: Precision,
     run: &Run<'_>,
@@ -253,7 +253,7 @@ fn model(
     (report.n_iter, report.sweeps) = (0, 0);
     report.settings = settings.clone();
     let origin = Origin { dtype: precision, metadata: config.metadata.clone() };
-    report.facts.insert(FACT.into(), json!(origin));
+    report.diagnostics.insert(ORIGIN.into(), json!(origin));
     report.end(run);
     Model::fitted(&METHOD, settings, Features::default(), 0, tensors, report)
 }

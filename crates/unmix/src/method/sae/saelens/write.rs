@@ -2,7 +2,7 @@
 
 use super::super::evaluate::is_autoencoder;
 use super::super::{Activation, METHOD, SparseAutoencoder};
-use super::{CONFIG, FACT, Origin, Precision, WEIGHTS};
+use super::{CONFIG, ORIGIN, Origin, Precision, WEIGHTS};
 use crate::data::NewFile;
 use crate::error::{Error, Result};
 use crate::model::{Model, require};
@@ -62,7 +62,7 @@ pub fn export(model: &Model, folder: &Path, how: Export) -> Result<()> {
 }
 
 fn origin(model: &Model) -> Option<Origin> {
-    serde_json::from_value(model.report().facts.get(FACT)?.clone()).ok()
+    serde_json::from_value(model.report().diagnostics.get(ORIGIN)?.clone()).ok()
 }
 
 /// Tensors with SAELens's names and shapes.

@@ -12,7 +12,7 @@
 use crate::num::random::Stream;
 
 /// First random stream of the splits.
-const CUTS: u64 = 1 << 21;
+const SPLITS: u64 = 1 << 21;
 /// First random stream of the resamples.
 const RESAMPLES: u64 = 1 << 22;
 /// Random stream of the rows on which codes are compared.
@@ -111,8 +111,8 @@ pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
 }
 
 /// Splits the rows into two halves, in blocks. Each half is in random order if rows are independent, else in the order of the rows.
-pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
-    let draws = Stream::new(seed, CUTS + cut as u64);
+pub(crate) fn split_in_halves(n: u64, seed: u64, split: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
+    let draws = Stream::new(seed, SPLITS + split as u64);
     let mut blocks: Vec<u64> = (0..n / block_length).collect();
     draws.shuffle(0, &mut blocks);
     in_two(blocks, n, block_length)
@@ -130,7 +130,7 @@ pub(crate) fn resample_in_two(
     let draws = Stream::new(seed, RESAMPLES + resample as u64);
     let blocks = n / block_length;
     let drawn: Vec<u64> = (0..blocks).map(|i| draws.bits(i) % blocks).collect();
-    let of_cut = |cut: usize| {
+    let of_cut = |split: usize| {
         let mut drawn = drawn.clone();
         draws.shuffle((1 + cut as u64) * blocks, &mut drawn);
         in_two(drawn, n, block_length)
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn halves_share_no_row_and_leave_none_out() {
         for (n, block_length) in [(10, 1), (11, 1), (1003, 50), (40, 2)] {
-            let (left, right) = cut_in_two(n, 3, 1, block_length);
+            let (left, right) = split_in_halves(n, 3, 1, block_length);
             let mut all: Vec<u64> = left.iter().chain(&right).copied().collect();
             all.sort_unstable();
             assert_eq!(all, (0..n).collect::<Vec<u64>>());

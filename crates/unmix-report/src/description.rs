@@ -1,4 +1,4 @@
-//! Facts of a model, as shown by the table and the page.
+//! Description of a model, as shown by the table and the page.
 
 use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
 use serde_json::Value;
@@ -288,7 +288,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     })
 }
 
-/// Whether these facts of stability have intervals for other rows: those of older model files are for other cuts only.
+/// Whether these results on stability have intervals for other rows: those of older model files are for other splits only.
 pub(crate) fn has_intervals(stability: &Value) -> bool {
     stability["space_interval"].is_array()
 }
@@ -315,15 +315,20 @@ pub(crate) fn resamples(stability: &Value) -> Option<u64> {
     stability["bootstrap"].as_u64().filter(|number| *number > 0)
 }
 
-/// The advice that more cuts would narrow the intervals, if so and if some component is undecided.
-pub(crate) fn few_cuts(stability: &Value) -> Option<String> {
-    let enough = unmix::stability::ENOUGH as u64;
-    let cuts = stability["cuts"].as_u64().filter(|cuts| *cuts < enough)?;
+/// Number of random splits of the rows into halves; older model files have it as "cuts".
+pub(crate) fn n_splits(stability: &Value) -> Option<u64> {
+    stability["splits"].as_u64().or_else(|| stability["cuts"].as_u64())
+}
+
+/// The advice that more splits would narrow the intervals, if so and if some component is undecided.
+pub(crate) fn few_splits(stability: &Value) -> Option<String> {
+    let enough = unmix::stability::DEFAULT_SPLITS as u64;
+    let splits = n_splits(stability).filter(|splits| *splits < enough)?;
     let undecided = stability["verdict"].as_array()?.iter().filter_map(Value::as_str);
     undecided.into_iter().any(|words| words.starts_with("undecided")).then(|| {
         format!(
-            "intervals are wide with {cuts} cut{}; {enough} cuts narrow them as far as cuts can, then only more rows would",
-            if cuts == 1 { "" } else { "s" }
+            "intervals are wide with {splits} split{}; {enough} splits narrow them as far as splits can, then only more rows would",
+            if splits == 1 { "" } else { "s" }
         )
     })
 }
