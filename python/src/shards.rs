@@ -100,7 +100,7 @@ pub(crate) fn fit_shards(
 
 fn remote<T: Real>(n: u64, p: usize, sparse: bool, workers: &dyn Workers) -> Rows<'_, T> {
     match sparse {
-        true => Rows::remote_sparse(n, p, all),
-        false => Rows::remote(n, p, all),
+        true => Rows::remote_sparse(n, p, workers),
+        false => Rows::remote(n, p, workers),
     }
 }

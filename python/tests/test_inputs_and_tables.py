@@ -90,7 +90,7 @@ def test_tables_are_frames_and_html(frame):
     assert found.to_frame().columns.tolist() == ["rule", "k", "estimates"] and found.to_frame()["k"].tolist() == [found["bic"], found["minka"]]
     lines = unmix.select_components(frame, "bic", method="ppca", random_state=0)
     assert lines.to_frame()["bic"].tolist() == lines.bic.tolist() and "cells" not in lines.to_frame()
-    tried = unmix.stability(PCA(2, random_state=0).fit(frame), frame, cuts=2, restarts=1)
+    tried = unmix.stability(PCA(2, random_state=0).fit(frame), frame, splits=2, restarts=1)
     table = tried.to_frame()
     assert len(table) == 2 and table["verdict"].tolist() == tried.verdict and table["interval_low"].tolist() == tried.interval[:, 0].tolist()
     report = PCA(2, n_oversamples=7).fit(frame).report_

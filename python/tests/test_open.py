@@ -93,7 +93,7 @@ def test_partial_fit_selection_scores_and_stability_accept_a_handle(table):
     np.testing.assert_array_equal(grown.score_samples(rows), grown.score_samples(X))
     assert dict(unmix.select_components(rows)) == dict(unmix.select_components(X))
     pca = PCA(2).fit(rows)
-    by_file, by_array = (unmix.stability(pca, given, cuts=2, restarts=1, random_state=0) for given in (rows, X))
+    by_file, by_array = (unmix.stability(pca, given, splits=2, restarts=1, random_state=0) for given in (rows, X))
     np.testing.assert_array_equal(by_file.halves, by_array.halves)
 
 

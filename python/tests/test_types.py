@@ -50,7 +50,7 @@ print(other.get_feature_names_out(), other.score(X), other.merge(other).summary(
 print(grown.mean_, stream.components_, grown.quality(X).t2)
 print(PCA("share-0.9").fit(X).n_components_, ICA("share-0.75"), FastICA("share-0.5"), PCA("bic"), PCA(0.9))
 PCA(svd_solver="ful")  # svd_solver
-tried = unmix.stability(ica, X, cuts=3)
+tried = unmix.stability(ica, X, splits=3)
 print(tried.verdict[0], tried.interval.shape, tried.clusters.halves)
 '''
 

@@ -295,7 +295,7 @@ fn the_file_of_a_fit_has_the_same_bytes_but_for_its_run() {
     };
     let (a, b) = (parts(&made(1)), parts(&made(2)));
     assert_eq!((a.0, a.1), (b.0, b.1));
-    assert_ne!(a.2, b.2, "threads are facts of the run");
+    assert_ne!(a.2, b.2, "threads are properties of the run");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
                 div.scroll {
                     table {
                         thead { tr { th scope="col" { "quantity" } th scope="col" { "value" } } }
-                        tbody { @for (name, value) in run_facts(context) { tr { th scope="row" { (name) } td { (value) } } } }
+                        tbody { @for (name, value) in run_properties(context) { tr { th scope="row" { (name) } td { (value) } } } }
                     }
                 }
             }
@@ -61,7 +61,7 @@ fn falls(model: &Model) -> Option<String> {
     })
 }
 
-fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
+fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let (model, report) = (context.model, context.model.report());
     let run = &report.run;
     let divisor = if model.ddof() == 0 { "n".to_string() } else { format!("n - {}", model.ddof()) };

@@ -1,4 +1,4 @@
-//! The section on reproduction: commands that were run, or facts about the fit where there are none.
+//! The section on reproduction: commands that were run, or properties of the fit where there are none.
 
 use crate::{fit, made, picture, rows, section};
 use unmix::{Features, Model, Outcome, Rows, Run, datasets};
@@ -26,11 +26,12 @@ fn only_commands_that_were_run_are_shown() {
         "{part}"
     );
     assert!(part.contains(typed) && part.contains("does not record the command that fitted it"), "{part}");
-    // Without recorded commands, facts about the fit are listed.
-    for fact in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"] {
-        assert!(part.contains(fact), "{fact}: {part}");
+    // Without recorded commands, properties of the fit are listed.
+    for entry in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"]
+    {
+        assert!(part.contains(entry), "{entry}: {part}");
     }
-    // A model that records its invocation needs no facts, and one command that made both is shown once.
+    // A model that records its invocation needs no list, and one command that made both is shown once.
     let run = Run { invocation: Some("unmix fit pca x.npy -k 2"), ..Run::default() };
     let known = unmix::fit("pca", model.settings(), &mut rows(&data.x, picture(6)), &run).unwrap();
     let html = made(&known, Some(&given), &options);

@@ -152,7 +152,7 @@ fn codes(lab: &Lab<'_>, method: &str, settings: Value, x: &Matrix<f64>) -> Resul
 }
 
 /// Largest relative error of the variances along the estimated axes.
-fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &Mixed) -> Result<()> {
+fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &MixedSources) -> Result<()> {
     let found = measure::moments(&factor::multiply_transposed(&data.x, &measure::unit_rows(w)));
     let truth = measure::moments(&data.sources);
     let sorted = |moments: &[(f64, f64)]| {
@@ -190,7 +190,7 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
 
 /// The published ways to train two layers. The second layer does not influence the first (its input is held constant in the loss),
 /// so it can be trained afterwards: at convergence the result is that of joint training.
-fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &Mixed) -> Result<()> {
+fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &MixedSources) -> Result<()> {
     let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
     let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;
     // Eq. 43 as printed reconstructs through trained weights (encoder and decoder); the published code holds the decoder constant.

@@ -175,7 +175,7 @@ fn figure(lab: &mut Lab<'_>, pictures: &PictureRows, centred: &Spectrum, uncentr
         shaded: Vec::new(),
     };
     let mut sheet = Sheet::new(format!("Pictures in few dimensions: {}", pictures.origin), 3);
-    sheet.add("16 of the pictures", photographs(pictures.read_range()?, 4));
+    sheet.add("16 of the pictures", photographs(pictures.some()?, 4));
     let mean = Matrix::from_vec(1, centred.mean.len(), centred.mean.clone());
     sheet.add("their mean", photographs(mean, 1));
     sheet.add("share of the variance", lines(centred.scree(), uncentred.scree(), "share", true));

@@ -32,7 +32,7 @@ pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
     CHECKS.contains(&sweep) || (!settled && sweep > LAST_CHECK && sweep.is_multiple_of(LATER))
 }
 
-/// The candidate with the larger score, for each of `k` components.
+/// The candidate with the larger `score_ratio`, for each of `k` components.
 pub(crate) fn choose(separations: &[Separation], k: usize) -> Vec<f64> {
     let best = |j: usize| {
         (0..separations.len())

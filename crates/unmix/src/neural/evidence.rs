@@ -307,9 +307,9 @@ impl Pair {
     /// `L_ij` summed over the rows of a block, corrected for the variances of the codes in the block.
     fn pair_coefficient(&self, b: &Sums) -> f64 {
         let half = |i: usize, si: f64, j: usize, sj: f64, score_slope: f64| {
-            let bend = b.pair_slope[(j, i)] - score_slope * (b.square[i] - b.n);
+            let pair_slope = b.pair_slope[(j, i)] - score_slope * (b.square[i] - b.n);
             let own = b.cross[(j, j)] - score_slope * (b.square[j] - b.n);
-            si * si * bend - sj * sj * own
+            si * si * pair_slope - sj * sj * own
         };
         let of_j =
             self.score_slope[1].map_or(0.0, |a| self.weight[1] * half(self.i, self.si, self.j, self.sj, a));

@@ -12,7 +12,7 @@
 
 use crate::elementwise::Activation;
 use crate::error::Result;
-use crate::num::simd::{SIMD_WIDTH, cell, put};
+use crate::num::simd::{SIMD_WIDTH, padded, put};
 use crate::num::{Real, widest};
 use crate::stats::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ impl<T: Real> TypedNonlinearity<T> {
                 z,
                 score_slope,
                 #[inline(always)]
-                move |z, h, slope, bend| ((h - z) * slope, (slope - one) * slope + (h - z) * bend),
+                move |z, h, slope, curvature| ((h - z) * slope, (slope - one) * slope + (h - z) * curvature),
             ),
         }
     }
@@ -157,8 +157,8 @@ impl<T: Real> TypedNonlinearity<T> {
                 for start in (0..z.len()).step_by(period) {
                     let end = z.len().min(start + period);
                     for at in (start..end).step_by(SIMD_WIDTH) {
-                        let z = cell(&z[at..end]);
-                        let [a, inverse] = [all, inverses].map(|x| cell(&x[at - start..]));
+                        let z = padded(&z[at..end]);
+                        let [a, inverse] = [all, inverses].map(|x| padded(&x[at - start..]));
                         let mut t = [T::default(); SIMD_WIDTH];
                         for l in 0..SIMD_WIDTH {
                             t[l] = (z[l] * inverse[l]).tanh_of();
@@ -167,8 +167,8 @@ impl<T: Real> TypedNonlinearity<T> {
                         for l in 0..SIMD_WIDTH {
                             value[l] = a[l] * t[l];
                             slopes[l] = one - t[l] * t[l];
-                            let bend = two * t[l] * slopes[l] * inverse[l];
-                            grown[l] = (slopes[l] - one) * slopes[l] - (value[l] - z[l]) * bend;
+                            let curvature = two * t[l] * slopes[l] * inverse[l];
+                            grown[l] = (slopes[l] - one) * slopes[l] - (value[l] - z[l]) * curvature;
                         }
                         put(value, &mut h[at..end]);
                         put(slopes, &mut slope[at..end]);

@@ -93,7 +93,7 @@ pub(crate) fn padded<T: Copy + Default>(x: &[T]) -> [T; SIMD_WIDTH] {
 pub(crate) fn put<T: Copy>(numbers: [T; SIMD_WIDTH], to: &mut [T]) {
     match to.first_chunk_mut() {
         Some(to) => *to = numbers,
-        None => to.copy_from_slice(&cell[..to.len()]),
+        None => to.copy_from_slice(&numbers[..to.len()]),
     }
 }
 

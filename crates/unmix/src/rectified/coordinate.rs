@@ -213,7 +213,7 @@ mod tests {
         let g = Matrix::from_vec(2, 2, vec![2.0, 0.5, 0.5, 2.0]);
         let (mut r, mut mu) = (StoredCodes::<f64>::zeros(3, 2), StoredCodes::zeros(3, 2));
         r.set(1, 0, 1.0);
-        let rounds = CoordinateProblem {
+        let problem = CoordinateProblem {
             r: &r,
             g: &g,
             n: 3.0,
@@ -222,9 +222,9 @@ mod tests {
             dead: &[false; 2],
         };
         // The gradient at the code 0 is -1.
-        assert_eq!(rounds.violation(&mu, &[0.5, 0.5]), Violation { worst: 1.0, gap: 0.0 });
+        assert_eq!(problem.violation(&mu, &[0.5, 0.5]), Violation { worst: 1.0, gap: 0.0 });
         mu.set(2, 1, f64::NAN);
-        let found = rounds.violation(&mu, &[0.5, 0.5]);
+        let found = problem.violation(&mu, &[0.5, 0.5]);
         assert!(found.worst.is_nan() && found.gap.is_nan(), "{found:?}");
     }
 
@@ -234,12 +234,12 @@ mod tests {
         for how in [Normalisation::None, Normalisation::Rms] {
             let (mut r, mut mu) = (StoredCodes::<f64>::zeros(3, 2), StoredCodes::zeros(3, 2));
             (0..3).for_each(|i| (0..2).for_each(|j| r.set(i, j, 1.0)));
-            let rounds = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
-            assert!(rounds.round(&mut mu).change > 0.0);
+            let problem = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            assert!(problem.round(&mut mu).change > 0.0);
             r.set(1, 0, f64::NAN);
-            let rounds = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
+            let problem = CoordinateProblem { r: &r, g: &g, n: 3.0, how, weights: None, dead: &[false; 2] };
             let mut mu = StoredCodes::zeros(3, 2);
-            let round = rounds.round(&mut mu);
+            let round = problem.round(&mut mu);
             assert!(round.change.is_nan() && round.one_hot.is_empty(), "{how:?}: {round:?}");
             assert!(mu.chunks()[0].iter().any(|x| x.is_nan()), "{how:?}");
         }

@@ -3,7 +3,7 @@
 mod accuracy;
 mod bad;
 mod blocks;
-mod facts;
+mod diagnostics;
 mod stability;
 mod stream;
 

@@ -2,8 +2,8 @@
 
 mod accuracy;
 mod bad;
+mod diagnostics;
 mod evaluate;
-mod facts;
 mod saelens;
 mod stream;
 

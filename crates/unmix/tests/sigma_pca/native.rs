@@ -145,8 +145,8 @@ fn by_formula(
         let h: Vec<f64> = (0..k).map(|j| a[j] * (z[(r, j)] / a[j]).tanh()).collect();
         let slope: Vec<f64> = (0..k).map(|j| 1.0 - (h[j] / a[j]).powi(2)).collect();
         for j in 0..k {
-            let bend = -2.0 * h[j] * slope[j] / (a[j] * a[j]);
-            let score_slope = (slope[j] - 1.0) * slope[j] + (h[j] - z[(r, j)]) * bend;
+            let curvature = -2.0 * h[j] * slope[j] / (a[j] * a[j]);
+            let score_slope = (slope[j] - 1.0) * slope[j] + (h[j] - z[(r, j)]) * curvature;
             let rebuilt: f64 = (0..k).map(|i| h[i] * sigma[i] * gram[(i, j)]).sum();
             let error = (rebuilt - sigma[j] * z[(r, j)]) * slope[j];
             for c in 0..p {

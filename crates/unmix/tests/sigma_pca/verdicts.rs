@@ -129,7 +129,7 @@ fn each_reason_alone_leaves_a_component_unresolved() {
         t: vec![9.0; 2],
         error: vec![0.1; 2],
     };
-    let doubt = |seen: SamplingError, halves: f64, finished: bool| {
+    let doubt = |seen: SamplingError, halves: f64, converged: bool| {
         let (certainty, halves) = ([seen.clone(), seen], [halves; 2]);
         let found = verdicts(&VerdictInput {
             sigma: &[1.0, 1.0],
@@ -138,11 +138,11 @@ fn each_reason_alone_leaves_a_component_unresolved() {
             candidates: std::slice::from_ref(&look),
             certainty: Some(&certainty),
             halves: Some(&halves),
-            finished,
+            converged,
         });
         let said = in_words(&found, &[4.0, 4.0]);
-        assert_eq!(found[0].doubt.is_none(), said.is_empty(), "{said:?}");
-        found[0].doubt
+        assert_eq!(found[0].reason.is_none(), said.is_empty(), "{said:?}");
+        found[0].reason
     };
     assert_eq!(doubt(good.clone(), 0.99, true), None);
     assert_eq!(doubt(good.clone(), 0.89, true), Some(Unresolved::HalvesDisagree(0.89)));

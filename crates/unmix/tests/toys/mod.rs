@@ -14,7 +14,7 @@ mod solver;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use unmix::method::{self, Fit, Kind, Method, Setting, Takes};
+use unmix::method::{self, Accepts, Fit, Kind, Method, Setting};
 use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 

@@ -96,7 +96,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         if records.is_empty() {
             estimate(lab, &set, &sizes)?;
         }
-        pictures.add(format!("{name}: {}", set.about), set.read_range());
+        pictures.add(format!("{name}: {}", set.about), set.some());
         let mut sheet = Sheet::new(format!("Filters of {name}"), METHODS.len());
         let mut row = vec![GridCell::of(vec![name.into(), set.about.clone()])];
         for method in METHODS {

@@ -65,7 +65,7 @@ fn identity(k: usize) -> Matrix<f64> {
     Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))
 }
 
-/// The orthogonal `M` that maximises `sum_ij l_ij^4 - (gamma / p) sum_j (sum_i l_ij^2)^2`, factor pairs in rotation.
+/// The orthogonal `M` that maximises `sum_ij l_ij^4 - (gamma / p) sum_j (sum_i l_ij^2)^2`, factor pairs one after the other.
 fn orthomax(loadings: &Matrix<f64>, gamma: f64) -> Matrix<f64> {
     let (k, p) = (loadings.rows(), loadings.cols());
     let (mut a, mut rotation) = (loadings.clone(), identity(k));

@@ -169,7 +169,7 @@ impl Pca {
             center: self.center,
             standardize: self.standardize,
             tol: self.tol,
-            rounds: self.iterated_power.rounds(),
+            rounds: self.iterated_power.count(),
             n_oversamples: self.n_oversamples,
             start: None,
         }

@@ -47,7 +47,7 @@ impl SigmaPca {
             certainty: certainty.as_deref(),
             halves: halves.map(|h| &h.all[..]),
             // Training on mini-batches has a fixed number of steps.
-            finished: converged || (self.is_trained() && solved.outcome == Outcome::Completed),
+            converged: converged || (self.is_trained() && solved.outcome == Outcome::Completed),
         }))
     }
 }

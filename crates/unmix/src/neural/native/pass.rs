@@ -3,7 +3,7 @@
 use super::super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::super::separation::Rule;
 use crate::error::Result;
-use crate::num::simd::{SIMD_WIDTH, cell, put};
+use crate::num::simd::{SIMD_WIDTH, padded, put};
 use crate::num::{Matrix, Real, kernel, widest};
 use crate::stats::{Packer, Partial, Unpacker};
 
@@ -115,10 +115,10 @@ impl<T: Real> NativePass<T> {
             for start in (run..z.len().min(run + RUN * period)).step_by(period) {
                 let end = z.len().min(start + period);
                 for at in (start..end).step_by(SIMD_WIDTH) {
-                    let mut x = cell(&z[at..end]);
+                    let mut x = padded(&z[at..end]);
                     let (h, s, mut g) =
-                        (cell(&h[at..end]), cell(&slope[at..end]), cell(&score_slope[at..end]));
-                    let (mut e, sigma) = (cell(&error[at..end]), cell(&self.sigma[at - start..]));
+                        (padded(&h[at..end]), padded(&slope[at..end]), padded(&score_slope[at..end]));
+                    let (mut e, sigma) = (padded(&error[at..end]), padded(&self.sigma[at - start..]));
                     let (mut squares, mut boths, mut slopes) = (x, x, s);
                     for l in 0..SIMD_WIDTH {
                         e[l] = (e[l] - sigma[l] * x[l]) * s[l];
@@ -126,7 +126,7 @@ impl<T: Real> NativePass<T> {
                         boths[l] = x[l] * h[l];
                     }
                     if WEIGHTED {
-                        let w = cell(&weight[at..end]);
+                        let w = padded(&weight[at..end]);
                         for l in 0..SIMD_WIDTH {
                             for x in [&mut e, &mut squares, &mut boths, &mut x, &mut g, &mut slopes] {
                                 x[l] *= w[l];
@@ -142,7 +142,7 @@ impl<T: Real> NativePass<T> {
                         boths[l] = (boths[l] - squares[l]) * s[l];
                     }
                     for (part, new) in parts.chunks_exact_mut(period).zip([&boths, &g, &slopes]) {
-                        let mut sum = cell(&part[at - start..]);
+                        let mut sum = padded(&part[at - start..]);
                         for l in 0..SIMD_WIDTH {
                             sum[l] += new[l];
                         }

@@ -34,7 +34,7 @@ impl Step {
         let (k, r) = (w.rows(), w.cols());
         let squares: Vec<f64> = sigma.iter().map(|s| s * s).collect();
         let mean = |which: usize, i: usize, j: usize| sums.pairs[(which * k + i, j)] / n;
-        let bend = Matrix::from_fn(k, k, |i, j| squares[i] * mean(0, i, j));
+        let pair_slope = Matrix::from_fn(k, k, |i, j| squares[i] * mean(0, i, j));
         let response = Matrix::from_fn(k, k, |i, j| squares[i] * mean(1, i, j));
         let crossed = Matrix::from_fn(k, k, |i, j| sigma[i] * sigma[j] * mean(2, i, j));
         let [b, score_slope, slope] =
@@ -53,7 +53,7 @@ impl Step {
         factor::subtract_product(&mut outside, &inside.transposed(), w);
 
         let bound: Vec<f64> = (0..k).map(|j| (squares[j] * b[j]).abs().max(f64::MIN_POSITIVE)).collect();
-        let Pairs { target, curved, saddles } = Pairs::new(&bend, &squares, &b, &bound);
+        let Pairs { target, curved, saddles } = Pairs::new(&pair_slope, &squares, &b, &bound);
         let mut rotation = Self::rotation(&target, &crossed, &response, &slope, &inside);
         for &(i, j) in &saddles {
             if curved[(i, j)] >= -0.1 * target[(i, j)] || !leave(i, j) {
@@ -135,7 +135,7 @@ impl Pairs {
                 let (wj, wi) =
                     (squares[j] / (squares[i] + squares[j]), squares[i] / (squares[i] + squares[j]));
                 let most = bound[j] * wj + bound[i] * wi;
-                let p = |i: usize, j: usize| bend[(i, j)] - squares[j] * b[j];
+                let p = |i: usize, j: usize| pair_slope[(i, j)] - squares[j] * b[j];
                 let effective = p(i, j) * wj + p(j, i) * wi;
                 curved[(i, j)] = effective;
                 if effective <= 0.0 && i < j {

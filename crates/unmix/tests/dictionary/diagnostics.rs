@@ -1,0 +1,130 @@
+//! What holds at a fit: norms, use, the objective, codes with certificates, first-order conditions.
+
+use super::{diagnostic, made};
+use crate::made::{encode, falling, numbers, on_threads, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::data::VecSink;
+use unmix::{Matrix, Model, Rows};
+
+fn fit(given: Value, x: &[f64], p: usize) -> Model {
+    try_fit("dictionary", &settings(given), x, p).unwrap()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `1/2 ||x - z A||² + alpha ||z||_1`, and the residual.
+fn objective(x: &[f64], z: &[f64], atoms: &Matrix<f64>, alpha: f64) -> (f64, Vec<f64>) {
+    let fitted = |j: usize| (0..atoms.rows()).map(|i| z[i] * atoms[(i, j)]).sum::<f64>();
+    let r: Vec<f64> = x.iter().enumerate().map(|(j, x)| x - fitted(j)).collect();
+    (0.5 * dot(&r, &r) + alpha * z.iter().map(|z| z.abs()).sum::<f64>(), r)
+}
+
+#[test]
+fn atoms_have_norm_1_and_come_by_use() {
+    let (x, _) = made(1500, 1);
+    for (norm, positive) in [("ball", false), ("sphere", false), ("ball", true)] {
+        let given = json!({"n_components": 30, "alpha": 0.1, "atom_norm": norm, "positive_code": positive});
+        let model = fit(given, &x, 20);
+        let atoms = model.tensor("components").unwrap().to_matrix();
+        for i in 0..30 {
+            let length = dot(atoms.row(i), atoms.row(i)).sqrt();
+            assert!((length - 1.0).abs() < 1e-9, "{norm}: atom {i} has norm {length}");
+        }
+        let codes = encode(&model, &x);
+        let size = |i: usize| codes.iter().skip(i).step_by(30).map(|z| z.abs()).sum::<f64>();
+        // By use in the last batches, which is about that in all rows.
+        let (first, last) = ((0..10).map(size).sum::<f64>(), (20..30).map(size).sum::<f64>());
+        assert!(first > last, "{first} of the first atoms, {last} of the last");
+        let usage = numbers(&model, "usage");
+        assert!(usage.iter().all(|u| (0.0..=1.0).contains(u)), "{usage:?}");
+        let share = codes.iter().filter(|z| **z != 0.0).count() as f64 / 1500.0;
+        assert!((usage.iter().sum::<f64>() / share - 1.0).abs() < 0.1, "{share} and {usage:?}");
+        assert!(!positive || codes.iter().all(|z| *z >= 0.0));
+        assert_eq!(diagnostic(&model, "dead_units"), 0);
+        assert!(model.report().diagnostics["coherence"].as_f64().unwrap() < 1.0);
+    }
+}
+
+#[test]
+fn every_code_has_a_duality_gap_below_the_tolerance_and_fulfils_the_conditions() {
+    let (x, _) = made(400, 2);
+    let model = fit(json!({"n_components": 30}), &x, 20);
+    let (atoms, alpha) = (model.tensor("components").unwrap().to_matrix(), numbers(&model, "alpha")[0]);
+    let rows = Rows::from_slice(&x, 20).unwrap();
+    let mut gaps = VecSink(Vec::new());
+    model.certificates(&rows, &on_threads(2), &mut gaps).unwrap();
+    let codes = encode(&model, &x);
+    let mut worst = 0.0f64;
+    for ((x, z), gap) in x.chunks_exact(20).zip(codes.chunks_exact(30)).zip(&gaps.0) {
+        assert!(*gap <= 1e-6, "{gap}");
+        let (value, r) = objective(x, z, &atoms, alpha);
+        // A dual point of this residual bounds the objective from below.
+        let most = (0..30).map(|i| dot(atoms.row(i), &r).abs()).fold(0.0, f64::max);
+        let s = (alpha / most).min(1.0);
+        let dual = s * dot(x, &r) - 0.5 * s * s * dot(&r, &r);
+        worst = worst.max((value - dual) / (0.5 * dot(x, x)));
+    }
+    assert!(worst <= 2e-6, "{worst:e}");
+}
+
+#[test]
+fn the_objective_of_an_epoch_is_that_of_the_lasso() {
+    let (x, _) = made(700, 3);
+    let model = fit(json!({"n_components": 30, "alpha": 0.1, "max_epochs": 3}), &x, 20);
+    let atoms = model.tensor("components").unwrap().to_matrix();
+    let told = &model.report().objective;
+    assert_eq!((told.len(), model.report().n_iter), (3, 3 * 3));
+    let codes = encode(&model, &x);
+    let each = x.chunks_exact(20).zip(codes.chunks_exact(30));
+    let mean = each.map(|(x, z)| objective(x, z, &atoms, 0.1).0).sum::<f64>() / 700.0;
+    assert!((told[2] / mean - 1.0).abs() < 1e-3, "{told:?}, and {mean}");
+    assert!(told[2] < told[0], "{told:?}");
+}
+
+#[test]
+fn scaled_rows_have_scaled_codes() {
+    let (x, _) = made(400, 4);
+    let given = json!({"n_components": 25, "max_epochs": 2});
+    let (plain, scaled) = (fit(given.clone(), &x, 20), {
+        let x: Vec<f64> = x.iter().map(|x| x * 1024.0).collect();
+        fit(given, &x, 20)
+    });
+    assert_eq!(plain.tensor("components"), scaled.tensor("components"));
+    assert_eq!(numbers(&plain, "alpha")[0] * 1024.0, numbers(&scaled, "alpha")[0]);
+}
+
+#[test]
+fn atoms_without_use_are_replaced_but_for_the_last_epochs() {
+    // Rows of three columns of six: many random atoms are nearer to none of them than others are.
+    let p = 6;
+    let x: Vec<f64> =
+        falling(500, p, 1).chunks_exact(p).flat_map(|r| [r[0], r[1], r[2], 0.0, 0.0, 0.0]).collect();
+    let fitted =
+        |how: &str| fit(json!({"n_components": 40, "init": "random", "dead_unit": how, "alpha": 3.0}), &x, p);
+    let (kept, replaced) = (fitted("keep"), fitted("residual"));
+    assert_eq!(diagnostic(&kept, "replaced"), 0);
+    assert!(diagnostic(&replaced, "replaced") > 0, "{:?}", replaced.report());
+    assert!(
+        diagnostic(&replaced, "dead_units") < diagnostic(&kept, "dead_units"),
+        "{:?}",
+        kept.report().diagnostics
+    );
+    assert!(diagnostic(&fitted("data"), "replaced") > 0);
+    // One epoch is the last one.
+    let one = fit(json!({"n_components": 40, "init": "random", "alpha": 3.0, "max_epochs": 1}), &x, p);
+    assert_eq!(diagnostic(&one, "replaced"), 0);
+    let told = one.report().warnings.iter().any(|w| w.contains("used by no code in the last epoch"));
+    assert_eq!(told, diagnostic(&one, "dead_units") > 0);
+}
+
+#[test]
+fn non_negative_atoms_have_no_negative_entry() {
+    let (x, _) = made(400, 6);
+    let x: Vec<f64> = x.iter().map(|x| x.abs()).collect();
+    let given =
+        json!({"n_components": 10, "positive_dict": true, "positive_code": true, "atom_norm": "sphere"});
+    let model = fit(given, &x, 20);
+    assert!(numbers(&model, "components").iter().all(|a| *a >= 0.0));
+}
