@@ -89,7 +89,7 @@ fn table(origin: &str, found: &Biclusters) -> String {
         (s, 0) => format!("of {}", several(s, "fit", "fits")),
         (s, p) => {
             let copies = several(p, "permuted copy", "permuted copies");
-            format!("of {}; q-values from {copies} of the rows", several(s, "fit", "fits"))
+            format!("of {}; q-values from {copies}", several(s, "fit", "fits"))
         }
     };
     let about = format!(

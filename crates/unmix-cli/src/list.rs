@@ -48,7 +48,7 @@ pub(crate) fn open(
 /// An error about text in place of the number of a row or a column.
 fn of_text(e: Error) -> Failure {
     match &e {
-        Error::Format { path, found, facts, .. } if facts.column.is_some_and(|j| j < 2) => {
+        Error::Format { path, found, details, .. } if details.column.is_some_and(|j| j < 2) => {
             Failure::Said(format!(
                 "reading {} as a list of cells is not possible: {found}; rows and columns are given by numbers from 0, so replace names \
                  by numbers first, as pandas.factorize does",

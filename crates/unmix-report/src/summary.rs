@@ -36,7 +36,7 @@ pub fn summary(model: &Model) -> String {
 /// How well a sparse autoencoder reconstructs its rows, and with how many units, where the report has these numbers.
 fn units(model: &Model) -> Option<String> {
     let diagnostic = |name: &str| model.report().diagnostics.get(name)?.as_f64();
-    let (fvu, l0, dead) = (fact("fvu")?, fact("l0")?, fact("dead_units")?);
+    let (fvu, l0, dead) = (diagnostic("fvu")?, diagnostic("l0")?, diagnostic("dead_units")?);
     let m = model.n_components();
     Some(format!(
         "FVU (fraction of variance unexplained) {fvu:.3}; L0 (active units per row) {l0:.1}; {dead} dead units of {m}\n"

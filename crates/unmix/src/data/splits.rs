@@ -118,24 +118,24 @@ pub(crate) fn split_in_halves(n: u64, seed: u64, split: usize, block_length: u64
     in_two(blocks, n, block_length)
 }
 
-/// Draws as many blocks as there are, with replacement, and splits the draws into two halves, once for each of `cuts`. Copies of a block are separate
+/// Draws as many blocks as there are, with replacement, and splits the draws into two halves, once for each of `splits`. Copies of a block are separate
 /// draws, so that both halves may have some: they are then two independent samples from the distribution of the given rows.
 pub(crate) fn resample_in_two(
     n: u64,
     seed: u64,
     resample: usize,
-    cuts: usize,
+    splits: usize,
     block_length: u64,
 ) -> Vec<(Vec<u64>, Vec<u64>)> {
     let draws = Stream::new(seed, RESAMPLES + resample as u64);
     let blocks = n / block_length;
     let drawn: Vec<u64> = (0..blocks).map(|i| draws.bits(i) % blocks).collect();
-    let of_cut = |split: usize| {
+    let one = |split: usize| {
         let mut drawn = drawn.clone();
-        draws.shuffle((1 + cut as u64) * blocks, &mut drawn);
+        draws.shuffle((1 + split as u64) * blocks, &mut drawn);
         in_two(drawn, n, block_length)
     };
-    (0..cuts).map(of_cut).collect()
+    (0..splits).map(one).collect()
 }
 
 /// The rows of the first half of the blocks and of the second; the last of all blocks has the remaining rows, too.
@@ -240,15 +240,15 @@ mod tests {
                 all.sort_unstable();
                 all
             };
-            let cuts = resample_in_two(n, 3, 0, 3, block_length);
-            assert!(cuts.iter().all(|cut| together(cut) == together(&cuts[0])));
-            assert!(cuts[0].0 != cuts[1].0 && cuts.iter().flat_map(together_rows).all(|row| row < n));
-            let mut distinct = together(&cuts[0]);
+            let splits = resample_in_two(n, 3, 0, 3, block_length);
+            assert!(splits.iter().all(|split| together(split) == together(&splits[0])));
+            assert!(splits[0].0 != splits[1].0 && splits.iter().flat_map(together_rows).all(|row| row < n));
+            let mut distinct = together(&splits[0]);
             distinct.dedup();
             // Of many blocks, a share of 1 - 1/e is drawn.
             let share = distinct.len() as f64 / n as f64;
             assert!((share - 0.632).abs() < if block_length == 1 { 0.05 } else { 0.25 }, "{share}");
-            assert_ne!(together(&cuts[0]), together(&resample_in_two(n, 3, 1, 1, block_length)[0]));
+            assert_ne!(together(&splits[0]), together(&resample_in_two(n, 3, 1, 1, block_length)[0]));
         }
     }
 

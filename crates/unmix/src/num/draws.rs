@@ -14,7 +14,7 @@
 mod elementary;
 
 use super::random::Stream;
-use super::simd::{SIMD_WIDTH, cell, put};
+use super::simd::{SIMD_WIDTH, padded, put};
 use super::{Real, widest};
 
 pub(crate) use elementary::Drawn;
@@ -77,7 +77,7 @@ fn each_uniform<T: Real>(
                 *to = cell_of(row, part, *given, f);
             }
             if !left.is_empty() {
-                put(cell_of(row, to.len(), cell(also_left), f), left);
+                put(cell_of(row, to.len(), padded(also_left), f), left);
             }
         },
     );

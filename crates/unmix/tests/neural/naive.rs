@@ -73,7 +73,7 @@ fn rows_of(x: &[f64], p: usize) -> M {
 }
 
 fn h(function: ActivationFunction, a: f64, z: f64) -> (f64, f64) {
-    match shape {
+    match function {
         ActivationFunction::Tanh => (a * (z / a).tanh(), 1.0 - (z / a).tanh().powi(2)),
         ActivationFunction::HardTanh => (z.clamp(-a, a), f64::from(u8::from(z.abs() < a))),
         ActivationFunction::ScaledTanh => (a * z.tanh(), a * (1.0 - z.tanh().powi(2))),

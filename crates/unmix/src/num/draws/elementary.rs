@@ -7,7 +7,7 @@ pub trait Drawn: Sized {
     /// `sqrt(-2 log u)` for `u` uniform in (0, 1): an odd multiple of 2^-24 or 2^-33.
     fn radius_of(bits: u32) -> Self;
     /// `cos(2 pi v)` and `sin(2 pi v)` for `0 <= v < 1`.
-    fn turn(v: Self) -> (Self, Self);
+    fn cos_sin(v: Self) -> (Self, Self);
 }
 
 macro_rules! drawn {
@@ -50,7 +50,7 @@ macro_rules! drawn {
 
             /// A quarter turn `q` and at most an eighth beside it.
             #[inline(always)]
-            pub(in super::super) fn turn(v: $t) -> ($t, $t) {
+            pub(in super::super) fn cos_sin(v: $t) -> ($t, $t) {
                 // A number added to `$whole` is rounded to an integer, the last digits of the sum.
                 let shifted = 4.0 * v + $whole;
                 let (q, angle) = (shifted.to_bits(), (4.0 * v - (shifted - $whole)) * FRAC_PI_2);
@@ -72,8 +72,8 @@ macro_rules! drawn {
                     (-2.0 * log($open)).sqrt()
                 }
                 #[inline(always)]
-                fn turn(v: Self) -> (Self, Self) {
-                    turn(v)
+                fn cos_sin(v: Self) -> (Self, Self) {
+                    cos_sin(v)
                 }
             }
         }
