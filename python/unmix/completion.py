@@ -27,9 +27,9 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     ----------
     n_components : int or None, default=None
         Maximum number of factors, not above the number of rows and of columns; factors that the observed cells do not support are
-        left out. 0 for offsets alone; None to start with 10 and double the number while all of them are supported. With ``"soft-
-        impute"`` the maximum number, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and rows, None
-        for the number with the smallest Bayesian information criterion.
+        left out. 0 for offsets alone; None to start with 10 and double the number while all of them are supported. With
+        ``"soft-impute"`` the maximum number, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and
+        rows, None for the number with the smallest Bayesian information criterion.
     algorithm : {"als", "soft-impute", "ppca-em"}, default="als"
         The algorithm: ``"als"`` for alternating least squares over the observed cells; ``"soft-impute"`` for the convex problem
         with a nuclear norm penalty, which selects the number of factors; ``"ppca-em"`` for maximum likelihood of probabilistic PCA,
