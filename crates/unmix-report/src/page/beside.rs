@@ -129,10 +129,16 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
 /// How alike the pairs of atoms are on average, and as many random directions: overcomplete atoms of two fits always have partners.
 fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Markup {
     let (ka, kb) = (model.n_codes(), other.n_codes());
-    if !by_directions(model, other) || pairs.is_empty() || ka.saturating_mul(kb) > MOST_BY_CHANCE {
+    if !by_directions(model, other) || pairs.is_empty() {
         return html! {};
     }
     let mean = pairs.iter().map(|p| p.alike(positive)).sum::<f64>() / pairs.len() as f64;
+    if ka.saturating_mul(kb) > MOST_BY_CHANCE {
+        return html! { p.caption {
+            "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of random directions, which have partners, too, is computed for at most "
+            "1024 x 1024 units, and here there are " (ka) " x " (kb) "."
+        } };
+    }
     let chance = chance_agreement((ka, kb), model.n_features(), positive, 0);
     html! { p.caption {
         "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of as many random directions, paired in the same way, is "
