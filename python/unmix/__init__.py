@@ -330,9 +330,9 @@ def report(
         positions = [(float(x), float(y)) for x, y in positions]
     shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, names, refits)
     if path is not None:
-        model._model.page(os.fspath(path), model._run_options(), rows, labels, shown)
+        model._model.page(os.fspath(path), model._run_arguments(), rows, labels, shown)
         return None
     with tempfile.TemporaryDirectory() as folder:
         whole = pathlib.Path(folder, "page.html")
-        model._model.page(str(whole), model._run_options(), rows, labels, shown)
+        model._model.page(str(whole), model._run_arguments(), rows, labels, shown)
         return Page(whole.read_text(encoding="utf-8"))

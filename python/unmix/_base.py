@@ -356,7 +356,7 @@ class Estimator(RunOptions, Input, Base):
         # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
-    def _run_options(self):
+    def _run_arguments(self):
         return (0, threads_here(), int(self.verbose))
 
     # Using the model
@@ -387,7 +387,7 @@ class Estimator(RunOptions, Input, Base):
         array([[3.61]])
         """
         check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._run_options())
+        return self._model.encode(self._rows(X), self._run_arguments())
 
     def inverse_transform(self, X: Rows) -> Array:
         """Decode: return the rows of given codes: ``X @ mixing_.T + mean_``.
@@ -415,7 +415,7 @@ class Estimator(RunOptions, Input, Base):
         array([[2.52, 1.63]])
         """
         check_is_fitted(self)
-        return self._model.decode(self._codes(X), self._run_options())
+        return self._model.decode(self._codes(X), self._run_arguments())
 
     def encode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the codes of rows (``transform``), or write them to a file.
@@ -451,7 +451,7 @@ class Estimator(RunOptions, Input, Base):
         if out is None:
             return self.transform(X)
         check_is_fitted(self)
-        return self._model.encode(self._rows(X), self._run_options(), os.fspath(out))
+        return self._model.encode(self._rows(X), self._run_arguments(), os.fspath(out))
 
     def decode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
@@ -483,7 +483,7 @@ class Estimator(RunOptions, Input, Base):
         if out is None:
             return self.inverse_transform(X)
         check_is_fitted(self)
-        return self._model.decode(self._codes(X), self._run_options(), os.fspath(out))
+        return self._model.decode(self._codes(X), self._run_arguments(), os.fspath(out))
 
     # Keeping the model
 

@@ -53,7 +53,7 @@ class Gaps(_Estimator):
         (array([1.4 , 1.38]), array([0.008, 0.011]))
         """
         check_is_fitted(self)
-        return _unmix.posterior(self._model, self._rows(X), self._run_options())
+        return _unmix.posterior(self._model, self._rows(X), self._run_arguments())
 
     def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20) -> Any:
         """Fill the missing cells of rows; observed cells are left unchanged.
@@ -109,7 +109,7 @@ class Gaps(_Estimator):
             if value < 0:
                 raise ValueError(f"{name} must be at least 0, got {value}")
         wanted = (bool(return_std), int(n_draws), int(bootstrap))
-        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_options(), wanted)
+        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._run_arguments(), wanted)
         for note in notes:
             warn(note)
         filled, std = (in_frame(self, table, X) for table in (filled, std))

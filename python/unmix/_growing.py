@@ -123,5 +123,5 @@ class Incremental:
         check_is_fitted(self)
         check_is_fitted(other)
         merged = clone(self)
-        merged._adopt(self._model.merge(other._model, self._run_options()))
+        merged._adopt(self._model.merge(other._model, self._run_arguments()))
         return merged

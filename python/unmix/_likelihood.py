@@ -86,7 +86,7 @@ class Likelihood:
         array([ -3. , -11.9])
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_options(), self._as_theirs())
+        return self._model.score_samples(self._rows(X), self._run_arguments(), self._as_theirs())
 
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows.

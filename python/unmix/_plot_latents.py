@@ -193,7 +193,7 @@ def _has_mean_0(model):
     """Whether codes are a linear function, without an offset, of rows less their mean: rows on either side of it have opposite codes."""
     k = model._model.n_codes
     mean, aside = np.asarray(model.inverse_transform(np.stack([np.zeros(k), np.ones(k)])), dtype=np.float64)
-    codes = model._model.encode(np.stack([mean, aside, 2 * mean - aside]), model._run_options())
+    codes = model._model.encode(np.stack([mean, aside, 2 * mean - aside]), model._run_arguments())
     if issparse(codes):
         return False
     middle, right, left = np.asarray(codes, dtype=np.float64)

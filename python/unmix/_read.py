@@ -100,7 +100,7 @@ class Files:
 
     def _known(self):
         if self._about is None:
-            self._about = self._files.about(_run_options())
+            self._about = self._files.about(_run_arguments())
         return self._about
 
     @property
@@ -123,7 +123,7 @@ class Files:
     def missing(self) -> Array:
         """Number of missing cells of each column; takes one pass over the rows."""
         if self._missing is None:
-            self._missing = np.asarray(self._files.missing(_run_options()), dtype=np.int64)
+            self._missing = np.asarray(self._files.missing(_run_arguments()), dtype=np.int64)
         return self._missing
 
     @property
@@ -158,7 +158,7 @@ class Files:
         """
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be a non-negative integer, got {n!r}")
-        return self._files.read(_run_options(), int(n))
+        return self._files.read(_run_arguments(), int(n))
 
     def read(self) -> Array:
         """Return all rows, in memory.
@@ -180,7 +180,7 @@ class Files:
         >>> unmix.open(path).read().shape
         (3, 2)
         """
-        return self._files.read(_run_options())
+        return self._files.read(_run_arguments())
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -198,7 +198,7 @@ class Files:
         return Files, (paths, settings)
 
 
-def _run_options():
+def _run_arguments():
     return 0, threads_here(), 0
 
 

@@ -279,7 +279,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         (40, 4)
         """
         check_is_fitted(self)
-        codes = self._model.encode(self._rows(X), self._run_options())
+        codes = self._model.encode(self._rows(X), self._run_arguments())
         return codes if self.sparse_output else codes.toarray()
 
     def evaluate(self, X: Rows) -> Any:
@@ -321,7 +321,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         (True, 3)
         """
         check_is_fitted(self)
-        fields = json.loads(_unmix.evaluate(self._model, self._rows(X), self._run_options()))
+        fields = json.loads(_unmix.evaluate(self._model, self._rows(X), self._run_arguments()))
         # None is a fraction of a variance that is 0.
         found = {name: float("nan") if value is None else value for name, value in fields.items()}
         return Bunch(**{**found, "density": np.array(fields["density"])})
@@ -357,5 +357,5 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         check_is_fitted(self)
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
-        rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._run_options())
+        rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._run_arguments())
         return Bunch(rows=rows, codes=codes)

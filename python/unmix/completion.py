@@ -210,7 +210,7 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     def completed_(self) -> Array:
         if not self.__sklearn_is_fitted__():
             raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
-        return _unmix.completed(self._model, self._run_options())
+        return _unmix.completed(self._model, self._run_arguments())
 
     def predict_cells(self, cells: ArrayLike, return_std: bool = False) -> Any:
         """Return predicted values of single cells of the rows of the fit.

@@ -283,7 +283,7 @@ class ICA(ICAParameters, Sources):
         excluded = chosen(self._model, "exclude", exclude)
         given, X = X, read(X)
         rows = self._rows(X)
-        sources = self._model.encode(rows, self._run_options())
+        sources = self._model.encode(rows, self._run_arguments())
         rows = np.asarray(rows, dtype=sources.dtype)
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
         return in_frame(self, cleaned, given)
@@ -319,7 +319,7 @@ class ICA(ICAParameters, Sources):
         """
         check_is_fitted(self)
         if X is not None:
-            sources = self._model.encode(self._rows(X), self._run_options())
+            sources = self._model.encode(self._rows(X), self._run_arguments())
             channels = np.asarray(read(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]

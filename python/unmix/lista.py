@@ -256,7 +256,7 @@ class LISTA(LISTAParameters, Estimator):
         (array([1.375]), array([0.]), array([1.]), array([0.25]))
         """
         check_is_fitted(self)
-        names, numbers = _unmix.measures(self._model, self._rows(X), self._run_options())
+        names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
         return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
 
 

@@ -300,7 +300,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         (array([0., 0.]), array([ 0., 13.]))
         """
         check_is_fitted(self)
-        measured = _unmix.quality(self._model, self._rows(X), self._run_options(), bool(columns))
+        measured = _unmix.quality(self._model, self._rows(X), self._run_arguments(), bool(columns))
         names = ["t2", "q", "contributions", "cos2", *(["column_contributions"] if columns else [])]
         return Bunch(**dict(zip(names, measured)))
 
@@ -332,4 +332,4 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         array([  -1.5, -397.3])
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_options(), self._as_theirs())
+        return self._model.score_samples(self._rows(X), self._run_arguments(), self._as_theirs())

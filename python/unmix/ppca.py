@@ -88,7 +88,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         array([-2.29, -2.65])
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_options(), False)
+        return self._model.score_samples(self._rows(X), self._run_arguments(), False)
 
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows, from their observed cells.

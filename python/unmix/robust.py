@@ -211,10 +211,10 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
     def _low_rank(self, rows):
         """The low-rank part of rows."""
-        codes = self._model.encode(rows, self._run_options())
+        codes = self._model.encode(rows, self._run_arguments())
         if self.n_components_ == 0:
             return np.tile(self.mean_.astype(codes.dtype, copy=False), (len(codes), 1))
-        return self._model.decode(codes, self._run_options())
+        return self._model.decode(codes, self._run_arguments())
 
     def _sparse(self, rows, low):
         """The sparse part of rows with this low-rank part: residuals that exceed the noise, or rounding errors if there is no noise."""

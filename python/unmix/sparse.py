@@ -215,7 +215,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
                [ 0. , -0.5]])
         """
         check_is_fitted(self)
-        return self._output(self._model.encode(self._rows(X), self._run_options()))
+        return self._output(self._model.encode(self._rows(X), self._run_arguments()))
 
     def quality(self, X: Rows) -> Any:
         """Return objective and duality gap of the code of each row, from a recomputed residual in double precision.
@@ -245,7 +245,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         (array([1.375]), array([0.]), array([1.]), array([0.25]))
         """
         check_is_fitted(self)
-        names, numbers = _unmix.measures(self._model, self._rows(X), self._run_options())
+        names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
         return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
 
     def path(self, X: Rows, n_alphas: int = 30) -> Any:
@@ -278,7 +278,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         check_is_fitted(self)
         if n_alphas < 1:
             raise ValueError(f"n_alphas must be at least 1, got {n_alphas}")
-        alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._run_options())
+        alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._run_arguments())
         table = numbers.reshape(len(numbers), len(alphas), 4)
         names = ("objective", "gap", "n_nonzero", "squared_error")
         return Bunch(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
@@ -308,7 +308,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         array([[3. , 2.5]])
         """
         check_is_fitted(self)
-        return in_frame(self, _unmix.impute(self._model, self._rows(X), self._run_options(), (False, 0, 0))[0], X)
+        return in_frame(self, _unmix.impute(self._model, self._rows(X), self._run_arguments(), (False, 0, 0))[0], X)
 
     def _output(self, codes):
         return codes if self.sparse_output else codes.toarray()

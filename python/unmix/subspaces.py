@@ -254,7 +254,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         array([1])
         """
         check_is_fitted(self)
-        return self._model.labels(self._rows(X), self._run_options())
+        return self._model.labels(self._rows(X), self._run_arguments())
 
     @available_if(_is_mixture)
     def predict_proba(self, X: Rows) -> Array:
@@ -283,7 +283,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         np.float64(1.0)
         """
         check_is_fitted(self)
-        return self._model.probabilities(self._rows(X), self._run_options())
+        return self._model.probabilities(self._rows(X), self._run_arguments())
 
     @available_if(_is_mixture)
     def score_samples(self, X: Rows) -> Array:
@@ -312,7 +312,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         (70,)
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._run_options(), False)
+        return self._model.score_samples(self._rows(X), self._run_arguments(), False)
 
     @available_if(_is_mixture)
     def score(self, X: Rows, y: None = None) -> float:
