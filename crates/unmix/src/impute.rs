@@ -67,11 +67,6 @@ pub struct Imputer {
     filled: AtomicU64,
 }
 
-/// Number of missing cells of a block.
-pub(crate) fn n_missing<T: Real>(block: &Block<'_, T>) -> u64 {
-    block.data.iter().filter(|x| x.to_f64().is_nan()).count() as u64
-}
-
 /// Whether missing cells are filled by the decoded code of the observed ones, as by sparse codes.
 fn by_codes(model: &Model) -> bool {
     let codes = model.code().codes();
@@ -227,7 +222,7 @@ impl Imputer {
         let rows = cells.as_ref().unwrap_or(rows);
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("impute", &block)?;
-            self.filled.fetch_add(n_missing(&block), Relaxed);
+            self.filled.fetch_add(block.n_missing(), Relaxed);
             self.fill_block(&block, out);
             Ok(())
         };

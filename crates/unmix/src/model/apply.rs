@@ -5,7 +5,6 @@ use super::sparse::SparseEncoder;
 use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
 use crate::error::{Error, Result};
-use crate::impute::n_missing;
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
 use crate::stats::gaps::Conditional;
@@ -89,7 +88,7 @@ impl Model {
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("filling cells")?);
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             coder.check("imputing", rows, &block)?;
-            filled.fetch_add(n_missing(&block), Relaxed);
+            filled.fetch_add(block.n_missing(), Relaxed);
             let n = block.n_rows();
             let mut codes = vec![T::default(); n * self.n_codes()];
             let mut back = vec![T::default(); n * self.n_features];

@@ -307,7 +307,12 @@ impl Model {
             None => j.to_string(),
         };
         let more = if n > SHOWN { format!(", ... ({n} in all)") } else { String::new() };
-        let names = zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", ") + &more;
+        let kind = match (&self.features.names, n) {
+            (Some(_), _) => "",
+            (None, 1) => "column ",
+            (None, _) => "columns ",
+        };
+        let names = format!("{kind}{}{more}", zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", "));
         let warning = &mut self.report.warnings[at];
         *warning = warning.replacen(" not vary;", &format!(" not vary ({names});"), 1);
         self

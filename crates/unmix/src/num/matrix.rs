@@ -148,6 +148,11 @@ impl<'a, T: Real> Block<'a, T> {
         self.data.len() / self.n_features
     }
 
+    /// Number of missing cells, which are NaN.
+    pub(crate) fn n_missing(&self) -> u64 {
+        self.data.iter().filter(|x| x.to_f64().is_nan()).count() as u64
+    }
+
     /// The rows, one by one.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &'a [T]> {
         self.data.chunks_exact(self.n_features)

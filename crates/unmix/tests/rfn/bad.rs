@@ -24,7 +24,7 @@ fn constant_columns_are_left_out() {
         let model = fit(&still, p, given.clone());
         assert_eq!(model.report().n_constant, 1);
         assert!(
-            warned(&model, "1 of 6 columns does not vary; its loadings are 0"),
+            warned(&model, "1 of 6 columns does not vary (column 2); its loadings are 0"),
             "{:?}",
             model.report().warnings
         );
