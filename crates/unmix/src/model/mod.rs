@@ -312,7 +312,8 @@ impl Model {
             (None, 1) => "column ",
             (None, _) => "columns ",
         };
-        let names = format!("{kind}{}{more}", zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", "));
+        let names =
+            format!("{kind}{}{more}", zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", "));
         let warning = &mut self.report.warnings[at];
         *warning = warning.replacen(" not vary;", &format!(" not vary ({names});"), 1);
         self

@@ -78,7 +78,11 @@ fn a_duplicated_channel_removes_one_source_and_a_constant_one_has_no_loadings() 
             (model.tensor("mixing").unwrap().to_matrix(), model.tensor("components").unwrap().to_matrix());
         assert!((0..4).all(|i| m[(4, i)] == 0.0 && e[(i, 4)] == 0.0), "{key} {given}");
         assert_eq!((model.report().n_constant, model.n_components()), (1, 4), "{key} {given}");
-        assert!(warned(&model, "1 of 5 columns does not vary (column 4); its"), "{:?}", model.report().warnings);
+        assert!(
+            warned(&model, "1 of 5 columns does not vary (column 4); its"),
+            "{:?}",
+            model.report().warnings
+        );
     }
 }
 

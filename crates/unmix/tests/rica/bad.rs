@@ -87,9 +87,9 @@ fn missing_rank_gives_a_warning_and_bounded_parameters() {
                 "{given}, {f32}"
             );
             assert!(
-                report.warnings.iter().any(
-                    |w| w.starts_with("1 of 7 columns does not vary (column 6); its entries in every feature are 0")
-                ),
+                report.warnings.iter().any(|w| w.starts_with(
+                    "1 of 7 columns does not vary (column 6); its entries in every feature are 0"
+                )),
                 "{:?}",
                 report.warnings
             );
