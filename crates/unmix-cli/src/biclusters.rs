@@ -102,7 +102,7 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out += &paint(
         FAINT,
         format!(
-            "  {:>6}  {:>6}  {:>7} {:>6} {:>5}  {:>9}  {:>9}  {:>6}  {:>6}\n",
+            "  {:>6}  {:>5}  {:>7}  {:>8}  {:>8}  {:>8}  {:>9}  {:>5}  {:>6}\n",
             "module", "rows", "columns", "positive", "negative", "evidence", "stability", "q", "halves"
         ),
     );
@@ -144,7 +144,7 @@ fn line(i: usize, m: &Module) -> String {
     let positive = m.positive.iter().filter(|positive| **positive).count();
     let share = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.2}"));
     format!(
-        "  {i:>6}  {:>6}  {:>7}  {positive:>8}  {:>8}  {:>9.1}  {:>9}  {:>6}  {:>6}",
+        "  {i:>6}  {:>5}  {:>7}  {positive:>8}  {:>8}  {:>8.1}  {:>9}  {:>5}  {:>6}",
         m.rows.len(),
         m.columns.len(),
         m.columns.len() - positive,

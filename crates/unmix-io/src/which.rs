@@ -136,7 +136,7 @@ fn in_any_order<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAcce
     rows.source().random().ok_or_else(|| Error::Unsupported {
         asked: "reading rows in any order".into(),
         found: format!("{} can only be read from its first row on", rows.origin()),
-        remedy: "call Rows::prepare first".into(),
+        remedy: "prepare the rows first".into(),
     })
 }
 
