@@ -324,7 +324,7 @@ fn sources_are_drawn_below_each_other_with_spectra_where_the_rate_is_given() {
     let wrong =
         |options: &Options| page(&model, Some(&given), options, &Run::default()).unwrap_err().to_string();
     let few = wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() });
-    assert!(few.contains("positions") && few.contains("3 columns"), "{few}");
+    assert!(few.contains("places") && few.contains("3 columns"), "{few}");
     assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("must be positive"));
     // Images are not a time series: the page has no section on sources over time.
     let data = datasets::patterns(60, 5, 3, 0.2, 1);

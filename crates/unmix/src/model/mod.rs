@@ -288,7 +288,7 @@ impl Model {
     /// Names the constant columns in the warning about them. They are known by their coefficients, which are 0 and nowhere else all of them.
     fn naming_constant_columns(mut self) -> Self {
         const SHOWN: usize = 8;
-        let (n, p) = (self.report.n_constant as usize, self.n_features);
+        let (n, p) = (self.report.n_constant, self.n_features);
         let about = format!("{n} of {p} columns ");
         let Some(at) = self.report.warnings.iter().position(|w| n > 0 && w.starts_with(&about)) else {
             return self;
