@@ -262,7 +262,7 @@ pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
 }
 
 /// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions in `p` dimensions with `k.1` others, under the assignment
-/// with the largest sum, over [`N_CHANCE_DRAWS`] draws. `O(k³)`.
+/// with the largest sum, over three draws. `O(k³)`.
 pub fn chance_agreement(k: (usize, usize), p: usize, non_negative: bool, seed: u64) -> f64 {
     let drawn = |number: u64, k: usize| {
         let draws = Draws::new(seed, 0x6368_616e ^ number);
