@@ -80,7 +80,6 @@ fn plain_mode_counts_its_decreases() {
     let model = fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "max_iter": 150}));
     let decreased = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let largest = model.report().objective.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
-    assert!(decreased > 0, "{:?}", model.report().objective);
     assert_eq!(diagnostic(&model, "decreases")["count"], json!(decreased));
     assert_eq!(diagnostic(&model, "decreases")["largest"].as_f64().unwrap(), largest);
 }
