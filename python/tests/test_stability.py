@@ -57,7 +57,7 @@ def test_of_an_exact_solver_halves_alone_are_clustered():
     assert repr(unmix.stability(PCA(random_state=0).fit(X), X, splits=1, restarts=0).clusters).startswith("halves:")
 
 
-def test_one_cut_is_undecided_and_more_are_suggested():
+def test_one_split_is_undecided_and_more_are_suggested():
     data = datasets.independent(3000, ["gaussian"] * 4, [20, 6, 2, 1])
     model = PCA(random_state=0).fit(data.X)
     one = unmix.stability(model, data.X, splits=1, restarts=0)

@@ -27,7 +27,8 @@ fn without(x: &[f64], share: f64, seed: u64) -> Vec<f64> {
     x.iter().enumerate().map(|(i, x)| if gap(i) { f64::NAN } else { *x }).collect()
 }
 
-fn diagnostic(model: &Model, name: &str) -> f64 {
+/// A measure of fit of the report, by its name.
+fn measure(model: &Model, name: &str) -> f64 {
     model.report().fit.as_ref().unwrap()[name].as_f64().unwrap()
 }
 
@@ -58,9 +59,9 @@ fn the_reported_likelihood_is_the_sum_over_the_rows() {
             model.score_samples(&plain(), &Run::default(), &mut each).unwrap();
             let weight = |i: usize| if weighted { weights[i] } else { 1.0 };
             let sum: f64 = each.0.iter().enumerate().map(|(i, l)| weight(i) * l).sum();
-            let told = diagnostic(&model, "log_likelihood");
+            let told = measure(&model, "log_likelihood");
             assert!((told / sum - 1.0).abs() < 1e-10, "{key} {given} {weighted}: {told} {sum}");
-            let (aic, bic) = (diagnostic(&model, "aic"), diagnostic(&model, "bic"));
+            let (aic, bic) = (measure(&model, "aic"), measure(&model, "bic"));
             let parameters = 0.5 * aic + told;
             assert_eq!(parameters, parameters.round(), "{key} {given}");
             let n = model.report().n_samples;
@@ -75,7 +76,7 @@ fn parameters_are_counted_as_in_the_literature() {
     let rows = || Rows::from_slice(made.x.as_slice(), 9).unwrap();
     let count = |key: &str, given: Value| {
         let model = fitted(key, &settings(given), rows());
-        (0.5 * diagnostic(&model, "aic") + diagnostic(&model, "log_likelihood")).round()
+        (0.5 * measure(&model, "aic") + measure(&model, "log_likelihood")).round()
     };
     for k in 0..8 {
         let (p, q) = (9.0, k as f64);

@@ -72,7 +72,9 @@ fn the_start_is_ista_with_one_step_a_layer() {
     for cell in LAYER_TYPES.into_iter().filter(|cell| *cell != "alista") {
         let model =
             fit(&of, json!({"cell": cell, "n_layers": 6, "max_epochs": 0}), false, &on_threads(2)).unwrap();
-        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs());
+        let close = |a: &[f64], b: &[f64]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs())
+        };
         for name in ["objective", "squared_error"] {
             assert!(close(&of_layer(&model, "", name), &of_layer(&model, "ista", name)), "{cell}: {name}");
         }
@@ -89,6 +91,7 @@ fn learnt_steps_are_better_than_momentum() {
     assert!(net[5] < fista[5], "{net:?}, FISTA {fista:?}");
     let (steps, thresholds) = (numbers(&model, "layer_steps"), numbers(&model, "thresholds"));
     let alpha = numbers(&model, "alpha")[0];
+    assert!(!steps.is_empty() && steps.len() == thresholds.len());
     assert!(steps.iter().zip(&thresholds).all(|(s, t)| (s * alpha - t).abs() <= 1e-15));
     // Duality gaps bound the distance from the optimum, so they are positive.
     let gap = of_layer(&model, "", "gap");

@@ -24,7 +24,7 @@ trait Statistic: Partial + Clone + PartialEq + std::fmt::Debug {
     fn empty(p: usize) -> Self;
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
     /// Counts, locations, and second moments.
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>);
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>);
 }
 
 impl Statistic for Moments {
@@ -35,7 +35,7 @@ impl Statistic for Moments {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Moments::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], self.mean.clone(), self.squares.clone())
     }
 }
@@ -49,7 +49,7 @@ impl Statistic for Lengths {
         let about: Vec<f64> = (0..block.n_features).map(|j| 0.1 * j as f64).collect();
         Lengths::gather(self, block, &about, None)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), vec![self.sum])
     }
 }
@@ -62,7 +62,7 @@ impl Statistic for Scatter {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Scatter::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], self.mean.clone(), lower(&self.lower))
     }
 }
@@ -75,7 +75,7 @@ impl Statistic for Triangle {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Triangle::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let square = factor::multiply(&self.r.transposed(), &self.r);
         (vec![self.n, self.varying as f64], self.mean.clone(), lower(&square))
     }
@@ -90,7 +90,7 @@ impl Statistic for Gram {
         let view = FeatureView::new(block.n_features as f64, None, true, false);
         Gram::gather(self, block, &view, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.features as f64, self.varying as f64], Vec::new(), lower(&self.lower))
     }
 }
@@ -106,7 +106,7 @@ impl Statistic for Sketch {
         let mean = vec![0.25; p];
         Sketch::gather(self, block, &SketchView::new(&mean, &directions), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n as f64], Vec::new(), self.image.as_slice().to_vec())
     }
 }
@@ -123,7 +123,7 @@ impl Statistic for Sparsity {
         let filters = Filters { mean: Some((&mean).into()), rows, penalty: Penalty::SmoothL1 };
         Sparsity::gather(self, block, &filters, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [&[self.value], self.gradient.as_slice()].concat())
     }
 }
@@ -143,7 +143,7 @@ impl Statistic for SourceSums {
         let mean = vec![0.25; block.n_features];
         SourceSums::gather(self, block, &sources(2, block.n_features, &mean), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [self.cross.as_slice(), &self.slope, &self.loss].concat())
     }
 }
@@ -157,7 +157,7 @@ impl Statistic for ScoreSums {
         let mean = vec![0.25; block.n_features];
         ScoreSums::gather(self, block, &sources(2, block.n_features, &mean), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), self.sums.as_slice().to_vec())
     }
 }
@@ -171,7 +171,7 @@ impl Statistic for UnitSums {
         let mean = vec![0.25; block.n_features];
         UnitSums::gather(self, block, &sources(1, block.n_features, &mean), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [&self.cross[..], &[self.slope, self.loss]].concat())
     }
 }
@@ -185,7 +185,7 @@ impl Statistic for DirectionSums {
         let mean = vec![0.25; block.n_features];
         DirectionSums::gather(self, block, &sources(3, block.n_features, &mean), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [self.cross.as_slice(), &self.slope, &self.loss].concat())
     }
 }
@@ -199,7 +199,7 @@ impl Statistic for Spread {
         let mean = vec![0.25; block.n_features];
         Spread::gather(self, block, &sources(2, block.n_features, &mean), work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let counts = [&[self.n], &self.near[..]].concat();
         (counts, Vec::new(), [&self.sizes[..], &self.squares, &self.fourth].concat())
     }
@@ -213,7 +213,7 @@ impl Statistic for Reweighted {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         by_sizes(block.n_features).add(self, block, work)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n, self.near], Vec::new(), [&[self.sizes], &lower(&self.lower)[..]].concat())
     }
 }
@@ -238,7 +238,7 @@ impl Statistic for ObservedCells {
         let data = &with_gaps(&block)[..];
         GatherObserved.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         ([&[self.n, self.empty], &self.count[..]].concat(), self.mean.clone(), self.squares.clone())
     }
 }
@@ -261,7 +261,7 @@ impl Statistic for FactorSums {
         let block = Block { first_row, data, n_features, weights };
         factors(n_features).add(self, block, &mut Workspace::default())
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let parts =
             [&self.means, &self.moments, &self.tables, &self.cross, &self.squares].map(|part| &part[..]);
         (vec![self.n], Vec::new(), [&[self.log_density], &parts.concat()[..]].concat())
@@ -286,7 +286,7 @@ impl Statistic for PassSums {
         let pass = Pass::new(h.clone(), vec![h]);
         PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let parts =
             [self.gradient.as_slice(), &self.score_mean, &self.separations, self.pair_slope.as_slice()];
         (Vec::new(), Vec::new(), parts.concat())
@@ -303,7 +303,7 @@ impl Statistic for NativeSums {
         let pass = NativePass::new(&h, &[2.0, 1.0], &Matrix::from_vec(2, 2, vec![1.0, 0.05, 0.05, 1.0]));
         NativeSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
-    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn values(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (Vec::new(), Vec::new(), [self.gradient.as_slice(), self.pairs.as_slice(), &self.alone].concat())
     }
 }
@@ -360,9 +360,9 @@ fn laws<P: Statistic, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
         );
     }
 
-    let left = merged([merged([a.clone(), b.clone()]), c.clone()]).told();
-    let right = merged([a, merged([b, c])]).told();
-    let whole = part(0, n).told();
+    let left = merged([merged([a.clone(), b.clone()]), c.clone()]).values();
+    let right = merged([a, merged([b, c])]).values();
+    let whole = part(0, n).values();
     // Rounding errors: of the type of the rows for products within a block, of double precision for merging.
     let size = whole.2.iter().fold(1e-300f64, |m, v| m.max(v.abs()));
     let tol = 30.0 * (n as f64).sqrt() * T::DTYPE.eps() * size;
@@ -440,7 +440,7 @@ proptest! {
             changed[at.index(bytes.len())] = new;
             // A number may have changed, but a shape may not.
             if let Ok(part) = from_bytes::<P>(&changed) {
-                let (a, b) = (part.told(), good.told());
+                let (a, b) = (part.values(), good.values());
                 assert_eq!((a.1.len(), a.2.len()), (b.1.len(), b.2.len()), "{}: shape", P::NAME);
                 merged([good.clone(), part.clone()]);
                 merged([part, good.clone()]);
@@ -514,12 +514,12 @@ fn merging_keeps_ten_digits_under_a_mean_of_a_million() {
         naive::covariance(&x, p).into_iter().enumerate().flat_map(|(i, row)| row[..=i].to_vec()).collect();
     // Five hundred small parts, merged one after the other.
     let parts: Vec<Scatter> = x.chunks(10 * p).map(|c| of(c, p)).collect();
-    let found: Vec<f64> = merged(parts).told().2.iter().map(|v| v / (n as f64 - 1.0)).collect();
+    let found: Vec<f64> = merged(parts).values().2.iter().map(|v| v / (n as f64 - 1.0)).collect();
     assert!(apart(&found, &want) < 1e-10, "{:e}", apart(&found, &want));
     let squares = merged(x.chunks(10 * p).map(|c| of::<Moments, f64>(c, p))).squares;
     let diagonal: Vec<f64> = (0..p).map(|j| want[j * (j + 1) / 2 + j] * (n as f64 - 1.0)).collect();
     assert!(squares.iter().zip(&diagonal).all(|(a, b)| (a / b - 1.0).abs() < 1e-10));
-    let square = merged(x.chunks(10 * p).map(|c| of::<Triangle, f64>(c, p))).told().2;
+    let square = merged(x.chunks(10 * p).map(|c| of::<Triangle, f64>(c, p))).values().2;
     assert!(square.iter().zip(&want).all(|(a, b)| (a / (n as f64 - 1.0) - b).abs() < 1e-10));
 }
 

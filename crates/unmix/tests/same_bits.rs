@@ -87,7 +87,7 @@ pub(crate) fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str
     fn of<'a, T: Real>(a: RawArray<'a>) -> Rows<'a, T> {
         Rows::new(a, Features::default(), "the array")
     }
-    visit("a lent slice", Rows::from_slice(x, p).unwrap());
+    visit("a borrowed slice", Rows::from_slice(x, p).unwrap());
 
     let columns = bytes_of(&by_columns(x, p));
     let one = |len: usize, stride: i64| Axes::one(len as u64, stride);
@@ -295,7 +295,7 @@ fn the_file_of_a_fit_has_the_same_bytes_but_for_its_run() {
     };
     let (a, b) = (parts(&made(1)), parts(&made(2)));
     assert_eq!((a.0, a.1), (b.0, b.1));
-    assert_ne!(a.2, b.2, "threads are properties of the run");
+    assert_ne!(a.2, b.2, "the number of threads is recorded with the run");
 }
 
 #[test]

@@ -112,8 +112,9 @@ fn covers_with(case: &Case, (splits, bootstrap): (usize, usize), repeats: u64, w
     assert!(seen.covered >= stated - slack(stated), "{name}");
     let wrong = if seen.truth < MIN_AGREEMENT { seen.above } else { seen.below };
     assert!(wrong <= 0.025 + slack(0.025), "{name}");
-    // Intervals must also be narrow; those by resamples may be wide where tails are heavy (0.70 for Laplace sources).
-    assert!(bootstrap > 0 || splits < DEFAULT_SPLITS || seen.width < 0.6, "{name}");
+    // Intervals must also be narrow; those by resamples are wider where tails are heavy (0.70 for Laplace sources).
+    let widest = if bootstrap == 0 { 0.6 } else { 0.9 };
+    assert!(splits < DEFAULT_SPLITS || seen.width < widest, "{name}");
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn intervals_cover_the_expected_agreement() {
 }
 
 #[test]
-fn intervals_by_resamples_hold_the_expected_agreement_and_resolve_more() {
+fn intervals_by_resamples_cover_the_expected_agreement_and_resolve_more() {
     for (gap, within) in [(4.0, (0.88, 0.94)), (9.0, (0.95, 0.985))] {
         covers_with(&Case::pair(Distribution::Gaussian, 200, gap), (DEFAULT_SPLITS, 20), 40, within);
     }
@@ -198,17 +199,17 @@ fn in_many_cases(splits: usize, bootstrap: usize) {
 }
 
 #[test]
-fn intervals_of_few_splits_hold_the_expected_agreement_in_many_cases() {
+fn intervals_of_few_splits_cover_the_expected_agreement_in_many_cases() {
     in_many_cases(5, 0);
 }
 
 #[test]
-fn intervals_of_the_default_splits_hold_the_expected_agreement_in_many_cases() {
+fn intervals_of_the_default_splits_cover_the_expected_agreement_in_many_cases() {
     in_many_cases(DEFAULT_SPLITS, 0);
 }
 
 #[test]
-fn intervals_by_resamples_hold_the_expected_agreement_in_many_cases() {
+fn intervals_by_resamples_cover_the_expected_agreement_in_many_cases() {
     in_many_cases(DEFAULT_SPLITS, 20);
 }
 

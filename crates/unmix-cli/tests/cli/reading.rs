@@ -55,6 +55,7 @@ fn recordings_in_another_order_give_the_same_codes() {
     b.ok("encode all.safetensors same/mix1.wav same/mix2.wav same/mix3.wav -o again.npy");
     b.ok("encode all.safetensors mix1.wav mix2.wav mix3.wav -o first.npy");
     let both = ["again.npy", "first.npy"].map(|name| read_npy(&b.path(name)).0);
+    assert!(!both[0].is_empty() && both[0].len() == both[1].len());
     assert!(both[0].iter().zip(&both[1]).all(|(a, b)| (a - b).abs() < 1e-2));
     b.ok("reconstruct all.safetensors mix1.wav mix2.wav mix3.wav --exclude 0 -o clean/");
     b.ok("encode all.safetensors clean/mix1.wav clean/mix2.wav clean/mix3.wav -o without.npy");
@@ -106,6 +107,7 @@ fn reconstructed_images_keep_the_names_of_their_files() {
     b.ok("encode m.safetensors photos -o a.npy");
     b.ok("encode m.safetensors same -o b.npy");
     let both = ["a.npy", "b.npy"].map(|name| read_npy(&b.path(name)).0);
+    assert!(!both[0].is_empty() && both[0].len() == both[1].len());
     assert!(both[0].iter().zip(&both[1]).all(|(a, b)| (a - b).abs() < 0.02));
     b.ok("reconstruct m.safetensors photos --exclude 0 -o clean/");
     b.ok("encode m.safetensors clean -o c.npy");

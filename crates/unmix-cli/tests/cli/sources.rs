@@ -87,7 +87,8 @@ fn sources_are_excluded_and_compared_with_references() {
             let numbers = |text: &str| -> Vec<f64> {
                 text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap()).collect()
             };
-            let same = numbers(&other).iter().zip(numbers(&scored)).all(|(a, b)| (a - b).abs() < 1e-9);
+            let (a, b) = (numbers(&other), numbers(&scored));
+            let same = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9);
             assert!(same, "{turned} {how}: {other}");
         }
     }
@@ -121,6 +122,7 @@ fn sources_are_excluded_and_compared_with_references() {
     let number = b.ok("score named.safetensors eeg.npy --transpose --reference eeg.npy").out;
     assert!(named.starts_with("component,EOG\n0,"), "{named}");
     let second = |line: &str, at: usize| line.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+    assert_eq!((named.lines().count(), number.lines().count()), (4, 4), "{named}{number}");
     for (a, b) in named.lines().zip(number.lines()).skip(1) {
         assert!((second(a, 1) - second(b, 2)).abs() < 1e-12, "{a} {b}");
     }

@@ -33,9 +33,9 @@ fn cells_are_fitted_predicted_and_filled() {
     let codes = std::fs::read_to_string(b.path("cells.codes.csv")).unwrap();
     assert_eq!(codes.lines().count(), 41, "a code for each row of the matrix");
     // Predicted cells of rows that were in the fit.
-    b.write("asked.csv", "user,item\n3,4\n39,24\n0,0\n");
-    let ran = b.ok("impute m.safetensors asked.csv --triplets --std std.csv");
-    assert!(ran.err.contains("3 missing cells of asked.csv filled"), "{}", ran.err);
+    b.write("cells-to-predict.csv", "user,item\n3,4\n39,24\n0,0\n");
+    let ran = b.ok("impute m.safetensors cells-to-predict.csv --triplets --std std.csv");
+    assert!(ran.err.contains("3 missing cells of cells-to-predict.csv filled"), "{}", ran.err);
     assert!(ran.out.starts_with("row,column,value\n3,4,"), "whole numbers: {}", ran.out);
     let found = numbers(&ran.out);
     let std = numbers(&std::fs::read_to_string(b.path("std.csv")).unwrap());

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_values_are_the_share_of_modules_that_permuted_rows_have_too() {
+    fn q_values_are_the_estimated_share_of_false_modules() {
         // Ten permutations; at 5, 4, 3, 1: 0, 1, 2 and 6 of the null, and one more, of 1, 2, 3 and 4.
         let q = q_values(&[5.0, 4.0, 3.0, 1.0], &[4.5, 3.5, 2.0, 2.0, 1.5, 1.0], 10);
         assert_eq!(q, [0.1, 0.1, 0.1, 0.175]);

@@ -1,4 +1,4 @@
-//! What holds at a fit: norms, use, the objective, codes with certificates, first-order conditions.
+//! Properties of a fit: norms, usage, the objective, duality gaps of codes, first-order conditions.
 
 use super::{diagnostic, made};
 use crate::made::{encode, falling, numbers, on_threads, settings, try_fit};
@@ -22,7 +22,7 @@ fn objective(x: &[f64], z: &[f64], atoms: &Matrix<f64>, alpha: f64) -> (f64, Vec
 }
 
 #[test]
-fn atoms_have_norm_1_and_come_by_use() {
+fn atoms_have_norm_1_and_are_ordered_by_use() {
     let (x, _) = made(1500, 1);
     for (norm, positive) in [("ball", false), ("sphere", false), ("ball", true)] {
         let given = json!({"n_components": 30, "alpha": 0.1, "atom_norm": norm, "positive_code": positive});
@@ -34,7 +34,7 @@ fn atoms_have_norm_1_and_come_by_use() {
         }
         let codes = encode(&model, &x);
         let size = |i: usize| codes.iter().skip(i).step_by(30).map(|z| z.abs()).sum::<f64>();
-        // By use in the last batches, which is about that in all rows.
+        // Atoms are ordered by usage in the last batches, which is about that in all rows.
         let (first, last) = ((0..10).map(size).sum::<f64>(), (20..30).map(size).sum::<f64>());
         assert!(first > last, "{first} of the first atoms, {last} of the last");
         let usage = numbers(&model, "usage");
@@ -96,7 +96,7 @@ fn scaled_rows_have_scaled_codes() {
 }
 
 #[test]
-fn atoms_without_use_are_replaced_but_for_the_last_epochs() {
+fn unused_atoms_are_replaced_except_in_the_last_epochs() {
     // Rows of three columns of six: many random atoms are nearer to none of them than others are.
     let p = 6;
     let x: Vec<f64> =

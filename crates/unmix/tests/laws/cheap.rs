@@ -26,7 +26,10 @@ fn a_saved_model_is_the_same_model() {
         assert_eq!(encode(&model, &x), encode(&again, &x), "{case}");
         if model.check_scores().is_ok() {
             let (a, b) = (scores(&model, &x), scores(&again, &x));
-            assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()), "{case}");
+            assert!(
+                a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()),
+                "{case}"
+            );
         }
     }
 }

@@ -76,7 +76,7 @@ fn the_objective_does_not_decrease_in_single_precision_either() {
 }
 
 #[test]
-fn plain_mode_counts_its_decreases() {
+fn reported_decreases_of_plain_mode_are_those_of_its_objective() {
     let model = fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "max_iter": 150}));
     let decreased = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let largest = model.report().objective.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);

@@ -46,7 +46,7 @@ impl<T: Real> Batches<'_, T> {
     }
 }
 
-/// Rows that are read, never lent, each time noted.
+/// Rows that are read, never borrowed, each time noted.
 struct Reads {
     held: OwnedRows<f64>,
     noted: Mutex<Vec<std::ops::Range<u64>>>,

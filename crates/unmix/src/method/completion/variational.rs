@@ -139,8 +139,7 @@ impl Cells {
     }
 
     /// Iterates from `start` until the relative change of the noise variance, and a tenth of the largest change of the share of a factor, are at
-    /// most the tolerance; or until a bound of `least`, below
-    /// which the result is of no use, is more than a few iterations away.
+    /// most the tolerance; or until a bound of `least`, below which the result is of no use, is more than a few iterations away.
     pub(super) fn iterate(
         &self,
         start: impl FnOnce() -> Result<State>,

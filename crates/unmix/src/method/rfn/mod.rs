@@ -85,9 +85,9 @@ struct Decreases {
 
 impl Decreases {
     fn note(&mut self, value: f64) {
-        if let Some(fall) = self.last.map(|last| last - value).filter(|fall| *fall > 0.0) {
+        if let Some(decrease) = self.last.map(|last| last - value).filter(|decrease| *decrease > 0.0) {
             self.count += 1;
-            self.largest = self.largest.max(fall);
+            self.largest = self.largest.max(decrease);
         }
         self.last = Some(value);
     }
@@ -399,5 +399,17 @@ impl Fit for Rfn {
     }
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decreases;
+
+    #[test]
+    fn decreases_are_counted_and_the_largest_is_kept() {
+        let mut found = Decreases::default();
+        [1.0, 3.0, 2.5, 2.5, 4.0, 2.0, 5.0].into_iter().for_each(|value| found.note(value));
+        assert_eq!((found.count, found.largest), (2, 2.0));
     }
 }
