@@ -22,10 +22,9 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
-        let n = moments.n.max(1.0);
         Ok(Self {
             means: moments.mean.iter().zip(&moments.rest).map(|(mean, rest)| mean + rest).collect(),
-            deviations: moments.squares.iter().map(|s| (s / n).sqrt()).collect(),
+            deviations: moments.deviations(),
         })
     }
 
@@ -87,6 +86,7 @@ pub(super) fn set_evidence<T: Real>(
     units: &mut [Unit],
     source: &dyn RandomAccess<T>,
     columns: &Columns,
+    run: &Run<'_>,
 ) -> Result<()> {
     let (n, p) = (source.n_rows(), columns.means.len());
     let block = (CELLS / p.max(1)).max(1) as u64;
@@ -109,6 +109,7 @@ pub(super) fn set_evidence<T: Real>(
             }
         }
         from = to;
+        run.sweep_progress("evidence", to, Some(n))?;
     }
     for (unit, means) in units.iter_mut().zip(means) {
         let sets = ln_choose(n as usize, unit.rows.len()) + ln_choose(p, unit.columns.len());

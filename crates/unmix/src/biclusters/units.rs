@@ -153,7 +153,7 @@ pub(super) fn units<T: Real>(
         })
     };
     let mut found: Vec<Unit> = all.into_iter().enumerate().filter_map(unit).collect();
-    set_evidence(&mut found, readable(rows)?, scales)?;
+    set_evidence(&mut found, readable(rows)?, scales, run)?;
     Ok((found, activity))
 }
 

@@ -144,12 +144,12 @@ impl<T: Real> Source<T> for Mapped<'_, '_, T> {
 
 impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
     fn n_rows(&self) -> u64 {
-        self.of.settled().n_rows()
+        self.of.prepared().n_rows()
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
         let (p, k, from, step) =
-            (self.map.n_features(), self.map.k(), self.of.settled(), self.of.plan().block_rows);
+            (self.map.n_features(), self.map.k(), self.of.prepared(), self.of.plan().block_rows);
         let (mut block, mut centred, mut made) = (Vec::new(), Vec::new(), Vec::new());
         let blocks = rows.clone().step_by(step).zip(out.chunks_mut((step * columns.len()).max(1)));
         for (first, out) in blocks {

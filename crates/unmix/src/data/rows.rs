@@ -1,4 +1,4 @@
-//! Rows: a source, names and types of its columns, and a plan for cutting it into shards.
+//! Rows: a source, the names of its columns and the shape of a sample, and a plan for cutting it into shards.
 
 use super::Sparse;
 use super::raw::RawArray;
@@ -270,21 +270,21 @@ impl<'a, T: Real> Rows<'a, T> {
         Some(read.and_then(|()| spool.into_rows()))
     }
 
-    /// Random access to the rows, which must be [settled](Self::prepare).
-    pub(crate) fn settled(&self) -> &dyn RandomAccess<T> {
+    /// Random access to the rows, which must be [prepared](Self::prepare).
+    pub(crate) fn prepared(&self) -> &dyn RandomAccess<T> {
         match self.source.random() {
             Some(random) => random,
-            None => unreachable!("rows are settled before a method asks for random access"),
+            None => unreachable!("rows are prepared before a method asks for random access"),
         }
     }
 
-    /// The transposed rows: each row is a feature of these rows, which must be settled.
+    /// The transposed rows: each row is a feature of these rows, which must be prepared.
     pub(crate) fn transposed(&self) -> Rows<'_, T> {
         let (none, origin) = (Features::default(), self.origin.clone());
         match self.sparse() {
             Some(sparse) => Rows::new(sparse.transposed(), none, origin),
             None => {
-                let source = Transposed { of: self.settled(), n_features: self.n_features() };
+                let source = Transposed { of: self.prepared(), n_features: self.n_features() };
                 Rows::new(source, none, origin)
             }
         }

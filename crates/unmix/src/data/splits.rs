@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn resamples_draw_with_replacement_and_each_cut_splits_the_same_draws() {
+    fn resamples_draw_with_replacement_and_every_split_has_the_same_draws() {
         for (n, block_length) in [(1000u64, 1u64), (1003, 50)] {
             let together = |(left, right): &(Vec<u64>, Vec<u64>)| {
                 let mut all: Vec<u64> = left.iter().chain(right).copied().collect();
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    fn together_rows(cut: &(Vec<u64>, Vec<u64>)) -> Vec<u64> {
-        [&cut.0[..], &cut.1[..]].concat()
+    fn together_rows(split: &(Vec<u64>, Vec<u64>)) -> Vec<u64> {
+        [&split.0[..], &split.1[..]].concat()
     }
 }

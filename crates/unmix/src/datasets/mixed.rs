@@ -96,7 +96,7 @@ pub enum SignalDesign {
     NonOrthogonal,
 }
 
-/// Settings by the names that Python and the command line use.
+/// Designs by the names that Python and the command line use.
 pub const SIGNAL_DESIGNS: [(&str, SignalDesign); 4] = [
     ("distinct", SignalDesign::Distinct),
     ("two-equal", SignalDesign::TwoEqual),

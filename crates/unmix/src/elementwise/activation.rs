@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn values_are_those_of_the_functions_and_slopes_their_derivatives() {
         let (k, a) = (3, [0.8, 4.0, 2.0]);
-        // No code lies within a step of 0 or of `a`, where hard shapes have no derivative.
+        // No code lies within a step of 0 or of `a`, where piecewise linear functions have no derivative.
         let z: Vec<f64> = (0..k * 37).map(|i| 0.1123 * i as f64 - 5.917).collect();
         for function in ActivationFunction::ALL {
             let (mut h, mut slope) = (z.clone(), vec![0.0; z.len()]);

@@ -90,7 +90,7 @@ impl Search<'_> {
             && !matches!(self.algorithm, Algorithm::Picard { .. } | Algorithm::Easi { .. })
     }
 
-    /// Runs the search on settled rows.
+    /// Runs the search on prepared rows.
     pub(crate) fn run<T: Real>(
         &self,
         rows: &Rows<'_, T>,

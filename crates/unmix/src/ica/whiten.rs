@@ -26,7 +26,7 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
-    /// Computes the coordinates of settled rows: one pass, or two if there are fewer rows than columns.
+    /// Computes the coordinates of prepared rows: one pass, or two if there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         check_n_rows(self.method, rows.n_counted(), rows.origin(), "give more rows")?;
         if self.whiten { self.white(rows, run) } else { self.without_whitening(rows, run) }

@@ -11,6 +11,15 @@ use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// What rows without some components are.
+#[derive(Clone, Copy)]
+enum Excluding {
+    /// The decoded codes of the other components.
+    Decode,
+    /// The rows, from which these components are subtracted.
+    Subtract,
+}
+
 impl Model {
     /// Codes of `rows`, in order, in the type of the rows: `n_codes` numbers for each row. The bits of a code do not depend on the
     /// other rows.
@@ -144,7 +153,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<Encoded> {
-        self.through_codes(exclude, false, rows, run, sink)
+        self.through_codes(exclude, Excluding::Decode, rows, run, sink)
     }
 
     /// Rows without the contribution of some components, `x - (decode(z) - decode(z'))`: `z` is the code of `x`, and `z'` the same with
@@ -162,14 +171,14 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<Encoded> {
-        self.through_codes(exclude, true, rows, run, sink)
+        self.through_codes(exclude, Excluding::Subtract, rows, run, sink)
     }
 
-    /// Rows decoded from their codes without some components; with `rest`, added to what the codes of all components leave.
+    /// Decoded codes without the components `exclude`; or the rows minus the difference that these components make to the decoded rows.
     fn through_codes<T: Real>(
         &self,
         exclude: &[usize],
-        rest: bool,
+        how: Excluding,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
@@ -187,8 +196,9 @@ impl Model {
             coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             coder.encode(&block, &mut codes, work);
-            let mut whole = vec![T::default(); if rest { out.len() } else { 0 }];
-            if rest {
+            let subtract = matches!(how, Excluding::Subtract);
+            let mut whole = vec![T::default(); if subtract { out.len() } else { 0 }];
+            if subtract {
                 decoder.apply(&codes, &mut whole, work);
             }
             for code in codes.chunks_exact_mut(k.max(1)) {

@@ -126,8 +126,8 @@ pub trait Encoder: Debug + Send + Sync {
         None
     }
 
-    /// Matrix, `k x k`, that multiplies the factors of [`gaussian`](Self::gaussian) from the right to give the codes, if these
-    /// differ.
+    /// Matrix, `k x k`, that multiplies the factors of [`gaussian`](Self::gaussian) from the right to give the codes, if these differ: a rotation,
+    /// or another invertible matrix for correlated factors.
     fn rotation(&self) -> Option<&Matrix<f64>> {
         None
     }

@@ -13,7 +13,7 @@ pub(crate) struct Linear<'a> {
     pub(crate) axes: &'a Matrix<f64>,
     /// Divisors of the codes along the axes, `k`; a direction of scale 0 has code 0.
     pub(crate) scale: Option<&'a [f64]>,
-    /// `V`, `k x m`, with orthonormal rows.
+    /// `V`, `k x m`; the decoders below need orthonormal rows.
     pub(crate) rotation: Option<&'a Matrix<f64>>,
 }
 

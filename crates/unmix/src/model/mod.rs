@@ -94,7 +94,7 @@ impl Model {
     ) -> Result<Self> {
         let unused = without_effect(method.settings, &settings, &report.settings);
         report.warnings.extend(unused);
-        Self::new(method, settings, features, ddof, tensors, report)
+        Ok(Self::new(method, settings, features, ddof, tensors, report)?.naming_constant_columns())
     }
 
     /// Constructs a model and validates it: shapes agree, every number is finite.
@@ -383,7 +383,7 @@ fn by_more_sums(
             let sums = before.sums().cloned().ok_or_else(|| Error::Unsupported {
                 asked: format!("adding rows to this {} model", before.method.key),
                 found: "it does not hold the sums over its rows".into(),
-                remedy: "begin with unmix::model::fit_by_sums, which keeps them".into(),
+                remedy: "begin with an incremental fit of all rows, which keeps the sums".into(),
             })?;
             (sums, before.features())
         }
@@ -410,7 +410,7 @@ pub fn partial_fit_given(
     if spec.takes_sums() {
         return by_more_sums(key, &*spec, before, rows, run);
     }
-    Ok(spec.partial_fit(before, rows, run)?.naming_constant_columns().of_stream(rows.notes()))
+    Ok(spec.partial_fit(before, rows, run)?.of_stream(rows.notes()))
 }
 
 /// [`partial_fit`] starting from `before`, if it is a model of the method named `key` that stores the state of a stream: with its settings,
@@ -467,5 +467,5 @@ pub fn fit_given(
         AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
         AnyRows::F64(rows) => spec.fit_f64(rows, run)?,
     };
-    Ok(model.naming_constant_columns().with_notes(rows.notes()))
+    Ok(model.with_notes(rows.notes()))
 }

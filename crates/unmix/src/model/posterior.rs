@@ -37,7 +37,7 @@ impl PosteriorMean {
         }
     }
 
-    /// The same with codes `z rotation`; `rotation` is `n_factors x n_codes`, as for correlated factors.
+    /// The same with codes `z rotation`; `rotation` is `n_factors x n_codes`, invertible but not orthogonal for correlated factors.
     pub fn rotated(self, rotation: Matrix<f64>) -> Self {
         Self { rotation: Some(Arc::new(rotation)), ..self }
     }

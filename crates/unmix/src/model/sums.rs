@@ -84,6 +84,11 @@ impl Sums {
         }
     }
 
+    /// Whether rows had weights; for sums of older files, whether their total is not an integer.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.weighted_rows().is_some() || self.n_samples().fract() != 0.0
+    }
+
     /// Number of rows so far, if any of them had weights.
     pub(crate) fn weighted_rows(&self) -> Option<u64> {
         self.rows.filter(|_| self.weighted)

@@ -135,7 +135,7 @@ pub struct Trained {
     pub epochs: u64,
 }
 
-/// Trains the rule `spec` on settled rows. The time limit is checked after every batch; when it is reached, the current parameters are
+/// Trains the rule `spec` on prepared rows. The time limit is checked after every batch; when it is reached, the current parameters are
 /// returned.
 ///
 /// # Errors

@@ -88,7 +88,7 @@ pub(crate) fn padded<T: Copy + Default>(x: &[T]) -> [T; SIMD_WIDTH] {
     }
 }
 
-/// Writes the numbers of `cell` to `to`, as many as it has space for.
+/// Writes `numbers` to `to`, as many as it has space for.
 #[inline(always)]
 pub(crate) fn put<T: Copy>(numbers: [T; SIMD_WIDTH], to: &mut [T]) {
     match to.first_chunk_mut() {

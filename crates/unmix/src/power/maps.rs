@@ -93,7 +93,7 @@ impl<T: Real> std::fmt::Debug for Contrasted<'_, '_, '_, T> {
 }
 
 impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
-    /// For [settled](Rows::prepare) rows, without a change of coordinates.
+    /// For [prepared](Rows::prepare) rows, without a change of coordinates.
     pub fn new(rows: &'a Rows<'b, T>, contrast: Contrast, run: &'v Run<'v>) -> Self {
         let view = View { place: SweptRows::Rows(rows), mean: None, basis: None, k: rows.n_features() };
         Self { view: RowsView::Own(view), contrast, sign: 1.0, rotation: false, run }

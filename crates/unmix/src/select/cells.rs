@@ -90,7 +90,7 @@ pub(crate) struct CellMask {
 }
 
 impl CellMask {
-    /// For settled rows. One sweep.
+    /// For prepared rows. One sweep.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl CellMask {
         let run = Run { checkpoint: None, init: None, ..*run };
         for fold in 0..HELD_OUT {
             let hidden = Self { fold, ..self.clone() };
-            let source = Masked { of: rows.settled(), p: rows.n_features(), hidden: hidden.clone() };
+            let source = Masked { of: rows.prepared(), p: rows.n_features(), hidden: hidden.clone() };
             let left = Rows::new(source, rows.features().clone(), rows.origin());
             let left = match rows.weights() {
                 Some(weights) => left.weighted(weights.to_vec())?,

@@ -193,7 +193,7 @@ impl Table {
 }
 
 /// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv`
-/// additionally load the rows into memory. Rows that can be read only once, in order, are settled first.
+/// additionally load the rows into memory. Rows that can be read only once, in order, are prepared first.
 ///
 /// A warning is added if [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not
 /// determine the number of components.

@@ -1,7 +1,7 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{
-    Slices, Weights, add_columns, both, gradient, least_parts, pack_slice, shifted_distance, slice_rows,
+    Slices, Weights, add_columns, both, gradient, least_parts, multiplies_on_two, pack_slice, packs_on_two, shifted_distance, slice_rows,
     total,
 };
 use super::weights::{LayerWeights, bounded};
@@ -129,11 +129,12 @@ impl<T: Real> DenoisingLearner<T> {
         let (up, down, back_up) = (&mut self.up, &mut self.down, &mut self.back_up);
         let pack_encoder = || up.pack(&weights.encoder, m);
         match weights.decoder.is_empty() {
-            true => both(m * p, pack_encoder, || down.pack_transposed(&weights.encoder, m)),
+            true => both(packs_on_two(m * p), pack_encoder, || down.pack_transposed(&weights.encoder, m)),
             false => {
                 let pack_decoder = || down.pack(&weights.decoder, p);
-                let turn_decoder = || back_up.pack_transposed(&weights.decoder, p);
-                both(m * p, pack_encoder, || both(m * p, pack_decoder, turn_decoder));
+                let pack_decoder_transposed = || back_up.pack_transposed(&weights.decoder, p);
+                let parallel = packs_on_two(m * p);
+                both(parallel, pack_encoder, || both(parallel, pack_decoder, pack_decoder_transposed));
             }
         }
     }
@@ -275,7 +276,7 @@ impl<T: Real> Learner<T> for DenoisingLearner<T> {
                 let of_encoder: Vec<_> = of_encoder.collect();
                 let of_decoder: Vec<_> = second.terms(&self.codes, (rows, m, p)).collect();
                 let (encoder, decoder) = (&mut to.encoder, &mut to.decoder);
-                both(n * m * p, || gradient(encoder, &of_encoder, m), || gradient(decoder, &of_decoder, p));
+                both(multiplies_on_two(n * m * p), || gradient(encoder, &of_encoder, m), || gradient(decoder, &of_decoder, p));
             }
         }
         total(&mut to.bias, &self.sums, (m + p, 0), 1.0);

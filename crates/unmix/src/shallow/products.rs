@@ -16,7 +16,8 @@ const SMALL: usize = 1 << 18;
 /// Numbers of a matrix that one thread packs at a time.
 const PACKED: usize = 1 << 14;
 
-/// Rows that one thread processes at a time, of a batch of `n`: an even number of equal slices, of whole tiles of eight rows.
+/// Rows that one thread processes at a time, of a batch of `n`: at most [`SLICE`], a multiple of eight (the rows of a tile), so that slices are
+/// about equal and mostly even in number.
 pub(super) fn slice_rows(n: usize) -> usize {
     match n {
         0..=WHOLE => n.max(1),
@@ -29,9 +30,19 @@ pub(super) fn least_parts(work: usize) -> usize {
     if work < SMALL { usize::MAX } else { 1 }
 }
 
-/// Does both, side by side if their `work`, in multiplications or numbers that are moved, is worth waking a thread.
-pub(super) fn both(work: usize, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
-    if work < PACKED {
+/// Whether packing matrices of so many numbers is worth waking a thread.
+pub(super) fn packs_on_two(numbers: usize) -> bool {
+    numbers >= PACKED
+}
+
+/// Whether products of so many multiplications are worth waking a thread.
+pub(super) fn multiplies_on_two(multiplications: usize) -> bool {
+    multiplications >= SMALL
+}
+
+/// Runs both, on two threads if `parallel`.
+pub(super) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+    if !parallel {
         one();
         return other();
     }

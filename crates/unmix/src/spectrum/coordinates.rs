@@ -27,7 +27,7 @@ pub(crate) struct WhiteningOptions {
     pub(crate) weak: bool,
 }
 
-/// Spectrum of settled rows, and how it was computed.
+/// Spectrum of prepared rows, and how it was computed.
 pub(crate) struct PrincipalAxes {
     /// The spectrum.
     pub(crate) found: Decomposition,

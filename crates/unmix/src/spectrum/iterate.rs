@@ -76,7 +76,7 @@ impl<T: Real> SweptCovariance<'_, T> {
     }
 }
 
-/// The first components of settled rows by the requested solver.
+/// The first components of prepared rows by the requested solver.
 pub(super) fn decompose<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,

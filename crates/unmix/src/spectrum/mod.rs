@@ -192,7 +192,7 @@ pub fn memory(n: u64, p: usize) -> u64 {
     m.saturating_mul(m).saturating_mul(8 * 6)
 }
 
-/// Spectrum of settled rows.
+/// Spectrum of prepared rows.
 ///
 /// # Errors
 ///
@@ -216,7 +216,7 @@ pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) 
     Ok(found)
 }
 
-/// The spectrum of settled, centred rows, with every direction along which they vary, as in a fit of [`Pca`](crate::Pca) that keeps all
+/// The spectrum of prepared, centred rows, with every direction along which they vary, as in a fit of [`Pca`](crate::Pca) that keeps all
 /// components.
 ///
 /// # Errors

@@ -1,24 +1,24 @@
 //! A bootstrap over rows: the sampling error of the agreement of halves.
 //!
 //! As many rows as there are, or blocks of autocorrelated ones, are drawn with replacement (a resample), the draws are split into random halves
-//! [`CUTS_EACH`] times, and the method is fitted to each half. How much the mean agreement differs between resamples shows how much it
+//! [`SPLITS_EACH`] times, and the method is fitted to each half. How much the mean agreement differs between resamples shows how much it
 //! would differ between data sets; `interval.rs` has the formula.
 //!
 //! Copies of a row are separate draws, and both halves may have some. Given the rows, the two halves are then independent samples, as halves of
 //! data are, and agree as well. With all copies of a row in the same half, the variance of a sum over a half doubles, hence also the squared
 //! angles between halves, so that agreements and their spread are those of half as many rows (`docs/decisions/0010-stability.md`).
 //!
-//! Cost: `2 CUTS_EACH` fits of half as many draws as rows for each resample.
+//! Cost: `2 SPLITS_EACH` fits of half as many draws as rows for each resample.
 
 use super::refits::HalvesResult;
 use super::{Fits, Reference};
 use crate::data::splits::resample_in_two;
 use crate::data::{AnyRows, Rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::num::Real;
 
 /// Number of splits of each resample. With fewer, most of the variation between resamples is due to the splits; more cost more fits.
-pub(super) const CUTS_EACH: usize = 4;
+pub(super) const SPLITS_EACH: usize = 4;
 /// Offset of the seeds of these fits from those of the halves and restarts.
 const SEEDS: u64 = 1 << 33;
 
@@ -28,6 +28,20 @@ pub(super) struct Resamples {
     pub(super) own: Vec<Vec<Vec<f64>>>,
     /// On the subspace of its group.
     pub(super) spaces: Vec<Vec<Vec<f64>>>,
+}
+
+/// Refuses resamples of so few blocks of rows that a half may consist of copies of one of them.
+pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
+    const FEWEST: u64 = 20;
+    match resamples > 0 && blocks < FEWEST {
+        true => Err(Error::setting(
+            "bootstrap",
+            resamples,
+            format!("a half of a resample of {blocks} rows, or blocks of autocorrelated rows, may consist of copies of one"),
+            format!("choose bootstrap=0, or give at least {FEWEST}"),
+        )),
+        false => Ok(()),
+    }
 }
 
 impl Resamples {
@@ -47,15 +61,15 @@ impl Resamples {
         let (n, seed, k) = (fits.source.n_rows(), fits.run.seed, groups.len());
         let mut out = Self { own: vec![Vec::new(); k], spaces: vec![Vec::new(); k] };
         // The rows of all halves together may not fit into memory.
-        let at_once = (readers / (2 * CUTS_EACH)).max(1);
+        let at_once = (readers / (2 * SPLITS_EACH)).max(1);
         for first in (0..number).step_by(at_once) {
             let jobs = (first..number.min(first + at_once)).flat_map(|resample| {
-                let splits = resample_in_two(n, seed, resample, CUTS_EACH, block_length);
+                let splits = resample_in_two(n, seed, resample, SPLITS_EACH, block_length);
                 let halves = splits.into_iter().flat_map(|(left, right)| [left, right]);
-                let before = 2 * (CUTS_EACH * resample) as u64;
+                let before = 2 * (SPLITS_EACH * resample) as u64;
                 (before..).zip(halves).map(move |(i, rows)| (Some(rows), seed.wrapping_add(SEEDS + i)))
             });
-            for fitted in fits.of(jobs.collect(), readers)?.chunks(2 * CUTS_EACH) {
+            for fitted in fits.of(jobs.collect(), readers)?.chunks(2 * SPLITS_EACH) {
                 let halves = HalvesResult::compared(seen, fitted, fits.run)?;
                 (0..k).for_each(|j| out.own[j].push(halves.of(j)));
                 halves

@@ -37,9 +37,7 @@ pub(super) fn alone(model: &Model) -> bool {
 
 /// Standard deviations of the columns.
 fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
-    let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
-    let n = moments.n.max(1.0);
-    Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())
+    Ok(rows.sweep(run, "moments", &GatherMoments::new())?.deviations())
 }
 
 /// Loadings of every unit in standard deviations of the columns, normalised to length 1; zeros for a unit without loadings.

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_more_cuts_the_interval_narrows_to_that_of_the_sampling_error() {
+    fn with_more_splits_the_interval_narrows_to_that_of_the_sampling_error() {
         let of = |m: usize| -> (f64, f64) {
             let agreements: Vec<f64> = (0..m).map(|i| if i % 2 == 0 { 0.9 } else { 0.96 }).collect();
             interval(&agreements, &[])
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_cuts_decide_from_985_on_and_below_70() {
+    fn twenty_splits_decide_from_985_on_and_below_70() {
         let at = |mean: f64| -> Side {
             // As splits of one data set spread where a pair is rotated: about as much as halves disagree.
             let agreements: Vec<f64> =
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn with_resamples_the_interval_has_their_spread_without_that_of_cuts() {
+    fn with_resamples_the_interval_has_their_spread_without_that_of_splits() {
         let agreements: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { 0.94 } else { 0.96 }).collect();
         // Quantiles of a logistic distribution as z of resamples, and splits about their means.
         let made = |number: usize, sd: f64, split: f64| -> Vec<Vec<f64>> {

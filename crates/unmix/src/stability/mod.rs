@@ -217,13 +217,14 @@ where
         times: &together.times,
     };
     // An atom or a unit is identified by the rows that use it, whatever its variance, and a rotated factor by the criterion of its rotation.
-    let groups = match alone || rotated(model) {
+    let groups = match alone || has_rotation(model) {
         true => vec![Vec::new(); k],
         false => verdict::groups(k, &evidence),
     };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
+    bootstrap::check(trials.bootstrap, n as u64 / together.block_length.max(1))?;
     let resamples =
         Resamples::new(trials.bootstrap, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
     let interval = |j: usize| interval::interval(&halved.of(j), &resamples.own[j]);
@@ -366,9 +367,9 @@ fn variances(model: &Model) -> Option<Vec<f64>> {
         .or_else(|| model.tensor("scale").map(|t| t.f64s().iter().map(|s| s * s).collect()))
 }
 
-/// Whether codes along axes are turned by a rule that identifies each component, other than independence: the criterion of a rotation of
+/// Whether axes are rotated by a criterion that identifies each component, other than independence: the criterion of a rotation of
 /// factors, a function of the loadings; or the symmetric root of whitening by the coordinates of the columns.
-fn rotated(model: &Model) -> bool {
+fn has_rotation(model: &Model) -> bool {
     model.tensor("second_rotation").is_some() && !model.method().by_independence
 }
 

@@ -350,7 +350,7 @@ mod tests {
         let mut sweeps = 0;
         for ((chosen, seed), beside) in jobs().into_iter().zip(&beside) {
             let chosen = chosen.unwrap_or_else(|| (0..n as u64).collect());
-            let own = Rows::new(Subset::new(rows.settled(), p, chosen), rows.features().clone(), "rows");
+            let own = Rows::new(Subset::new(rows.prepared(), p, chosen), rows.features().clone(), "rows");
             let run = Run { seed, threads: 3, ..Run::default() };
             let alone = fit("ica", &settings, &mut AnyRows::from(own), &run).unwrap();
             for (name, tensor) in alone.tensors() {

@@ -25,6 +25,12 @@ impl Moments {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], squares: vec![0.0; p] }
     }
 
+    /// Standard deviation of each column, with divisor `n`.
+    pub fn deviations(&self) -> Vec<f64> {
+        let n = self.n.max(1.0);
+        self.squares.iter().map(|s| (s / n).sqrt()).collect()
+    }
+
     /// Adds a block of rows. `O(b p)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();

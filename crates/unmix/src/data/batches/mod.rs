@@ -83,7 +83,7 @@ impl<'b, T: Real> Batch<'b, T> {
     }
 }
 
-/// Mini-batches of settled rows.
+/// Mini-batches of prepared rows.
 ///
 /// Rows of weight 0 are in no batch, so batches of weighted rows may be smaller than others, or empty.
 pub struct Batches<'a, T: Real> {
@@ -103,7 +103,7 @@ pub struct Batches<'a, T: Real> {
 }
 
 impl<'a, T: Real> Batches<'a, T> {
-    /// Batches of at most `size` rows of `rows`, which must be [settled](Rows::prepare), in an order determined by `seed`.
+    /// Batches of at most `size` rows of `rows`, which must be [prepared](Rows::prepare), in an order determined by `seed`.
     ///
     /// # Errors
     ///

@@ -129,7 +129,7 @@ pub(super) struct BatchReader<'b, 'a, T: Real> {
 impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     /// Begins before the batch `position`; windows are read `ahead` or when they are needed.
     pub(super) fn new(of: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
-        let from = of.rows.settled();
+        let from = of.rows.prepared();
         let lent = from.lend(0..of.n);
         let ahead = ahead && lent.is_none() && of.order.windows() > 1;
         let (now, next) = (HeldWindow::new(), HeldWindow::new());

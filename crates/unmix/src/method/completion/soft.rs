@@ -424,8 +424,8 @@ impl<'c> Problem<'c> {
             let products = |of: &Matrix<f64>| factor::multiply(&of.transposed(), of);
             let (both, _) = singular(&products(&a), &products(&factors))?;
             let over = (self.cells.n_rows_seen as f64).sqrt();
-            let products = factor::multiply_transposed(&factors, &both);
-            factors = Matrix::from_fn(factors.rows(), k, |j, c| products[(j, c)] / over);
+            let rotated = factor::multiply_transposed(&factors, &both);
+            factors = Matrix::from_fn(factors.rows(), k, |j, c| rotated[(j, c)] / over);
         }
         Ok(InitialColumns { rows, columns, mean_square: noise.clamp(self.cells.least_noise(), 1.0), factors })
     }
@@ -477,9 +477,9 @@ impl<'c> Problem<'c> {
 /// `V'V`.
 fn singular(of_rows: &Matrix<f64>, of_columns: &Matrix<f64>) -> Result<(Matrix<f64>, Vec<f64>)> {
     let k = of_rows.rows();
-    let (own, matrix) = factor::eigh(of_rows)?;
-    // Rows are `Q diag(own)^1/2 matrix`.
-    let root = Matrix::from_fn(k, k, |a, b| own[a].max(0.0).sqrt() * matrix[(a, b)]);
+    let (own, vectors) = factor::eigh(of_rows)?;
+    // Rows are `Q diag(own)^1/2 vectors`.
+    let root = Matrix::from_fn(k, k, |a, b| own[a].max(0.0).sqrt() * vectors[(a, b)]);
     let inner = factor::multiply(&factor::multiply(&root, of_columns), &root.transposed());
     let (squares, vectors) = factor::eigh(&inner)?;
     Ok((factor::multiply(&vectors, &root), squares.iter().map(|s| s.max(0.0).sqrt()).collect()))

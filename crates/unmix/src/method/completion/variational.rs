@@ -98,11 +98,12 @@ impl Cells {
         };
         let none = below(&ended, NO_VARIANCE);
         ended.state = self.without(&ended.state, &none);
-        let mut weak = below(&ended, WEAK);
+        let (mut weak, mut spent) = (below(&ended, WEAK), ended.n_iter);
         while ended.outcome == Outcome::Converged && !weak.is_empty() {
             let state = State { residual: f64::INFINITY, ..self.without(&ended.state, &weak) };
-            let left = Limits { max_iter: limits.max_iter.saturating_sub(ended.n_iter), ..limits };
+            let left = Limits { max_iter: limits.max_iter.saturating_sub(spent), ..limits };
             let mut fewer = self.iterate(|| Ok(state), None, left, run)?;
+            spent += fewer.n_iter;
             if fewer.outcome != Outcome::Converged {
                 break;
             }
@@ -110,11 +111,11 @@ impl Cells {
                 weak.truncate(weak.len() / 2);
                 continue;
             }
-            fewer.n_iter += ended.n_iter;
             fewer.objective = [ended.objective, fewer.objective].concat();
             weak = below(&fewer, WEAK);
             ended = fewer;
         }
+        ended.n_iter = spent;
         Ok(ended)
     }
 
@@ -310,13 +311,13 @@ impl Sizes {
             *sd_columns *= of_columns[last].sqrt();
             scale = 1.0 / of_columns[last].sqrt();
         }
-        let rotation = self.rotated(&of_rows, &of_columns)?;
-        columns.transform(&rotation, scale, |j| !lines[1].row(j).0.is_empty(), threads);
+        let matrix = self.balancing(&of_rows, &of_columns)?;
+        columns.transform(&matrix, scale, |j| !lines[1].row(j).0.is_empty(), threads);
         Ok(())
     }
 
     /// Sets the new sizes of the factors; returns the matrix by which columns are multiplied, `k x k`.
-    fn rotated(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
+    fn balancing(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
         let k = self.factors.len();
         if k == 0 {
             return Ok(Matrix::zeros(0, 0));

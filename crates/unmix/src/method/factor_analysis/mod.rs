@@ -132,13 +132,13 @@ impl FactorAnalysis {
         let numbers = rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64);
         // Small problems are solved on the calling thread, without a thread pool.
         let model = match numbers < 1 << 15 {
-            true => self.fit_settled(rows, by_aic, run),
-            false => rows.pooled(run.threads, || self.fit_settled(rows, by_aic, run)),
+            true => self.fit_prepared(rows, by_aic, run),
+            false => rows.pooled(run.threads, || self.fit_prepared(rows, by_aic, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
-    fn fit_settled<T: Real>(
+    fn fit_prepared<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         by_aic: Option<usize>,
@@ -201,7 +201,7 @@ impl FactorAnalysis {
         sparse::needs_rows(self.prior)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
-        if sums.weighted_rows().is_some() || n.fract() != 0.0 {
+        if sums.is_weighted() {
             check_total_weight(n, "the sums")?;
         }
         let counted = sums.n_counted();

@@ -218,18 +218,21 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
     let &WarningInput { row_moments, features, heywood: at_floor, q, k, by_likelihood, collinear } = of;
     let (p, v) = (row_moments.mean.len(), row_moments.varying.len());
     let mut out: Vec<String> = constant_columns(row_moments.n_constant, p, "loadings").into_iter().collect();
-    for set in collinear {
+    const SETS: usize = 8;
+    for set in collinear.iter().take(SETS) {
         let columns: Vec<usize> = set.iter().map(|&i| row_moments.varying[i]).collect();
         out.push(format!(
             "columns {} are collinear: each is a linear combination of the others; leave one of them out",
             named(&columns, features)
         ));
     }
+    if collinear.len() > SETS {
+        out.push(format!("{} more sets of columns are collinear", collinear.len() - SETS));
+    }
     if !at_floor.is_empty() {
         out.push(format!(
             "Heywood cases: the uniqueness of {} {} is at noise_floor, below which the likelihood rises further; fit fewer \
-             factors, or \
-             leave out columns that repeat others",
+             factors, or leave out columns that repeat others",
             if at_floor.len() == 1 { "column" } else { "columns" },
             named(at_floor, features)
         ));

@@ -49,8 +49,8 @@ pub(super) fn rotate(
             let mut best = oblique(&a, &geomin, identity(k))?;
             for start in 1..STARTS {
                 let draws = Stream::new(seed, start);
-                let rotation = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
-                let other = oblique(&a, &geomin, factor::orthonormal_rows(&rotation))?;
+                let random = Matrix::from_fn(k, k, |i, j| draws.normal((i * k + j) as u64));
+                let other = oblique(&a, &geomin, factor::orthonormal_rows(&random))?;
                 // Starts that end in the same minimum differ by rounding.
                 if other.1 < best.1 - 1e-9 * best.1.abs() {
                     best = other;

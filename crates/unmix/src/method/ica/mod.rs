@@ -95,15 +95,15 @@ impl Ica {
         if self.algorithm == IcaAlgorithm::Easi && rows.weights().is_some() {
             return Err(one_by_one());
         }
-        pooled(rows, run, |rows| self.fit_settled(rows, (algorithm, contrast), run))
+        pooled(rows, run, |rows| self.fit_prepared(rows, (algorithm, contrast), run))
     }
 
     /// The model of rows that can be read in any order, for other methods: without a checkpoint of its own.
     pub(super) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        self.fit_settled(rows, self.solver()?, run)
+        self.fit_prepared(rows, self.solver()?, run)
     }
 
-    fn fit_settled<T: Real>(
+    fn fit_prepared<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         (algorithm, contrast): (Algorithm, Contrast),

@@ -125,13 +125,13 @@ impl NeuralPca {
         }
         // Small problems are solved on the calling thread, without a thread pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {
-            true => self.fit_settled(rows, row, k, run),
-            false => rows.pooled(run.threads, || self.fit_settled(rows, row, k, run)),
+            true => self.fit_prepared(rows, row, k, run),
+            false => rows.pooled(run.threads, || self.fit_prepared(rows, row, k, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
-    fn fit_settled<T: Real>(
+    fn fit_prepared<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         row: &'static TableEntry,

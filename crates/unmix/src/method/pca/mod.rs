@@ -99,13 +99,13 @@ impl Pca {
         // Problems of one shard with sequential factorisations are solved on the calling thread, without a thread pool.
         let numbers = n.saturating_mul(p as u64);
         let model = match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
-            true => self.fit_settled(rows, run),
-            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
+            true => self.fit_prepared(rows, run),
+            false => rows.pooled(run.threads, || self.fit_prepared(rows, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
-    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+    fn fit_prepared<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let size = Size::of(rows);
         let solver = match self.svd_solver {
             Solver::Auto => auto_solver(rows.n_rows().unwrap_or(0), size.p, self.number(), rows.is_sparse()),
@@ -140,7 +140,7 @@ impl Pca {
             n,
             counted: sums.n_counted(),
             p,
-            weighted: sums.weighted_rows().is_some() || n.fract() != 0.0,
+            weighted: sums.is_weighted(),
         };
         self.check(size, "the data")?;
         if !scatter.finite() {

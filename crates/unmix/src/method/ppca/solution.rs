@@ -135,7 +135,7 @@ impl Problem {
         let scatter = sums.total();
         let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
         let size = Size { counted: sums.n_counted(), p, origin: "the sums" };
-        if sums.weighted_rows().is_some() || n.fract() != 0.0 {
+        if sums.is_weighted() {
             check_total_weight(n, size.origin)?;
         }
         self.check(size)?;

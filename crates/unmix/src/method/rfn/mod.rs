@@ -151,8 +151,8 @@ impl Rfn {
         self.check(rows)?;
         let width = rows.n_features().max(self.n_components) as u64;
         let model = match rows.n_rows().unwrap_or(0).saturating_mul(width) < 1 << 15 {
-            true => self.fit_settled(rows, run),
-            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
+            true => self.fit_prepared(rows, run),
+            false => rows.pooled(run.threads, || self.fit_prepared(rows, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
@@ -253,7 +253,7 @@ impl Rfn {
         )
     }
 
-    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+    fn fit_prepared<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = Task::new(self, rows, run)?;
         let mut best: Option<FitResult> = None;
         let starts = if run.init.is_some() { 1 } else { self.n_init };

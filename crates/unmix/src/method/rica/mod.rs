@@ -118,7 +118,7 @@ impl Rica {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows)?;
-        let model = rows.pooled(run.threads, || self.fit_settled(rows, run))?;
+        let model = rows.pooled(run.threads, || self.fit_prepared(rows, run))?;
         Ok(model.of_weighted_rows(rows.weighted_rows()))
     }
 
@@ -152,7 +152,7 @@ impl Rica {
         })
     }
 
-    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+    fn fit_prepared<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = self.task(rows, run)?;
         let (k, d) = (task.k, task.coordinates.k());
         check_memory(

@@ -101,7 +101,7 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
                 let want: f64 = (0..n).map(|r| x[r * p + i] * right[r * k + j]).sum();
                 assert!(
                     out[i * k + j].into() == want,
-                    "{lanes} lanes, {n} x {p} x {k}, turned: entry {i}, {j}"
+                    "{lanes} lanes, {n} x {p} x {k}, transposed: entry {i}, {j}"
                 );
             }
         }

@@ -91,10 +91,10 @@ fn order_and_signs_of_estimates_change_nothing() {
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
     assert!(first.quality.iter().zip(&second.quality).all(|(a, b)| near(a.unwrap(), b.unwrap())));
     assert!(first.similarity.iter().zip(&second.similarity).all(|(a, b)| near(*a, *b)));
-    // The model's components in another order: so are the answers.
-    let rotated: Vec<Matrix<f64>> =
+    // With the model's components in another order, results are in that order.
+    let permuted: Vec<Matrix<f64>> =
         plain.iter().map(|m| Matrix::from_fn(4, 8, |j, c| -m[((j + 1) % 4, c)])).collect();
-    let third = found(&rotated);
+    let third = found(&permuted);
     assert!((0..4).all(|j| near(third.quality[j].unwrap(), first.quality[(j + 1) % 4].unwrap())));
     assert!((0..4).all(|j| third.size[j] == first.size[(j + 1) % 4]));
 }

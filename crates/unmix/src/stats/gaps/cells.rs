@@ -160,18 +160,18 @@ impl LinePosteriors {
         self.k
     }
 
-    /// Transforms the lines for which `changes` is true: the first factors `z` become `rotation z`, with `rotation` square, the others are
+    /// Transforms the lines for which `changes` is true: the first factors `z` become `matrix z`, with `matrix` square, the others are
     /// multiplied by `scale`, and covariances accordingly. Determinants and misfits are unchanged. `O(lines k³)`, in so many threads.
     pub fn transform(
         &mut self,
-        rotation: &Matrix<f64>,
+        matrix: &Matrix<f64>,
         scale: f64,
         changes: impl Fn(usize) -> bool + Sync,
         threads: usize,
     ) {
-        let (q, k) = (self.k, rotation.rows());
+        let (q, k) = (self.k, matrix.rows());
         let entry = |a: usize, b: usize| match (a < k, b < k) {
-            (true, true) => rotation[(a, b)],
+            (true, true) => matrix[(a, b)],
             (false, false) if a == b => scale,
             _ => 0.0,
         };

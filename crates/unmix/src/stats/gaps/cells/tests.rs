@@ -134,13 +134,13 @@ fn transformed_and_selected_factors_are_those_of_the_transformed_posterior() {
     let table: Vec<f64> = (0..2 * width).map(|i| s.normal(i as u64)).collect();
     let before = LinePosteriors::new(k, table);
     let mut after = before.clone();
-    let turn = Matrix::from_fn(2, 2, |a, b| s.normal((500 + 2 * a + b) as u64));
-    after.transform(&turn, 0.5, |i| i == 1, 1);
+    let matrix = Matrix::from_fn(2, 2, |a, b| s.normal((500 + 2 * a + b) as u64));
+    after.transform(&matrix, 0.5, |i| i == 1, 1);
     assert_eq!(after.mean(0), before.mean(0));
     let full = |a: usize, b: usize| match (a, b) {
         (2, 2) => 0.5,
         (2, _) | (_, 2) => 0.0,
-        _ => turn[(a, b)],
+        _ => matrix[(a, b)],
     };
     let v = |a: usize, b: usize| before.covariance(1)[triangle(a.max(b)) + a.min(b)];
     for a in 0..k {
