@@ -17,7 +17,7 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     let exception = exception(error, dtype);
     Python::attach(|py| {
         let value = exception.value(py);
-        // A failure to set an attribute is ignored: the message contains it.
+        // A failure to set an attribute is ignored: the message contains the same number.
         for (attribute, number) in known {
             let _ = value.setattr(attribute, number);
         }

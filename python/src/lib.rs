@@ -82,7 +82,7 @@ mod _unmix {
     #[pymodule_export]
     use super::{
         fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads,
-        threads_trouble,
+        threads_variable_error,
     };
 
     #[pymodule_export]
@@ -264,7 +264,7 @@ fn num_threads() -> usize {
 
 /// What is wrong with the environment variable of the default number of threads, if anything is.
 #[pyfunction]
-fn threads_trouble() -> Option<String> {
+fn threads_variable_error() -> Option<String> {
     unmix::num::threads::check_variable().err().map(|e| e.to_string())
 }
 

@@ -10,10 +10,10 @@ from numbers import Integral
 from . import _unmix
 
 _chosen = False
-_trouble = _unmix.threads_trouble()
-if _trouble is not None:
+_variable_error = _unmix.threads_variable_error()
+if _variable_error is not None:
     # A wrong variable must not make the package unusable: its default applies.
-    warnings.warn(f"{_trouble}; the default is used instead", stacklevel=2)
+    warnings.warn(f"{_variable_error}; the default is used instead", stacklevel=2)
 
 
 def set_num_threads(n: int | None) -> None:

@@ -126,16 +126,15 @@ fn table(origin: &str, found: &Biclusters) -> String {
 
 /// What the q-values are, and how small they can be.
 fn q_note(found: &Biclusters) -> Option<String> {
-    // So many copies support a q of 0.1 for a single module.
-    const ENOUGH: usize = 10;
-    let least = found.least_q()?;
+    found.least_q()?;
+    let enough = Refits::default().permutations;
     let copies = if found.permutations == 1 { "copy" } else { "copies" };
     let mut note = format!(
-        "  q: estimated false discovery rate up to and including this line; of the first\n  k modules at least {least:.2}/k with {} permuted {copies}",
+        "  q: estimated false discovery rate up to and including this line; of the first\n  k modules at least 1/({0} k) with {0} permuted {copies}",
         found.permutations
     );
-    if found.permutations < ENOUGH {
-        note += &format!(" (--permutations {ENOUGH}: 0.10/k)");
+    if found.permutations < enough {
+        note += &format!(" (--permutations {enough}: 1/({enough} k))");
     }
     Some(note + "\n")
 }

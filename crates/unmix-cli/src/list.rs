@@ -87,8 +87,8 @@ fn warn_from_one<T>(list: &Triplets<T>) {
     let lowest = |of: fn(&(u64, u64)) -> u64| list.cells.iter().map(of).min();
     if lowest(|cell| cell.0) == Some(1) && lowest(|cell| cell.1) == Some(1) {
         terminal::warning(
-            "row 0 and column 0 have no cell: are rows and columns numbered from 1? They are numbered from 0 here, so both are empty rows and \
-             columns of the matrix",
+            "no cell is in row 0 or column 0: are rows and columns numbered from 1? They are numbered from 0 here, so row 0 and column 0 of the \
+             matrix are empty",
         );
     }
 }

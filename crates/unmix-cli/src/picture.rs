@@ -20,6 +20,8 @@ pub(crate) fn is_picture(files: &[PathBuf]) -> bool {
 
 /// Share of clipped pixels above which pictures are refused: what is left of them is not a picture.
 const CLIPPED: f64 = 0.5;
+/// Pixels further outside 0 to 1 than this are no errors of a reconstruction.
+const FAR: f64 = 0.1;
 
 /// Writes the wanted part of every picture into `folder` as a `.png` file under its own name. Pixels outside the range of an image are clipped,
 /// and counted; if most are, nothing is written.
@@ -58,11 +60,13 @@ pub(crate) fn reconstruct(
     let n = numbers.len() / model.n_features().max(1);
     let clipped = numbers.iter().filter(|x| !(0.0..=1.0).contains(*x)).count();
     let share = clipped as f64 / numbers.len().max(1) as f64;
-    if share > CLIPPED {
+    let far = numbers.iter().filter(|x| !(-FAR..=1.0 + FAR).contains(*x)).count();
+    let far = far as f64 / numbers.len().max(1) as f64;
+    if far > CLIPPED {
         let found = format!(
-            "{:.0} % of the pixels are outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
+            "{:.0} % of the pixels are far outside 0 to 1; pictures are read as 0 to 1, and the model may be of numbers in other units, such as \
              an array of bytes, or have no mean",
-            100.0 * share
+            100.0 * far
         );
         return said(
             found,

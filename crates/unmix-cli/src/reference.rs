@@ -105,15 +105,15 @@ fn references(
     let (p, n) = (found.rows.n_features(), found.rows.n_rows().unwrap_or(0));
     let numbers = with_rows!(&found.rows, rows => table(&rows.read_range(0..n)?, p));
     // A single signal, or signals whose number is not that of the samples, fit in one way only.
-    let turned = path.is_file() && n != n_rows as u64 && p == n_rows;
-    let (numbers, p) = if turned { (numbers.transposed(), n as usize) } else { (numbers, p) };
+    let transposed = path.is_file() && n != n_rows as u64 && p == n_rows;
+    let (numbers, p) = if transposed { (numbers.transposed(), n as usize) } else { (numbers, p) };
     let stem = crate::fit::stem(path);
     let made = |j: usize| match (path.is_file(), p) {
         (true, 1) => stem.clone(),
         (true, _) => format!("{stem}[{j}]"),
         _ => reference.into(),
     };
-    let names = found.rows.features().names.clone().filter(|_| !turned);
+    let names = found.rows.features().names.clone().filter(|_| !transposed);
     let names = names.unwrap_or_else(|| (0..p).map(made).collect());
     Ok((names, numbers))
 }

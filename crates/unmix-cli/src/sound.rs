@@ -25,8 +25,7 @@ pub(crate) fn folder(args: &Apply) -> Result<Option<PathBuf>, Failure> {
     match &args.reading.keep {
         None => Ok(Some(path.into())),
         Some(kept) => Err(Failure::Usage(format!(
-            "sounds and pictures hold samples only and cannot keep {kept}; exclude these columns with --drop instead, or give -o the \
-             name of a .csv or .tsv file"
+            "sound and picture files cannot hold the columns of --keep ({kept}); leave --keep out, or give -o the name of a .csv or .tsv file"
         ))),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
         return Ok(Some(from_file(path, run)?));
     }
     let Some(name) = &args.weights_column else { return Ok(None) };
-    if args.reading.transpose && input.rows.features().names.is_some() {
+    if args.reading.transpose {
         return Err(Failure::Usage(
             "--weights-column is a column of the file, which --transpose turns into a row; give the weights in a file, with --weights".into(),
         ));

@@ -51,7 +51,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     }
     let index = index::places(&names, file.pandas());
     let list_of = |j: usize| lists::elements(file.schema().field(j).data_type());
-    let has_lists = (0..names.len()).any(|j| list_of(j).is_some());
+    let has_lists = !options.transpose && (0..names.len()).any(|j| list_of(j).is_some());
     // Names that a model wants may be those of numbers in lists, and are matched once these are columns.
     let by_name = Options { wanted: options.wanted.clone().filter(|_| !has_lists), ..options.clone() };
     let mut selection = Selection::new(&by_name, Some(&names), names.len(), &index)?;
@@ -78,6 +78,11 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         (columns, selection.ignored) = (wanted, others);
     }
     let has_lists = columns.iter().any(|&j| list_of(j).is_some());
+    if !has_lists && options.wanted.is_some() && !options.transpose {
+        // None of the lists is wanted: columns are matched by their names.
+        selection = Selection::new(options, Some(&names), names.len(), &index)?;
+        columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
+    }
     let (mut stored, mut single): (Vec<String>, bool) = (vec![], true);
     for &j in &columns {
         let kind = file.schema().field(j).data_type();

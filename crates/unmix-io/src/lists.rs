@@ -50,7 +50,8 @@ pub(crate) fn expanded<T: Real>(
         });
     }
     let sorted = ascending(columns);
-    let (mut spool, mut buffer, mut widths) = (Spool::new(path), Vec::<T>::new(), Vec::new());
+    let widths = widths(file, columns, &sorted)?;
+    let (mut spool, mut buffer) = (Spool::new(path), Vec::<T>::new());
     let mut done = 0u64;
     for batch in file.batches(&sorted)? {
         let batch = batch?;
@@ -58,9 +59,6 @@ pub(crate) fn expanded<T: Real>(
             continue;
         }
         let column = |j: usize| batch.column(sorted.partition_point(|&s| s < j));
-        if widths.is_empty() {
-            widths = columns.iter().map(|&j| width(column(j))).collect();
-        }
         let p: usize = widths.iter().sum();
         buffer.clear();
         buffer.resize(batch.num_rows() * p, T::from_f64(f64::NAN));
@@ -118,10 +116,25 @@ fn list(cells: &ArrayRef, i: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Numbers in a cell of a column: those of its first list, or one.
-fn width(cells: &ArrayRef) -> usize {
+/// Numbers in a cell of each column: those of its first list, 0 if it has none, and 1 if its cells are no lists. Reads until all are known.
+fn widths(file: &dyn Columnar, columns: &[usize], sorted: &[usize]) -> Result<Vec<usize>> {
+    let mut found: Vec<Option<usize>> = vec![None; columns.len()];
+    for batch in file.batches(sorted)? {
+        let batch = batch?;
+        for (width, &j) in found.iter_mut().zip(columns).filter(|(width, _)| width.is_none()) {
+            *width = width_of(batch.column(sorted.partition_point(|&s| s < j)));
+        }
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Numbers in a cell of a column: those of its first list, if there is one here, or one.
+fn width_of(cells: &ArrayRef) -> Option<usize> {
     match elements(cells.data_type()) {
-        None => 1,
-        Some(_) => (0..cells.len()).find_map(|i| list(cells, i)).map_or(0, |list| list.len()),
+        None => Some(1),
+        Some(_) => (0..cells.len()).find_map(|i| list(cells, i)).map(|list| list.len()),
     }
 }

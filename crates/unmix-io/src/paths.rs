@@ -78,7 +78,7 @@ fn members(folder: &Path) -> Result<Vec<PathBuf>> {
         }
         (true, [first, _, ..]) => {
             let found = format!("it is a folder with files of several formats ({})", formats.join(", "));
-            let pattern = folder.join(format!("*{first}"));
+            let pattern = folder.join(format!("*{first}*"));
             Err(Error::format(folder, found, format!("choose one, as in '{}'", pattern.display())))
         }
         (true, [_]) => Ok(others.into_iter().map(|(_, file)| file).collect()),

@@ -15,15 +15,16 @@ pub struct FactorTable {
     pub factors: Vec<String>,
     /// Loadings (the pattern), factors x columns, in standard deviations of the columns; 0 for constant columns.
     pub loadings: Matrix<f64>,
-    /// Share of the variance of each column that no factor explains; 0 for constant columns.
+    /// Share of the variance of each column that no factor explains, one for each column; 0 for constant columns.
     pub uniqueness: Vec<f64>,
-    /// Share that the factors explain.
+    /// Share of the variance of each column that the factors explain, one for each column; 0 for constant columns.
     pub communality: Vec<f64>,
-    /// Columns whose uniqueness is at its lower bound.
+    /// Numbers of the columns, from 0, whose uniqueness is at its lower bound.
     pub heywood: Vec<usize>,
-    /// Correlations of the factors.
+    /// Correlations of the factors, factors x factors; the identity for orthogonal ones.
     pub correlation: Matrix<f64>,
-    /// Sum of squared loadings of each factor; with correlated factors that of the products of pattern and structure.
+    /// Sum of squared loadings of each factor; with correlated factors the sum over columns of pattern times structure, so that these add up to the
+    /// communalities.
     pub squares: Vec<f64>,
     /// Names and values of the tests and indices of fit that the model has.
     fit: Map<String, Value>,

@@ -183,7 +183,7 @@ pub(crate) struct Reconstruct {
     /// by number from 0, range or name, as in 0,3-5,ica7; -1 is the last
     #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) exclude: Vec<ComponentSelection>,
-    /// Reconstruct from these components alone [default: from all]
+    /// Reconstruct from these components alone, named as for --exclude [default: from all]
     #[arg(
         long,
         value_name = "A,B",

@@ -31,7 +31,7 @@ fn modules_of_one_model_and_of_several_starts() {
     let all = b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 -o modules.csv").out;
     assert!(all.contains("of 3 fits; q-values from 1 permuted cop"), "{all}");
     // How small q can be with so few copies; no q is below it.
-    assert!(all.contains("1.00/k with 1 permuted copy (--permutations 10: 0.10/k)"), "{all}");
+    assert!(all.contains("1/(1 k) with 1 permuted copy (--permutations 10: 1/(10 k))"), "{all}");
     assert!(all.lines().all(|l| l.chars().count() <= 80), "{all}");
     let json = b.ok("biclusters m.safetensors x.csv --starts 3 --permutations 1 --json").out;
     let found: Value = serde_json::from_str(&json).unwrap();

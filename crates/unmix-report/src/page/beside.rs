@@ -135,8 +135,8 @@ fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Marku
     let mean = pairs.iter().map(|p| p.alike(positive)).sum::<f64>() / pairs.len() as f64;
     if ka.saturating_mul(kb) > MOST_BY_CHANCE {
         return html! { p.caption {
-            "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of random directions, which have partners, too, is computed for at most "
-            "1024 x 1024 units, and here there are " (ka) " x " (kb) "."
+            "The mean cosine of the pairs is " (format!("{mean:.3}")) ". The mean for random directions paired in the same way is computed only if there are at most "
+            (MOST_BY_CHANCE) " pairs of units; here there are " (ka) " x " (kb) "."
         } };
     }
     let chance = chance_agreement((ka, kb), model.n_features(), positive, 0);

@@ -20,7 +20,7 @@ pub(super) fn of_factors(context: &Context<'_>) -> Markup {
             p.caption {
                 "Loadings in standard deviations of each column: " span.key.plus { "orange" } " positive, " span.key.minus { "blue" }
                 " negative. The uniqueness is the share of a column's variance that no factor explains"
-                @if !table.0.heywood.is_empty() { "; " span.heywood { "H" } " marks Heywood cases, where it is at its floor" }
+                @if !table.0.heywood.is_empty() { "; " span.heywood { "H" } " marks Heywood cases, where it is at its lower bound" }
                 "."
                 @if table.shown() < table.0.columns.len() {
                     " The first " (table.shown()) " of " (count(table.0.columns.len() as u64)) " columns are shown."
@@ -51,7 +51,7 @@ impl Table {
                 thead { tr {
                     th scope="col" { "column" }
                     @for a in 0..k { th scope="col" { "factor " (a) } }
-                    th scope="col" { "unique" }
+                    th scope="col" { "uniqueness" }
                 } }
                 tbody {
                     @for j in 0..self.shown() {

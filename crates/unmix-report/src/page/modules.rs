@@ -76,7 +76,7 @@ fn caption(shown: &Shown) -> Markup {
                 "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "
                 "discovery rate among the modules with at least as much evidence, under the null hypothesis of independent columns: how many such modules, and one more, the same "
                 "fits find in rows with independently permuted columns (" (copies) @if copies == 1 { " copy" } @else { " copies" } "), per copy, over how many they find in "
-                "these rows. For the first k modules it is at least " (format!("{:.2}", found.least_q().unwrap_or(1.0))) "/k. Trust q first, then stability: both are about "
+                "these rows. For the first k modules it is at least 1/(" (found.permutations) " k). Trust q first, then stability: both are about "
                 "modules, while the verdict on stability in the report of a fit is about single units of one fit, which different starts may share out differently."
             }
         }

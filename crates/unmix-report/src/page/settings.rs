@@ -36,7 +36,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
                 }
                 div.scroll {
                     table {
-                        thead { tr { th scope="col" { "quantity" } th scope="col" { "value" } } }
+                        thead { tr { th scope="col" { "property" } th scope="col" { "value" } } }
                         tbody { @for (name, value) in run_properties(context) { tr { th scope="row" { (name) } td { (value) } } } }
                     }
                 }

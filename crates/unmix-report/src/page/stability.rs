@@ -33,7 +33,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 "The rows were split into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of \
                  the two halves (1: identical). "
                 @if description::has_intervals(found) {
-                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut"
+                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the split"
                     @if let Some(resamples) = description::resamples(found) { "; its sampling error is estimated from " (count(resamples)) " resamples of the rows" }
                     ". A component \
                      is resolved where its whole interval is above the dashed line (" (unmix::stability::MIN_AGREEMENT) "), not resolvable where all of it is \

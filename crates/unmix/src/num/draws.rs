@@ -83,7 +83,12 @@ fn each_uniform<T: Real>(
 }
 
 #[inline(always)]
-fn vector_of<T: Real>(row: Row, part: usize, given: [T; SIMD_WIDTH], f: impl Fn(T, T) -> T) -> [T; SIMD_WIDTH] {
+fn vector_of<T: Real>(
+    row: Row,
+    part: usize,
+    given: [T; SIMD_WIDTH],
+    f: impl Fn(T, T) -> T,
+) -> [T; SIMD_WIDTH] {
     let (u, mut out) = (row.uniforms::<T>((SIMD_WIDTH * part) as u32), [T::default(); SIMD_WIDTH]);
     for l in 0..SIMD_WIDTH {
         out[l] = f(u[l], given[l]);

@@ -6,8 +6,8 @@
 //! ```
 
 use super::products::{
-    Slices, Weights, add_differences, both, gradient, least_parts, pack_slice, packs_on_two, shifted_distance, slice_rows,
-    total,
+    Slices, Weights, add_differences, both, gradient, least_parts, pack_slice, packs_on_two,
+    shifted_distance, slice_rows, total,
 };
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
@@ -106,7 +106,11 @@ impl<T: Real> BoltzmannLearner<T> {
         self.sums.resize(n.div_ceil(rows) * (m + p), 0.0);
         self.packed.iter_mut().for_each(|packed| packed.resize(n, m));
         let (up, down) = (&mut self.up, &mut self.down);
-        both(packs_on_two(m * p), || up.pack(&weights.encoder, m), || down.pack_transposed(&weights.encoder, m));
+        both(
+            packs_on_two(m * p),
+            || up.pack(&weights.encoder, m),
+            || down.pack_transposed(&weights.encoder, m),
+        );
         let chain = Chain {
             how: &self.how,
             weights,

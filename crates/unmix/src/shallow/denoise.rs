@@ -1,8 +1,8 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{
-    Slices, Weights, add_columns, both, gradient, least_parts, multiplies_on_two, pack_slice, packs_on_two, shifted_distance, slice_rows,
-    total,
+    Slices, Weights, add_columns, both, gradient, least_parts, multiplies_on_two, pack_slice, packs_on_two,
+    shifted_distance, slice_rows, total,
 };
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
@@ -276,7 +276,11 @@ impl<T: Real> Learner<T> for DenoisingLearner<T> {
                 let of_encoder: Vec<_> = of_encoder.collect();
                 let of_decoder: Vec<_> = second.terms(&self.codes, (rows, m, p)).collect();
                 let (encoder, decoder) = (&mut to.encoder, &mut to.decoder);
-                both(multiplies_on_two(n * m * p), || gradient(encoder, &of_encoder, m), || gradient(decoder, &of_decoder, p));
+                both(
+                    multiplies_on_two(n * m * p),
+                    || gradient(encoder, &of_encoder, m),
+                    || gradient(decoder, &of_decoder, p),
+                );
             }
         }
         total(&mut to.bias, &self.sums, (m + p, 0), 1.0);

@@ -37,7 +37,9 @@ pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
         true => Err(Error::setting(
             "bootstrap",
             resamples,
-            format!("a half of a resample of {blocks} rows, or blocks of autocorrelated rows, may consist of copies of one"),
+            format!(
+                "a half of a resample of {blocks} rows, or blocks of autocorrelated rows, may consist of copies of one"
+            ),
             format!("choose bootstrap=0, or give at least {FEWEST}"),
         )),
         false => Ok(()),

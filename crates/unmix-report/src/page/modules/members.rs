@@ -13,7 +13,7 @@ const MOST: usize = 2000;
 pub(super) fn members(context: &Context<'_>, modules: &[Module]) -> Markup {
     html! {
         p.caption {
-            "Members of each module, rows by decreasing code and columns by decreasing loading. The command " code { "unmix biclusters -o modules.csv" }
+            "Members of each module, rows by decreasing code and columns by decreasing absolute loading. The command " code { "unmix biclusters MODEL INPUT -o modules.csv" }
             " writes those of all modules."
         }
         @for (i, m) in modules.iter().enumerate() { details.members {

@@ -56,7 +56,7 @@ pub(super) struct State {
     pub(super) sizes: Sizes,
     pub(super) residual: f64,
     /// For each factor the mean square of its posterior means in the last iteration, as a share of its second moment: the larger one of rows
-    /// and columns. Empty before the first iteration, and where parameters have no posterior.
+    /// and columns. They are of the factors before the last rotation, which is the identity at convergence. Empty before the first iteration, and where parameters have no posterior.
     pub(super) shares: Vec<f64>,
     /// Prior precisions of the rows, for penalised least squares, in which columns have no errors.
     pub(super) ridge: Option<Vec<Precision>>,

@@ -136,12 +136,7 @@ impl Pca {
         METHOD.check(self)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
-        let size = Size {
-            n,
-            counted: sums.n_counted(),
-            p,
-            weighted: sums.is_weighted(),
-        };
+        let size = Size { n, counted: sums.n_counted(), p, weighted: sums.is_weighted() };
         self.check(size, "the data")?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: "pca".into(), dtype: sums.dtype().name() });
