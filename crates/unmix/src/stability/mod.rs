@@ -224,7 +224,7 @@ where
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
-    bootstrap::check(trials.bootstrap, n as u64 / together.block_length.max(1))?;
+    bootstrap::check(trials.bootstrap, n / together.block_length.max(1))?;
     let resamples =
         Resamples::new(trials.bootstrap, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
     let interval = |j: usize| interval::interval(&halved.of(j), &resamples.own[j]);
