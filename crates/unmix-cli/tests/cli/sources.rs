@@ -47,12 +47,14 @@ fn sources_of_two_recordings_are_written_as_audio_files() {
     assert!(best > 0.99, "{best}");
     let kept = b.run("encode v.safetensors left.wav right.wav --keep left -o kept/");
     assert!(
-        kept.code == 2 && kept.err.contains("cannot keep left") && kept.err.contains("--drop"),
+        kept.code == 2
+            && kept.err.contains("cannot hold the columns of --keep (left)")
+            && kept.err.contains(".csv"),
         "{}",
         kept.err
     );
     let kept = b.run("reconstruct v.safetensors left.wav right.wav --keep left -o kept/");
-    assert!(kept.code == 2 && kept.err.contains("cannot keep left"), "{}", kept.err);
+    assert!(kept.code == 2 && kept.err.contains("cannot hold the columns of --keep (left)"), "{}", kept.err);
     assert!(!b.path("kept").exists());
     let refused = b.run("encode v.safetensors left.wav right.wav -o codes");
     assert!(refused.code == 2 && refused.err.contains("ending"), "{}", refused.err);
