@@ -1,6 +1,7 @@
-"""Docstrings of the public interface satisfy numpydoc's validation."""
+"""Docstrings of the public interface satisfy numpydoc's validation; those of estimators state an equation and their sources."""
 
 import inspect
+import re
 
 import pytest
 
@@ -14,17 +15,38 @@ NumpyDocString = pytest.importorskip("numpydoc.docscrape", reason=REASON).NumpyD
 IGNORED = {"ES01"}
 
 
+#: Works without a DOI, an arXiv number and a permanent address: books, reports, and proceedings that have none.
+WITHOUT_NUMBER = {
+    "Efficient implementation of the K-SVD algorithm using batch orthogonal matching pursuit",
+    "Factor analysis as a statistical method",
+    "ICA with reconstruction cost for efficient overcomplete feature learning",
+    "Learning fast approximations of sparse coding",
+    "Multivariate quality control",
+    "Variational Bayesian approach to movie rating prediction",
+}
+NUMBER = r"doi:10\.\d{4,}/\S+|arXiv:\d{4}\.\d{4,5}|https://\S+"
+#: An equation, an update or an objective in code or math markup.
+EQUATION = r":math:`|``[^`]* (=|<-|\+) [^`]*``"
+
+
+def is_member(member):
+    """Whether an attribute of a class is a method or a property that is defined in this package."""
+    function = member.fget if isinstance(member, property) else member
+    return inspect.isfunction(function) and function.__module__.startswith("unmix")
+
+
 def public():
-    """Every public class, function and method of unmix and its import path; inherited methods once."""
+    """Every public class, function, method and property of unmix and its import path; inherited ones once."""
     seen = {}
-    for name in unmix.__all__:
+    # `open` is not in `__all__`, so that `from unmix import *` does not replace the built-in function.
+    for name in [*unmix.__all__, "open"]:
         thing = getattr(unmix, name)
         if inspect.ismodule(thing):
             seen |= {getattr(thing, n): f"{thing.__name__}.{n}" for n in thing.__all__}
             continue
         seen[thing] = f"unmix.{name}"
-        for n, member in inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else ():
-            if not n.startswith("_") and member.__module__.startswith("unmix"):
+        for n, member in inspect.getmembers(thing, is_member) if inspect.isclass(thing) else ():
+            if not n.startswith("_"):
                 seen.setdefault(inspect.unwrap(member), f"unmix.{name}.{n}")
     return {name: thing for thing, name in seen.items()}
 
@@ -48,3 +70,24 @@ def test_references_in_docstrings_exist(name, thing):
     assert others
     for other in others:
         assert any(has(place, other.removeprefix("unmix.")) for place in around), other
+
+
+def references(thing):
+    """The entries of the References of a docstring, each in one line: an entry begins in a line with a year."""
+    lines = "\n".join(NumpyDocString(inspect.getdoc(thing))["References"])
+    return [" ".join(entry.split()) for entry in re.split(r"\n(?=.*\(\d{4}\))", lines) if entry.strip()]
+
+
+@pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["class"])
+def test_estimators_state_an_equation_and_their_sources(method):
+    cls = getattr(unmix, method["class"])
+    assert re.search(EQUATION, " ".join(NumpyDocString(inspect.getdoc(cls))["Notes"]))
+    assert references(cls)
+
+
+def test_references_have_a_number():
+    entries = {entry: name for name, thing in public().items() for entry in references(thing)}
+    without = {entry: name for entry, name in entries.items() if not re.search(NUMBER, entry)}
+    for entry, name in without.items():
+        assert any(title in entry for title in WITHOUT_NUMBER), (name, entry)
+    assert all(any(title in entry for entry in without) for title in WITHOUT_NUMBER)

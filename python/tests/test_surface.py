@@ -78,7 +78,7 @@ def test_the_registry_and_the_package_agree():
         assert hasattr(unmix, name)
 
 
-@pytest.mark.parametrize("name", ["unmix", *(f"unmix.{m.name}" for m in pkgutil.iter_modules(unmix.__path__))])
+@pytest.mark.parametrize("name", ["unmix", *(m.name for m in pkgutil.walk_packages(unmix.__path__, "unmix."))])
 def test_examples_in_the_documentation_run(name):
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0

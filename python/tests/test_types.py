@@ -183,13 +183,16 @@ def test_properties_of_the_extension_have_the_types_of_the_stub(name, tmp_path):
                 assert isinstance(getattr(thing, member.name), known), f"{name}.{member.name}"
 
 
-@pytest.mark.parametrize("name", unmix.__all__)
+@pytest.mark.parametrize("name", [*unmix.__all__, "open"])
 def test_public_functions_and_methods_have_annotations(name):
     thing = getattr(unmix, name)
     modules = inspect.ismodule(thing)
     things = [getattr(thing, n) for n in thing.__all__] if modules else [thing]
     for one in things:
-        functions = [one] if inspect.isfunction(one) else [m for _, m in inspect.getmembers(one, inspect.isfunction)]
+        members = [] if inspect.isfunction(one) else [m for _, m in inspect.getmembers(one)]
+        # Of a property the function that computes it.
+        members = [m.fget if isinstance(m, property) else m for m in members]
+        functions = [one] if inspect.isfunction(one) else [m for m in members if inspect.isfunction(m)]
         for function in functions:
             if function.__module__.startswith("unmix") and not function.__name__.startswith("_"):
                 names = set(inspect.signature(function).parameters) - {"self"}

@@ -62,7 +62,7 @@ def sparse_probing(
 
     References
     ----------
-    W. Gurnee et al. (2023), Finding neurons in a haystack: case studies with sparse probing.
+    W. Gurnee et al. (2023), Finding neurons in a haystack: case studies with sparse probing. arXiv:2305.01610
 
     Examples
     --------

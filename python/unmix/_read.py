@@ -105,30 +105,95 @@ class Files:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
+        """Numbers of rows and of columns.
+
+        See Also
+        --------
+        Files.names : Names of the columns.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).shape
+        (3, 2)
+        """
         n_rows, n_features, _, _ = self._known()
         return n_rows, n_features
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns; None if the file has none."""
+        """Names of the columns; None if the file has none.
+
+        See Also
+        --------
+        Files.shape : Numbers of rows and of columns.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).names
+        ['height', 'width']
+        """
         return self._known()[2]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the computations with these rows: float32 or float64."""
+        """The type of the computations with these rows: float32 or float64.
+
+        See Also
+        --------
+        Files.read : All rows, in this type.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).dtype
+        dtype('float64')
+        """
         return np.dtype(self._known()[3])
 
     @property
     def missing(self) -> Array:
-        """Number of missing cells of each column; takes one pass over the rows."""
+        """Number of missing cells of each column; takes one pass over the rows.
+
+        See Also
+        --------
+        unmix.PPCA : A method that accepts missing cells.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,\\n")
+        >>> unmix.open(path).missing
+        array([0, 1])
+        """
         if self._missing is None:
             self._missing = np.asarray(self._files.missing(_run_arguments()), dtype=np.int64)
         return self._missing
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows."""
+        """The files, in the order of their rows.
+
+        See Also
+        --------
+        unmix.open : Accepts several files.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).paths == [str(path)]
+        True
+        """
         return [os.fspath(path) for path in self._files.paths]
 
     def head(self, n: int = 5) -> Array:

@@ -129,15 +129,17 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     Notes
     -----
-    After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are
+    Codes are ``z = activation(W (x - mean) + b)``, a row is reconstructed as ``mean + z D``: ``W`` is the encoder, ``b`` its bias, and the
+    atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are
     reproducible.
 
     References
     ----------
     T. Bricken et al. (2023), Towards monosemanticity: decomposing language models with dictionary learning.
-    L. Gao et al. (2024), Scaling and evaluating sparse autoencoders.
-    S. Rajamanoharan et al. (2024), Improving dictionary learning with gated sparse autoencoders.
-    S. Rajamanoharan et al. (2024), Jumping ahead: improving reconstruction fidelity with JumpReLU sparse autoencoders.
+    https://transformer-circuits.pub/2023/monosemantic-features
+    L. Gao et al. (2024), Scaling and evaluating sparse autoencoders. arXiv:2406.04093
+    S. Rajamanoharan et al. (2024), Improving dictionary learning with gated sparse autoencoders. arXiv:2404.16014
+    S. Rajamanoharan et al. (2024), Jumping ahead: improving reconstruction fidelity with JumpReLU sparse autoencoders. arXiv:2407.14435
 
     Examples
     --------

@@ -79,14 +79,15 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
 
     Notes
     -----
-    The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are
+    The density of a standardised row ``x`` and units ``h`` of 0 or 1 is proportional to ``exp(-E)``, ``E = ||x - c||**2 / 2 - b.h - h.(W x)``:
+    codes are the probabilities ``1 / (1 + exp(-(W x + b)))``, rows given ``h`` are normal with mean ``W.T h + c``. The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are
     ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance of the column, so
     columns with little noise are fitted badly.
 
     References
     ----------
-    G. E. Hinton (2002), Training products of experts by minimizing contrastive divergence, Neural Computation 14.
-    G. E. Hinton & R. R. Salakhutdinov (2006), Reducing the dimensionality of data with neural networks, Science 313.
+    G. E. Hinton (2002), Training products of experts by minimizing contrastive divergence, Neural Computation 14. doi:10.1162/089976602760128018
+    G. E. Hinton & R. R. Salakhutdinov (2006), Reducing the dimensionality of data with neural networks, Science 313. doi:10.1126/science.1127647
 
     Examples
     --------

@@ -101,8 +101,9 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     References
     ----------
     Y. Zhai, Z. Yang, Z. Liao, J. Wright & Y. Ma (2020), Complete dictionary learning via l4-norm maximization over the orthogonal group.
-    J. Sun, Q. Qu & J. Wright (2017), Complete dictionary recovery over the sphere.
-    Y. Bai, Q. Jiang & J. Sun (2019), Subgradient descent learns orthogonal dictionaries.
+    arXiv:1906.02435
+    J. Sun, Q. Qu & J. Wright (2017), Complete dictionary recovery over the sphere. arXiv:1504.06785
+    Y. Bai, Q. Jiang & J. Sun (2019), Subgradient descent learns orthogonal dictionaries. arXiv:1810.10702
 
     Examples
     --------

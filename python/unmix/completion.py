@@ -125,8 +125,10 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     ----------
     Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. KDD Cup and Workshop.
     A. Ilin & T. Raiko (2010), Practical approaches to principal component analysis in the presence of missing values. JMLR 11:1957-2000.
+    https://jmlr.org/papers/v11/ilin10a.html
     R. Mazumder, T. Hastie & R. Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices. JMLR 11:2287-2322.
-    T. Hastie et al. (2015), Matrix completion and low-rank SVD via fast alternating least squares. JMLR 16:3367-3402.
+    https://jmlr.org/papers/v11/mazumder10a.html
+    T. Hastie et al. (2015), Matrix completion and low-rank SVD via fast alternating least squares. JMLR 16:3367-3402. arXiv:1410.2596
 
     Examples
     --------
@@ -208,6 +210,25 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
     @property
     def completed_(self) -> Array:
+        """All cells of the rows of the fit, as predicted by the model; computed on each access.
+
+        An array of shape (n_samples, n_features), in the type of the rows. A MemoryError if it does not fit into memory.
+
+        See Also
+        --------
+        impute : Fill the missing cells and leave observed ones unchanged.
+        predict_cells : Values of single cells.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import MatrixCompletion
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.randn(20, 1) @ draw.randn(1, 15) + 0.1 * draw.randn(20, 15)
+        >>> X[draw.rand(20, 15) < 0.3] = np.nan
+        >>> MatrixCompletion(random_state=0).fit(X).completed_.shape
+        (20, 15)
+        """
         if not self.__sklearn_is_fitted__():
             raise AttributeError("this MatrixCompletion is not fitted yet, so it has no completed_")
         return _unmix.completed(self._model, self._run_arguments())

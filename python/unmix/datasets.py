@@ -194,7 +194,7 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
     References
     ----------
     H. Larochelle, D. Erhan, A. Courville, J. Bergstra & Y. Bengio (2007), An empirical evaluation of deep architectures on problems with many
-    factors of variation.
+    factors of variation. doi:10.1145/1273496.1273556
 
     Examples
     --------

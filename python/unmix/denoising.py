@@ -99,6 +99,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     References
     ----------
     P. Vincent, H. Larochelle, Y. Bengio & P.-A. Manzagol (2008), Extracting and composing robust features with denoising autoencoders.
+    doi:10.1145/1390156.1390294
 
     Examples
     --------

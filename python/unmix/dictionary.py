@@ -136,14 +136,14 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     Notes
     -----
-    The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The
+    The fit minimises ``1/2 ||X - Z A||**2 + alpha ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1. The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The
     problem is not convex: other seeds give other atoms, with nearly the same objective.
 
     References
     ----------
-    J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding.
-    J. Bolte, S. Sabach & M. Teboulle (2014), Proximal alternating linearized minimization.
-    M. Aharon, M. Elad & A. Bruckstein (2006), K-SVD.
+    J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding. doi:10.1145/1553374.1553463
+    J. Bolte, S. Sabach & M. Teboulle (2014), Proximal alternating linearized minimization. doi:10.1007/s10107-013-0701-9
+    M. Aharon, M. Elad & A. Bruckstein (2006), K-SVD. doi:10.1109/TSP.2006.881199
 
     Examples
     --------

@@ -146,6 +146,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
     D. N. Lawley & A. E. Maxwell (1971), Factor analysis as a statistical method.
     D. B. Rubin & D. T. Thayer (1982), EM algorithms for ML factor analysis. doi:10.1007/BF02293851
     A. P. Dempster, N. M. Laird & D. B. Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
+    doi:10.1111/j.2517-6161.1977.tb01600.x
     M. Girolami (2001), A variational method for learning sparse and overcomplete representations. doi:10.1162/089976601753196003
     K. Hirose & M. Yamamoto (2015), Sparse estimation via nonconcave penalized likelihood in factor analysis model.
     doi:10.1007/s11222-014-9458-0

@@ -123,8 +123,10 @@ class LISTA(LISTAParameters, Estimator):
     ----------
     K. Gregor & Y. LeCun (2010), Learning fast approximations of sparse coding.
     X. Chen, J. Liu, Z. Wang & W. Yin (2018), Theoretical linear convergence of unfolded ISTA and its practical weights and thresholds.
+    arXiv:1808.10038
     J. Liu, X. Chen, Z. Wang & W. Yin (2019), ALISTA: analytic weights are as good as learned weights in LISTA.
-    P. Ablin, T. Moreau, M. Massias & A. Gramfort (2019), Learning step sizes for unfolded sparse coding.
+    https://openreview.net/forum?id=B1lnzn0ctQ
+    P. Ablin, T. Moreau, M. Massias & A. Gramfort (2019), Learning step sizes for unfolded sparse coding. arXiv:1905.11071
 
     Examples
     --------

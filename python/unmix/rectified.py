@@ -156,7 +156,7 @@ class RFN(RFNParameters, Likelihood, Estimator):
 
     References
     ----------
-    D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks.
+    D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks. arXiv:1502.06464
 
     Examples
     --------
@@ -318,7 +318,7 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
     References
     ----------
-    D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks.
+    D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks. arXiv:1502.06464
 
     Examples
     --------
@@ -346,7 +346,20 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
     @property
     def layers_(self) -> list[RFN]:
-        """The layers as fitted models, the lowest first."""
+        """The layers as fitted models, the lowest first.
+
+        See Also
+        --------
+        network : Weights and biases of the encoder.
+
+        Examples
+        --------
+        >>> from unmix import StackedRFN
+        >>> from unmix.datasets import biclusters
+        >>> stack = StackedRFN(n_components=(6, 3), max_iter=20, random_state=0).fit(biclusters("D1", seed=0))
+        >>> [layer.n_components_ for layer in stack.layers_]
+        [6, 3]
+        """
         return [_layer(model) for model in self._model.layers()]
 
     def network(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:

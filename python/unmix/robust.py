@@ -96,8 +96,8 @@ class RobustPCA(RobustPCAParameters, Estimator):
 
     References
     ----------
-    E. Candès, X. Li, Y. Ma & J. Wright (2011), Robust principal component analysis?
-    Z. Zhou, X. Li, J. Wright, E. Candès & Y. Ma (2010), Stable principal component pursuit.
+    E. Candès, X. Li, Y. Ma & J. Wright (2011), Robust principal component analysis? doi:10.1145/1970392.1970395
+    Z. Zhou, X. Li, J. Wright, E. Candès & Y. Ma (2010), Stable principal component pursuit. arXiv:1001.2363
 
     Examples
     --------

@@ -109,8 +109,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     References
     ----------
-    R. Tibshirani (1996), Regression shrinkage and selection via the lasso.
-    M. Massias, A. Gramfort & J. Salmon (2018), Celer: a fast solver for the lasso with dual extrapolation.
+    R. Tibshirani (1996), Regression shrinkage and selection via the lasso. doi:10.1111/j.2517-6161.1996.tb02080.x
+    M. Massias, A. Gramfort & J. Salmon (2018), Celer: a fast solver for the lasso with dual extrapolation. arXiv:1802.07481
     R. Rubinstein, M. Zibulevsky & M. Elad (2008), Efficient implementation of the K-SVD algorithm using batch orthogonal matching pursuit.
 
     Examples

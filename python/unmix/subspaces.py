@@ -24,6 +24,22 @@ def _is_mixture(estimator):
     return True
 
 
+#: Documentation of the methods of other estimators that this one does not have.
+_UNDECODED = """Not available, as an AttributeError says: codes are distances from the subspaces, from which no row can be computed.
+
+See Also
+--------
+transform : Distances from all subspaces.
+predict : Clusters.
+
+Examples
+--------
+>>> from unmix import PCA, SubspaceClustering
+>>> [hasattr(estimator, "inverse_transform") for estimator in (PCA(), SubspaceClustering())]
+[True, False]
+"""
+
+
 class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     """Subspace clustering: clusters of rows that lie near subspaces, and the subspaces.
 
@@ -113,15 +129,17 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
     Notes
     -----
-    Sparse subspace clustering represents every row as a sparse combination of the others, by the lasso; rows of one subspace use each other.
-    Normalized spectral clustering of the coefficients gives clusters, from which k-subspaces assigns rows to the nearest subspace and fits
-    subspaces to their rows, in turn.
+    A row of cluster ``k``, less the mean if ``center=True``, is ``x = z U_k`` plus noise: the rows of ``U_k`` are axes of its subspace.
+    Sparse subspace clustering represents every row ``x_i``, scaled to norm 1, as a sparse combination of the others: ``c`` minimises
+    ``||c||_1 + tau/2 ||x_i - sum_j c_j x_j||**2`` with ``c_i = 0``; rows of one subspace use each other. Normalized spectral clustering of
+    the affinities ``|C| + |C.T|`` gives clusters, from which k-subspaces assigns rows to the nearest subspace and fits subspaces to their
+    rows, in turn: ``sum_i ||x_i - x_i U_k.T U_k||**2`` never increases.
 
     References
     ----------
-    E. Elhamifar & R. Vidal (2013), Sparse subspace clustering: algorithm, theory, and applications.
-    P. Bradley & O. Mangasarian (2000), k-plane clustering.
-    M. Tipping & C. Bishop (1999), Mixtures of probabilistic principal component analyzers.
+    E. Elhamifar & R. Vidal (2013), Sparse subspace clustering: algorithm, theory, and applications. doi:10.1109/TPAMI.2013.57
+    P. Bradley & O. Mangasarian (2000), k-plane clustering. doi:10.1023/A:1008324625522
+    M. Tipping & C. Bishop (1999), Mixtures of probabilistic principal component analyzers. doi:10.1162/089976699300016728
 
     Examples
     --------
@@ -348,8 +366,8 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def _undecoded(self) -> NoReturn:
         raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces cannot be decoded")
 
-    inverse_transform = property(_undecoded)  # type: ignore[assignment]
-    decode = property(_undecoded)  # type: ignore[assignment]
+    inverse_transform = property(_undecoded, doc=_UNDECODED)  # type: ignore[assignment]
+    decode = property(_undecoded, doc=_UNDECODED)  # type: ignore[assignment]
 
     def _adopt(self, model):
         super()._adopt(model)
