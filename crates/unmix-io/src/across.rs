@@ -42,14 +42,14 @@ pub(crate) fn note(origin: &str, column: usize, name: &str) -> String {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Across {
     pub(crate) names: Option<Vec<String>>,
-    /// Their places, where they are not all in their own order: those that a model wants.
+    /// Indices of the columns of the model; `None` if these are all columns, in the order of the file.
     pub(crate) columns: Option<Vec<usize>>,
-    /// Names of those that the model does not want.
+    /// Names of columns that the model does not have.
     pub(crate) ignored: Vec<String>,
 }
 
 impl Across {
-    /// Of features with the names `cells`, matched to those that a model wants.
+    /// Of features with the names `cells`, matched to the columns of a model, if there is one.
     pub(crate) fn new(cells: Option<Vec<String>>, options: &Options) -> Result<Self> {
         let Some(names) = cells.filter(|_| !options.unnamed).map(|cells| distinct(&cells)) else {
             return Ok(Self { names: None, columns: None, ignored: vec![] });

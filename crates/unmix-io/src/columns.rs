@@ -52,7 +52,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let index = index::places(&names, file.pandas());
     let list_of = |j: usize| lists::elements(file.schema().field(j).data_type());
     let has_lists = !options.transpose && (0..names.len()).any(|j| list_of(j).is_some());
-    // Names that a model wants may be those of numbers in lists, and are matched once these are columns.
+    // The columns of a model may be numbers in lists: they are matched after these have become columns.
     let by_name = Options { wanted: options.wanted.clone().filter(|_| !has_lists), ..options.clone() };
     let mut selection = Selection::new(&by_name, Some(&names), names.len(), &index)?;
     let is_text =

@@ -92,7 +92,7 @@ impl Files {
         self.open_as(run, |_| {})
     }
 
-    /// [`open`](Self::open) with other options for this once, such as the names that a model wants.
+    /// [`open`](Self::open) with other options for this call, such as the names of the columns of a model.
     ///
     /// # Errors
     ///

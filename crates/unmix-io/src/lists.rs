@@ -33,7 +33,7 @@ pub(crate) struct Expanded {
 ///
 /// # Errors
 ///
-/// Lists of different lengths; columns that a model wants and that are not there; `transpose`; errors of the file.
+/// Lists of different lengths; columns of a model that the file does not have; `transpose`; errors of the file.
 pub(crate) fn expanded<T: Real>(
     file: &dyn Columnar,
     columns: &[usize],

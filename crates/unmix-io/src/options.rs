@@ -14,8 +14,8 @@ pub struct Options {
     pub rows_axis: Option<usize>,
     /// Shape of one sample, when the file does not have it.
     pub feature_shape: Option<Vec<usize>>,
-    /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name wins over a number,
-    /// and a name with a comma goes in double quotes. Columns of a text file are those of its lines; of an array, the
+    /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name takes precedence over a number;
+    /// a name with a comma is given in double quotes. Columns of a text file are those of its lines; of an array, the
     /// features that the other options make of it.
     pub columns: Option<String>,
     /// Columns to leave out.

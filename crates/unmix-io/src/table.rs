@@ -129,7 +129,7 @@ impl Table {
         })
     }
 
-    /// The error of parts that have not as many rows together as the file promises.
+    /// The error of parts whose total number of rows differs from that in the metadata of the file.
     fn other_parts(&self, parts: &[u64]) -> Error {
         let has = parts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
         self.other_rows("it".into(), self.file.n_rows(), has, "")

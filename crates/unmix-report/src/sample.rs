@@ -403,7 +403,7 @@ mod tests {
 
     impl Stream<f64> for OneWayStream<'_> {
         fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
-            // Fewer than requested: a reader may hand rows out as it likes.
+            // Fewer than requested: a reader may return any number of rows.
             let n = max_rows.min(77).min(self.0.len() / self.1);
             let (now, later) = self.0.split_at(n * self.1);
             out.extend_from_slice(now);

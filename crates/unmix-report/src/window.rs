@@ -130,7 +130,7 @@ fn transform(z: &mut [(f64, f64)]) {
     }
 }
 
-/// Codes of some rows by two models, for the correlation of each with each.
+/// Pairwise correlations of the codes of some rows by two models.
 pub(crate) fn correlations(a: &[f64], b: &[f64], n: usize) -> Result<Matrix<f64>> {
     let table = |of: &[f64]| Matrix::from_vec(n, of.len() / n.max(1), of.to_vec());
     unmix::metrics::correlations(&table(a), &table(b))

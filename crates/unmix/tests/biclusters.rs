@@ -76,7 +76,7 @@ fn planted_modules_are_found_first_and_declared() {
     assert!(declared.len() >= 4, "{}", declared.len());
     let wrong = declared.iter().filter(|m| overlap(m, &made).0 < 0.4).count();
     assert!(wrong * 20 <= 3 * declared.len(), "{wrong} of {}", declared.len());
-    // A module is low in its columns, rare and small, and most starts find it.
+    // The first module has negative loadings, few rows and few columns, and at least half of the starts have it.
     let best = &found.modules[0];
     assert!(best.rare && best.small && best.positive.iter().all(|up| !up), "{best:?}");
     assert!(best.stability.unwrap() >= 0.5 && best.halves.unwrap() <= 1.0);

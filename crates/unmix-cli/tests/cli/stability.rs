@@ -107,7 +107,7 @@ fn a_report_compares_two_models_and_shows_time_where_the_rate_is_given() {
     let page = std::fs::read_to_string(b.path("a.html")).unwrap();
     for part in [
         "Comparison with another model",
-        "Without a partner in the other model",
+        "Unmatched components of this model",
         "hertz",
         "8 seconds",
         "at the places of the sensors",

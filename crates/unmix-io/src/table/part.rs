@@ -19,12 +19,12 @@ impl<T: Real> Default for Tools<T> {
     }
 }
 
-/// Columns of a tile: with 256 rows of them, the tile and the rows that it becomes fit the first cache.
+/// Columns of a tile: a tile of 256 rows and its transpose fit the first-level cache.
 const WIDE: usize = 8;
 
 /// Bytes of pages that are held at once where a whole part is read, unless those of [`WIDE`] columns are more. All columns of a row are
-/// written soon after one another where they can be: a row that is written in two passes over the part goes to memory and back between
-/// them, and half as many rows a second are laid down.
+/// written soon after one another where possible: a row that is written in two passes over the part leaves the cache between them, which
+/// halves the number of rows per second.
 const HELD: u64 = 20 << 20;
 
 /// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
@@ -102,7 +102,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Refuses a part with more rows than it promises.
+    /// An error if the part has more rows than its metadata state.
     pub(super) fn end(&mut self) -> Result<()> {
         let path = self.of.file.path();
         let ended = |chunk: &mut Chunk| matches!(guarded(path, || Ok(chunk.ended())), Ok(true));

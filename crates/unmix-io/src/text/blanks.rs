@@ -15,14 +15,14 @@ pub(super) const COMMENT: u8 = b'#';
 /// Lines that are examined.
 const LINES: usize = 50;
 
-/// What the beginning of a text says.
+/// The layout of a text, detected from its first lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Where the `#` of a comment is that holds the names of the columns, as numpy.savetxt writes them.
+    /// Position of the `#` of the comment with the names of the columns, as numpy.savetxt writes it.
     names: Option<u64>,
 }
 
-/// The layout of a text that is read by blanks.
+/// The layout of a text whose cells are separated by blanks.
 pub(super) fn layout(head: &[u8]) -> Layout {
     let lines = lines(head);
     let first = lines.iter().position(|(_, line)| !is_comment(line)).unwrap_or(lines.len());

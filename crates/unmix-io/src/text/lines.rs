@@ -193,7 +193,7 @@ impl<'a> Lines<'a> {
         self.delimiter
     }
 
-    /// Forgets which marks of missing cells were found: those in a header mark nothing.
+    /// Resets the record of the marks of missing cells that were found: those in a header are names.
     pub(super) fn forget_marks(&mut self) {
         self.found.fill(false);
     }

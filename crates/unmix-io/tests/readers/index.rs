@@ -210,7 +210,7 @@ fn lists_of_numbers_of_one_length_become_columns() {
         assert!(got[4..7].iter().all(|x| x.is_nan()) && got[7] == 1.5, "{name}: a missing list");
         let single = folder.open(name, &bytes, &columns("embedding", "", "label")).unwrap();
         assert_eq!((single.rows.dtype(), single.kept[0].1.len()), (unmix::Dtype::F32, 3));
-        // What a model wants is found by these names, and the others are ignored.
+        // The columns of a model are matched by these names, and the others are ignored.
         let wanted = Some(vec!["embedding[2]".to_string(), "embedding[0]".into()]);
         let found = folder.open(name, &bytes, &Options { wanted, ..Options::default() }).unwrap();
         assert_eq!(numbers(&found.rows)[..2], [3.0, 1.0]);

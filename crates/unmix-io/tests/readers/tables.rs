@@ -180,7 +180,7 @@ fn the_names_of_a_transposed_table_are_those_of_its_text_column_and_its_header()
         let noted = input.rows.notes().iter().any(|n| n.contains("column 0 ('gene') is text and names the"));
         assert_eq!(noted, options.columns.is_none() && options.drop.is_none() && !asked);
     }
-    // The columns that a model wants are found by these names.
+    // The columns of a model are matched by these names.
     let wanted = Some(["TP53", "BRCA1"].map(String::from).to_vec());
     let input = read("t.csv", text, &transpose(Options { wanted, ..no_options() }));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Comparison of two models: pairs of their components, and components without a partner.
+//! Comparison of two models: pairs of their components, and unmatched components.
 
 use super::Context;
 use super::components::{PICTURE_BYTES, VectorStyle};
@@ -106,8 +106,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
             (chance(context.model, other, &pairs, positive))
-            @if !here.is_empty() { p.caption { "Without a partner in the other model: " (here.join(", ")) "." } }
-            @if !there.is_empty() { p.caption { "Of the other model, without a partner here: " (there.join(", ")) "." } }
+            @if !here.is_empty() { p.caption { "Unmatched components of this model: " (here.join(", ")) "." } }
+            @if !there.is_empty() { p.caption { "Unmatched components of the other model: " (there.join(", ")) "." } }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
             div.scroll { table.numbers {
                 thead { tr {

@@ -70,7 +70,7 @@ fn caption(shown: &Shown) -> Markup {
         strong { (count(all as u64)) } @if all == 1 { " module" } @else { " modules" } ": rows in which a unit's code is large with the columns in which its loading is, in the "
         "order of decreasing evidence: the gain in log-likelihood by the rows and columns, minus what a search over all sets of this size gains by chance, in nats. " (count(rare as u64)) @if rare == 1 { " has" } @else { " have" } " at most 5 % of the rows. "
         @match (found.starts, found.permutations) {
-            (1, 0) if found.modules.iter().all(|m| m.stability.is_none()) => "They are units of this model alone; with refits (--starts) the page has their stability and q as well.",
+            (1, 0) if found.modules.iter().all(|m| m.stability.is_none()) => "They are units of this model alone; with refits the page has their stability and q as well.",
             (starts, 0) => { "Units of " (fits(starts)) "; stability is the share of the fits that have the module." }
             (starts, copies) => {
                 "Units of " (fits(starts)) "; stability is the share of the fits that have the module. q is the estimated false "

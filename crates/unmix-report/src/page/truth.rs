@@ -13,12 +13,12 @@ use unmix::{Error, Matrix, Result};
 /// Pairs that are shown.
 const MOST: usize = 32;
 
-/// A true component and the found one that is paired with it.
+/// A true component and the matched estimate.
 struct Pair {
     truth: usize,
     found: usize,
     cosine: f64,
-    /// The found one, with the sign for which the cosine is positive.
+    /// The estimate, with the sign for which the cosine is positive.
     signed: Vec<f64>,
 }
 
@@ -54,8 +54,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         "Truth and result",
         html! {
             p.caption {
-                @if pictures { "On the left is a true component, on the right the found one that is paired with it" }
-                @else { span.key.pale { "Pale" } " is a true component, " span.key.dark { "dark" } " the found one that is paired with it" }
+                @if pictures { "On the left is a true component, on the right the matched estimate" }
+                @else { span.key.pale { "Pale" } " is a true component, " span.key.dark { "dark" } " the matched estimate" }
                 ", with the absolute cosine between them: 1 is the same direction, whatever the sign. Components are paired one to one so that the \
                  sum of these cosines is largest. The largest principal angle between the subspaces that the two sets span is "
                 strong { (number(angle)) "°" } ", the smallest cosine " strong { (cosine(worst)) } "."

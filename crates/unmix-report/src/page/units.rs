@@ -105,7 +105,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
 /// Pairs of similar atoms, side by side.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
     let Some(Alike { pairs, n }) = &units.alike else {
-        return Ok(html! { p.caption { "There are too many atoms to compare each with each." } });
+        return Ok(html! { p.caption { "There are too many atoms for pairwise comparison." } });
     };
     if *n == 0 {
         return Ok(html! { p.caption { "No two atoms have a cosine of " (fixed(ALIKE, 1)) " or more." } });

@@ -1,4 +1,4 @@
-//! How much each component explains.
+//! Explained variance of each component.
 
 use super::Context;
 use crate::description::{self, Spectrum};

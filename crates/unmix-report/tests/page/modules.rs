@@ -68,7 +68,7 @@ fn modules_are_listed_mapped_and_drawn_by_class() {
     names.sort_unstable();
     assert_eq!(listed, names);
     // Stability and q are of refits.
-    assert!(!text.contains("<th scope=\"col\">stability</th>") && text.contains("--starts"));
+    assert!(!text.contains("<th scope=\"col\">stability</th>") && text.contains("with refits the page"));
     let pooled = biclusters(&model, &given, Refits { starts: 2, permutations: 1 }, &Run::default()).unwrap();
     let html = made(&model, Some(&given), &Options { modules: Some(pooled), ..Options::default() });
 

@@ -81,8 +81,8 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let cases = [
         ("not centred", &x, false),
         ("centred", &x, true),
-        ("moved away, not centred", &moved, false),
-        ("moved away, centred", &moved, true),
+        ("translated, not centred", &moved, false),
+        ("translated, centred", &moved, true),
     ];
     let mut found = Vec::new();
     for (name, x, center) in cases {
@@ -107,9 +107,15 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         lab.check(quantity, *degrees, "30", "within three standard errors, 1.8 degrees", holds)?;
     }
     let same = (found[3] - found[1]).abs();
-    lab.check("moved away, centred: the angle changes by", same, "0", "at most 1e-9", same <= 1e-9)?;
+    lab.check("translated, centred: change of the angle, degrees", same, "0", "at most 1e-9", same <= 1e-9)?;
     let off = (found[2] - ANGLE).abs();
-    lab.check("moved away, not centred: the angle is off by", off, "", "at least 30 degrees", off >= 30.0)
+    lab.check(
+        "translated, not centred: error of the angle, degrees",
+        off,
+        "",
+        "at least 30 degrees",
+        off >= 30.0,
+    )
 }
 
 /// The point farthest from the axis, among those that are well separated from the centre.

@@ -50,7 +50,7 @@ struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     /// Second moments of the coordinates, unless they are white.
     moments: Option<&'s Matrix<f64>>,
-    /// Estimated signs, and number of passes over the rows.
+    /// Estimated signs, and number of sweeps.
     memory: (Signs, u64),
     run: &'s Run<'s>,
 }

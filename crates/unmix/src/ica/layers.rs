@@ -30,7 +30,7 @@ fn principal_options(k: usize, center: bool, standardize: bool) -> PrincipalOpti
     PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
-/// The rotation of whitened coordinates from sigma-PCA of the rows, the result of its solver, and the number of passes over the rows.
+/// The rotation of whitened coordinates from sigma-PCA of the rows, the result of its solver, and the number of sweeps.
 pub(super) fn first<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,

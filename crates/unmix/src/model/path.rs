@@ -30,7 +30,7 @@ pub trait AlongAlpha: Send + Sync {
 impl Model {
     /// Measures of the codes of `rows` for `n_alphas` alphas on a logarithmic grid, from the smallest one for which all codes are 0 down to a
     /// thousandth of it. The initial value of a code is that for the alpha before. `sink` receives the four numbers of [`ALONG_ALPHA`] for every
-    /// alpha, one alpha after the other, for one row after the other. Returns the alphas. Two passes over the rows.
+    /// alpha, one alpha after the other, for one row after the other. Returns the alphas. Two sweeps.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
 //! Cost: two fits of half the rows for each split, and one of all for each restart. They run concurrently, each on one thread, and
-//! share their passes over the rows (`shared_scan.rs`); results have the same bits as those of sequential fits.
+//! share their sweeps (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
 mod bootstrap;
 mod clusters;

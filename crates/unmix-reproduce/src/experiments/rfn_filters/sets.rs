@@ -32,7 +32,7 @@ pub(super) struct Sources {
 
 /// A set of pictures.
 pub(super) struct PictureSet {
-    /// Row by row, from 0 to 1.
+    /// The pictures as consecutive rows of numbers from 0 to 1.
     pub(super) x: Vec<f32>,
     /// (height, width) or (height, width, 3).
     pub(super) shape: Vec<usize>,

@@ -23,7 +23,7 @@ pub(super) const SETS: [(&str, &str); 6] = [
 
 /// Units of every method.
 const UNITS: usize = 10;
-/// Cosine from which a module is found again, that from which units are one module.
+/// Minimum cosine at which a module counts as reproduced, the same as that at which units are one module.
 const AGAIN: f64 = 0.5;
 /// Starts of k-means.
 const STARTS: u64 = 20;

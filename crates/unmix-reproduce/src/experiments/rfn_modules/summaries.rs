@@ -89,7 +89,7 @@ fn cell(s: &Seen) -> GridCell {
         format!("Rand {:.2} ({low:.2} to {high:.2})", mean(&s.rand)),
         format!("{} modules, {} declared", s.found.modules.len(), s.declared),
         format!("consensus {:.2}, of a class {:.2}", s.consensus.0, s.consensus.1),
-        format!("found again {:.2}, permuted {:.2}", s.again.0, s.again.1),
+        format!("reproduced {:.2}, permuted {:.2}", s.again.0, s.again.1),
     ])
 }
 

@@ -257,7 +257,7 @@ impl MatrixCompletion {
             self.n_components.filter(|k| self.algorithm == CompletionAlgorithm::Als && kept < *k)
         {
             out.push(format!(
-                "the observed cells support {kept} of {asked} factors; the others have size 0 and are dropped"
+                "the observed cells support {kept} of {asked} factors; the estimated variance of the others is 0, so they are dropped"
             ));
         }
         out
