@@ -410,7 +410,7 @@ def check_omp(row, answer, path):
 
 
 def check_dictionary(row, answer, path):
-    """By how much the objective of rows that nothing was learnt from is above that of SPAMS's atoms, of scikit-learn's where there is no
+    """By how much the objective of rows that nothing was learned from is above that of SPAMS's atoms, of scikit-learn's where there is no
     SPAMS; each row solved to a gap of 1e-6, and the largest norm of an atom above 1."""
     import unmix
     from engines import Job, find

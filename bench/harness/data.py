@@ -247,8 +247,8 @@ def unit_patches(path, n, side, k, dtype):
         parts.append(X / np.linalg.norm(X, axis=1, keepdims=True))
     X = np.concatenate(parts)[: n + held]
     settings = {"alpha": ALPHA, "batch_size": 256, "max_iter": 1, "max_no_improvement": None, "tol": 0.0, "random_state": 0}
-    learnt = MiniBatchDictionaryLearning(k, fit_algorithm="cd", dict_init=X[:k], **settings).fit(X[: min(n, 20_000)])
-    atoms = learnt.components_ / np.linalg.norm(learnt.components_, axis=1, keepdims=True)
+    learned = MiniBatchDictionaryLearning(k, fit_algorithm="cd", dict_init=X[:k], **settings).fit(X[: min(n, 20_000)])
+    atoms = learned.components_ / np.linalg.norm(learned.components_, axis=1, keepdims=True)
     for name, part in [("atoms", atoms), ("held", X[n:])]:
         np.save(beside(path, f".{name}.npy"), np.ascontiguousarray(part, dtype=dtype))
     with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""A photograph with noise, denoised by atoms that are learnt from the noisy photograph itself.
+"""A photograph with noise, denoised by atoms that are learned from the noisy photograph itself.
 
     python docs/examples/denoise.py images_pypi/camera.png [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
@@ -40,16 +40,16 @@ def main(path, figure="denoise.png"):
     picture, draw = np.asarray(Image.open(path).convert("L"), dtype=float)[:512, :512], np.random.default_rng(0)
     noisy = picture + NOISE * draw.standard_normal(picture.shape)
     X = draw.permutation(np.lib.stride_tricks.sliding_window_view(noisy, (SIDE, SIDE)).reshape(-1, SIDE**2))[:20_000].astype(np.float32)
-    learnt = unmix.DictionaryLearning(256, dict_init=cosines(), alpha=3 * NOISE, max_epochs=2, random_state=0).fit(X - X.mean(axis=1, keepdims=True))
-    (by_cosines, more), (by_learnt, few) = (denoised(noisy, atoms) for atoms in (cosines(), learnt.components_))
-    pictures = {"noisy": noisy, "cosines": by_cosines, "learnt": by_learnt}
+    learned = unmix.DictionaryLearning(256, dict_init=cosines(), alpha=3 * NOISE, max_epochs=2, random_state=0).fit(X - X.mean(axis=1, keepdims=True))
+    (by_cosines, more), (by_learned, few) = (denoised(noisy, atoms) for atoms in (cosines(), learned.components_))
+    pictures = {"noisy": noisy, "cosines": by_cosines, "learned": by_learned}
     found = {name: 10 * np.log10(255**2 / np.mean((of - picture) ** 2)) for name, of in pictures.items()}
-    print(f"noisy: {found['noisy']:.2f} dB; by cosines: {found['cosines']:.2f} dB, {more:.2f} atoms a patch; by learnt atoms: {found['learnt']:.2f} dB, {few:.2f}")
+    print(f"noisy: {found['noisy']:.2f} dB; by cosines: {found['cosines']:.2f} dB, {more:.2f} atoms a patch; by learned atoms: {found['learned']:.2f} dB, {few:.2f}")
     fig, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained", subplot_kw={"xticks": [], "yticks": []})
     for ax, (name, of) in zip(axes, pictures.items()):
         ax.imshow(of[60:260, 150:350], cmap="gray", vmin=0, vmax=255)
         ax.set_title(f"{name}: {found[name]:.2f} dB", fontsize="medium")
-    tiles = np.pad((learnt.components_ / abs(learnt.components_).max(axis=1, keepdims=True)).reshape(16, 16, SIDE, SIDE), [(0, 0), (0, 0), (1, 0), (1, 0)])
+    tiles = np.pad((learned.components_ / abs(learned.components_).max(axis=1, keepdims=True)).reshape(16, 16, SIDE, SIDE), [(0, 0), (0, 0), (1, 0), (1, 0)])
     axes[3].imshow(tiles.transpose(0, 2, 1, 3).reshape(144, 144), cmap="RdBu_r", vmin=-1, vmax=1)
     fig.savefig(figure, dpi=64)
     return found

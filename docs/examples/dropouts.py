@@ -1,4 +1,4 @@
-"""A voice that drops out for a few milliseconds again and again, filled in by atoms that are learnt from the rest of it.
+"""A voice that drops out for a few milliseconds again and again, filled in by atoms that are learned from the rest of it.
 
     python docs/examples/dropouts.py audio_speech2/source1.wav [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
@@ -37,8 +37,8 @@ def main(path, figure="dropouts.png"):
         holes = (time > FRAME) & (time % int(EVERY * rate) < length)
         lost = np.where(holes, np.nan, sound)
         whole = np.random.default_rng(0).permutation(windows(lost)[~np.isnan(windows(lost)).any(axis=1)])[:10_000]
-        learnt = unmix.DictionaryLearning(384, init="dct", alpha=alpha, max_epochs=2, random_state=0).fit(whole)
-        ways = {"linear": np.interp(time, time[~holes], sound[~holes]), "atoms": by_atoms(lost, learnt.components_, alpha)}
+        learned = unmix.DictionaryLearning(384, init="dct", alpha=alpha, max_epochs=2, random_state=0).fit(whole)
+        ways = {"linear": np.interp(time, time[~holes], sound[~holes]), "atoms": by_atoms(lost, learned.components_, alpha)}
         found[milliseconds] = {name: 10 * np.log10(np.sum(sound[holes] ** 2) / np.sum((way - sound)[holes] ** 2)) for name, way in ways.items()}
         print(f"gaps of {milliseconds} ms: " + ", ".join(f"{name} {decibels:.2f} dB" for name, decibels in found[milliseconds].items()))
     # Of the longest gaps the one whose energy is the upper quartile.

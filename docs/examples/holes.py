@@ -1,4 +1,4 @@
-"""A photograph of which half of the pixels are missing, filled in by atoms that are learnt from what is left of it.
+"""A photograph of which half of the pixels are missing, filled in by atoms that are learned from what is left of it.
 
     python docs/examples/holes.py images_pypi/camera.png [FIGURE]     (without a path, from the folder given by UNMIX_DATA)
 """
@@ -42,9 +42,9 @@ def main(path, figure="holes.png"):
     filled = straight = linear(holed)
     for _ in range(2):  # the second time from the picture that the first one gives
         X = draw.permutation(patches(filled, 1).reshape(-1, SIDE**2))[:20_000]
-        learnt = unmix.DictionaryLearning(256, init="dct", alpha=ALPHA, max_epochs=2, random_state=0).fit(X - X.mean(axis=1, keepdims=True))
-        filled = by_atoms(holed, learnt.components_)
-    pictures = {"linear interpolation": straight, "learnt atoms": filled}
+        learned = unmix.DictionaryLearning(256, init="dct", alpha=ALPHA, max_epochs=2, random_state=0).fit(X - X.mean(axis=1, keepdims=True))
+        filled = by_atoms(holed, learned.components_)
+    pictures = {"linear interpolation": straight, "learned atoms": filled}
     found = {name: 10 * np.log10(255**2 / np.mean((of - picture) ** 2)) for name, of in pictures.items()}
     print("; ".join(f"{name}: {decibels:.2f} dB" for name, decibels in found.items()))
     fig, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained", subplot_kw={"xticks": [], "yticks": []})

@@ -1,4 +1,4 @@
-"""Patches of photographs by a sparse autoencoder, and by the lasso with a learnt dictionary, at the same number of active atoms.
+"""Patches of photographs by a sparse autoencoder, and by the lasso with a learned dictionary, at the same number of active atoms.
 
     python docs/examples/patches.py kodak8/ [FIGURE]     (a folder of photographs; without a path, from the folder UNMIX_DATA)
 """
@@ -27,15 +27,15 @@ def main(folder, figure="patches.png"):
     files = sorted(Path(folder).glob("*.png"))
     X, held = rows(files[:-2], 60_000), rows(files[-2:], 10_000)
     sae = unmix.SparseAutoencoder(ATOMS, l0=ACTIVE, max_epochs=10, random_state=0).fit(X)
-    learnt = unmix.DictionaryLearning(ATOMS, alpha=0.35, max_epochs=3, random_state=0).fit(X)
+    learned = unmix.DictionaryLearning(ATOMS, alpha=0.35, max_epochs=3, random_state=0).fit(X)
     # The penalty at which the lasso has as many active atoms, by bisection; then codes without its shrinkage.
     low, high = 0.01, 10.0
     while high / low > 1.02:
         alpha = np.sqrt(low * high)
-        codes = unmix.SparseCoder(learnt.components_, alpha=alpha, debias=True).fit(X).transform(held[:2000])
+        codes = unmix.SparseCoder(learned.components_, alpha=alpha, debias=True).fit(X).transform(held[:2000])
         low, high = (alpha, high) if (codes != 0).sum(axis=1).mean() > ACTIVE else (low, alpha)
-    lasso = unmix.SparseCoder(learnt.components_, alpha=high, debias=True).fit(X)
-    pursuit = unmix.SparseCoder(learnt.components_, algorithm="omp", n_nonzero_coefs=ACTIVE).fit(X)
+    lasso = unmix.SparseCoder(learned.components_, alpha=high, debias=True).fit(X)
+    pursuit = unmix.SparseCoder(learned.components_, algorithm="omp", n_nonzero_coefs=ACTIVE).fit(X)
     found, total = {}, ((held - held.mean(axis=0)) ** 2).sum()
     for name, model in {"sparse autoencoder": sae, "lasso": lasso, "matching pursuit": pursuit}.items():
         begun = time.perf_counter()
@@ -44,7 +44,7 @@ def main(folder, figure="patches.png"):
         found[name] = {"lost": float(lost), "active": float((codes != 0).sum(axis=1).mean()), "seconds": seconds}
         print(f"{name}: {found[name]['active']:.2f} active atoms, {100 * lost:.1f} % of the variance lost")
     fig, axes = plt.subplots(1, 2, figsize=(8, 4.3), layout="constrained", subplot_kw={"xticks": [], "yticks": []})
-    for ax, (name, model) in zip(axes, {"sparse autoencoder": sae, "dictionary": learnt}.items()):
+    for ax, (name, model) in zip(axes, {"sparse autoencoder": sae, "dictionary": learned}.items()):
         atoms = model.components_ / abs(model.components_).max(axis=1, keepdims=True)
         tiles = np.pad(atoms.reshape(16, 16, SIDE, SIDE), [(0, 0), (0, 0), (1, 0), (1, 0)])
         ax.imshow(tiles.transpose(0, 2, 1, 3).reshape(144, 144), cmap="RdBu_r", vmin=-1, vmax=1)

@@ -107,7 +107,7 @@ def test_a_photograph_is_denoised_by_its_own_atoms(tmp_path):
     pytest.importorskip("PIL")
     found = run("denoise", "images_pypi/camera.png", tmp_path)
     assert 20 < found["noisy"] < 20.3
-    assert found["learnt"] > found["noisy"] + 8 and found["learnt"] > found["cosines"] + 0.3
+    assert found["learned"] > found["noisy"] + 8 and found["learned"] > found["cosines"] + 0.3
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -115,7 +115,7 @@ def test_missing_pixels_are_filled_better_than_by_linear_interpolation(tmp_path)
     pytest.importorskip("PIL")
     found = run("holes", "images_pypi/camera.png", tmp_path)
     assert 30.4 < found["linear interpolation"] < 30.8
-    assert found["learnt atoms"] > found["linear interpolation"] + 0.3
+    assert found["learned atoms"] > found["linear interpolation"] + 0.3
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

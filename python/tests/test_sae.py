@@ -73,8 +73,8 @@ def test_initial_atoms_are_an_array_or_a_model():
     slow = dict(n_components=None, learning_rate=1e-9, max_epochs=1)
     cosines = sae(dict_init=3 * atoms, **slow).fit(X).components_ @ atoms.T
     np.testing.assert_allclose(np.sort(cosines.max(axis=0)), 1, atol=1e-6)
-    learnt = DictionaryLearning(n_components=20, positive_code=True, alpha=0.1, max_epochs=1, random_state=0).fit(X)
-    assert sae(dict_init=learnt, **slow).fit(X).components_.shape == (20, 12)
+    learned = DictionaryLearning(n_components=20, positive_code=True, alpha=0.1, max_epochs=1, random_state=0).fit(X)
+    assert sae(dict_init=learned, **slow).fit(X).components_.shape == (20, 12)
 
 
 def test_atoms_of_seeds_are_matched():

@@ -203,11 +203,11 @@ def test_weights_of_published_variants_are_settings_and_free_lengths_are_reporte
     ]
     # The larger the penalty, the nearer the lengths to 1.
     assert (np.array(lengths[0]) > np.array(lengths[1])).all() and (np.array(lengths[1]) > 1).all()
-    learnt = [
+    learned = [
         unmix.SigmaPCA(1, variant="trained-sigma", sigma_l2=l2, max_epochs=200, random_state=0).fit(X).trained_scale_
         for l2 in (1e-3, 1e-2)
     ]
-    assert learnt[0] > learnt[1]
+    assert learned[0] > learned[1]
     standard = unmix.SigmaPCA(2, variant=9, standardize=True, max_epochs=2, random_state=0).fit(X * [1, 10, 100, 1000])
     np.testing.assert_allclose(standard.noise_scale_, X.std(axis=0, ddof=1) * [1, 10, 100, 1000])
     with pytest.raises(ValueError, match="no term with a weight"):

@@ -20,9 +20,9 @@ def learn_more(estimator, X):
             options["given"] = estimator._given_tables()
         if model is None:
             options["init"] = estimator._start_model()
-        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, run_options, names, invocation, **options)
+        learned = _unmix.partial_fit(estimator._method, settings, model, rows, run_options, names, invocation, **options)
         estimator._forget()
-        estimator._adopt(learnt)
+        estimator._adopt(learned)
     # A pass that ended early has left rows out.
-    if not learnt.end[1]:
+    if not learned.end[1]:
         estimator._warn()

@@ -1,4 +1,4 @@
-"""Dictionary learning: sparse codes of rows in a learnt dictionary."""
+"""Dictionary learning: sparse codes of rows in a learned dictionary."""
 
 from __future__ import annotations
 

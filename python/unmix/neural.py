@@ -136,8 +136,8 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Derivative of h in the gradient: ``"true"`` for the exact one, ``"one"`` for the constant 1 (for super-Gaussian sources
         only); None for the variant's value, and ``"true"`` without a variant.
     sigma : {"batch", "ema", "train", "one"} or None, default=None
-        Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, learnt
-        parameters, or 1; None for the variant's value, and ``"ema"`` without a variant.
+        Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches,
+        learned parameters, or 1; None for the variant's value, and ``"ema"`` without a variant.
     constraint : {"orthonormal", "native"}, default="orthonormal"
         Constraint on the components: ``"orthonormal"``, or ``"native"`` for the published fixed point, unit columns that are nearly
         orthogonal.
@@ -150,7 +150,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         depend on units; with ``"absolute"`` it is used as given, as published; None for ``"variance"``, or for ``"absolute"`` if
         ``tangent=False``.
     sigma_l2 : float or None, default=None
-        L2 penalty on learnt standard deviations (``sigma="train"``), which without it grow without bound; None for the variant's
+        L2 penalty on learned standard deviations (``sigma="train"``), which without it grow without bound; None for the variant's
         value if it learns them, else 0.001.
     order : {"variance", "found"}, default="variance"
         Order of the components: by decreasing variance, or as the solver found them.
@@ -232,7 +232,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
     trained_scale_ : ndarray of shape (n_components,)
-        Learnt standard deviations; only with ``sigma="train"``.
+        Learned standard deviations; only with ``sigma="train"``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of components, rows and columns.
     feature_names_in_ : ndarray of str

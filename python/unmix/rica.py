@@ -26,7 +26,7 @@ class RICA(RICAParameters, Sources):
         Learn features in whitened coordinates, as many as the rank of the rows; if there are fewer rows than ten times the rank, as
         many as there are features, or a tenth of the rows if ``n_components`` is None. False for the coordinates of the columns.
     unit_norm : bool or "auto", default="auto"
-        Constrain every feature to unit norm, in the coordinates in which it is learnt. ``"auto"`` does so if there are more
+        Constrain every feature to unit norm, in the coordinates in which it is learned. ``"auto"`` does so if there are more
         features than directions: some of them would otherwise collapse to 0.
     max_iter : int, default=1000
         Maximum number of iterations, without ``batch_size``.
@@ -75,7 +75,7 @@ class RICA(RICAParameters, Sources):
     component_variance_ : ndarray of shape (n_components,)
         Variance of the back-projection of each feature, summed over columns. They do not add up to the total.
     coherence_ : float
-        The largest absolute cosine between two features, in the coordinates in which they are learnt: 1 for duplicates.
+        The largest absolute cosine between two features, in the coordinates in which they are learned: 1 for duplicates.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     rotation_, scale_, second_rotation_ : ndarray

@@ -124,7 +124,7 @@ fn overcomplete(lab: &Lab<'_>, set: &GreyPatches, m: usize) -> Result<Vec<Row>> 
     Ok(vec![
         row(format!("palm, {blocks} blocks, {m} atoms"), learn(palm)?, set, known[0]),
         row(format!("online, one epoch, {m} atoms"), learn(online)?, set, known[1]),
-        row(format!("patches, {m}, nothing learnt"), unit(data), set, known[2]),
+        row(format!("patches, {m}, nothing learned"), unit(data), set, known[2]),
     ])
 }
 

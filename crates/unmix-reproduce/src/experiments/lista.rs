@@ -15,7 +15,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "lista",
     source: CHAPTER,
-    summary: "equations 2.3.22 to 2.3.25: codes by trained layers (LISTA, Gregor & LeCun, LISTA-CP, ALISTA, learnt steps) beside as many steps of ISTA and FISTA",
+    summary: "equations 2.3.22 to 2.3.25: codes by trained layers (LISTA, Gregor & LeCun, LISTA-CP, ALISTA, learned steps) beside as many steps of ISTA and FISTA",
     run,
 };
 
@@ -40,7 +40,7 @@ struct Plan {
     epochs: u64,
     /// Instances, over which medians are taken.
     instances: u64,
-    /// Networks of learnt steps: numbers of layers, and of epochs.
+    /// Networks of learned steps: numbers of layers, and of epochs.
     depths: &'static [usize],
     step_epochs: u64,
     /// Minimum advantage over FISTA, in dB.
@@ -380,7 +380,7 @@ const ALPHA: f64 = 0.3;
 /// Numbers of training and test rows; 80 batches of 100 rows an epoch.
 const OBJECTIVE_ROWS: [usize; 2] = [8000, 1000];
 
-/// Published excess of the objective of the chapter over its minimum, after steps of ISTA, steps of FISTA, and learnt steps.
+/// Published excess of the objective of the chapter over its minimum, after steps of ISTA, steps of FISTA, and learned steps.
 fn published(depth: usize) -> [&'static str; 3] {
     match depth {
         4 => [".169", ".127", ".0055"],
@@ -420,7 +420,7 @@ fn learnt_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()>
         let name = |of: &str| format!("{depth} layers, {of}: F - F*");
         lab.beside(name("ISTA"), found[0], known[0], OTHER_DRAWS)?;
         lab.beside(name("FISTA"), found[1], known[1], RESTARTED)?;
-        lab.check(name("learnt steps"), found[2], known[2], "below FISTA", found[2] < found[1])?;
+        lab.check(name("learned steps"), found[2], known[2], "below FISTA", found[2] < found[1])?;
         points.iter_mut().zip(found).for_each(|(line, y)| line.push((depth as f64, y)));
         let steps = model.tensor("layer_steps").map(Tensor::f64s).unwrap_or_default();
         let steps: Vec<f64> = steps.iter().map(|t| t * lipschitz).collect();
@@ -428,15 +428,15 @@ fn learnt_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()>
         lines.extend(steps.iter().enumerate().map(each));
         lengths.push((depth, steps));
     }
-    lab.table("learnt-steps", &["layers", "layer", "step"], &lines)?;
+    lab.table("learned-steps", &["layers", "layer", "step"], &lines)?;
     let all = || lengths.iter().flat_map(|(_, steps)| steps.iter().copied());
     let known = if quick { ["", ""] } else { ["1.7", "5.6"] };
     let why = "other stages of training";
-    let what = |of: &str| format!("{of} learnt step, in units of 1/||A||²");
+    let what = |of: &str| format!("{of} learned step, in units of 1/||A||²");
     lab.beside(what("least"), all().fold(f64::INFINITY, f64::min), known[0], why)?;
     lab.beside(what("largest"), all().fold(0.0, f64::max), known[1], why)?;
     let names = ("layers, or steps".into(), "F - F*".into());
-    let lines = ["ISTA", "FISTA", "learnt steps"].map(String::from).into_iter().zip(points).collect();
+    let lines = ["ISTA", "FISTA", "learned steps"].map(String::from).into_iter().zip(points).collect();
     sheet.add("trained for the objective", Content::Lines { lines, names, log_y: true, shaded: Vec::new() });
     let line = |(depth, steps): (usize, Vec<f64>)| {
         let points = steps.into_iter().enumerate().map(|(l, t)| ((l + 1) as f64, t)).collect();
@@ -444,7 +444,7 @@ fn learnt_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()>
     };
     let lines = lengths.into_iter().map(line).collect();
     let names = ("layer".into(), "step, in units of 1/||A||²".into());
-    sheet.add("learnt steps", Content::Lines { lines, names, log_y: false, shaded: Vec::new() });
+    sheet.add("learned steps", Content::Lines { lines, names, log_y: false, shaded: Vec::new() });
     Ok(())
 }
 

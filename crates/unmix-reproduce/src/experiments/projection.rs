@@ -11,7 +11,7 @@ use unmix_report::{Content, Sheet, Stroke, StrokeKind};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "projection",
     source: CHAPTER,
-    summary: "Fig 2.2: a point of a noisy line, its projection on the axis that is learnt, and its residual, with centring and without",
+    summary: "Fig 2.2: a point of a noisy line, its projection on the axis that is learned, and its residual, with centring and without",
     run,
 };
 

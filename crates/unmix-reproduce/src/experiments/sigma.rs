@@ -14,7 +14,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "trained-sigma",
     source: "Fig 9 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "learnt standard deviations grow at every epoch unless their squares are penalised",
+    summary: "learned standard deviations grow at every epoch unless their squares are penalised",
     run,
 };
 
@@ -99,7 +99,7 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
         free.growing == 5,
     )?;
     let (least, most) = (free.least(), free.most());
-    let quantity = format!("{name}, no penalty: least ratio of learnt to true deviation at the end");
+    let quantity = format!("{name}, no penalty: least ratio of learned to true deviation at the end");
     lab.check(quantity, least, "7.6-9.6", "above 7", least > 7.0)?;
     lab.beside(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6", "other draws of the sources")?;
     let (least, most) = (held.least(), held.most());
@@ -118,7 +118,7 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
         let quantity = format!("{name}, {penalty}: least cosine with the axes");
         lab.check(quantity, cosine, published, "at least .99", cosine >= 0.99)?;
     }
-    let mut sheet = Sheet::new("Learnt over true standard deviation, median of the components", 2);
+    let mut sheet = Sheet::new("Learned over true standard deviation, median of the components", 2);
     sheet.add(
         "synthetic sources, by epoch",
         courses(&[("no penalty", &free.course), ("penalty 0.001", &held.course)]),
@@ -137,7 +137,7 @@ fn courses(all: &[(&str, &Vec<f64>)]) -> Content {
 fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
     let reference = lab.converged(&set)?;
-    let mut sheet = Sheet::new("Filters with learnt standard deviations", 3);
+    let mut sheet = Sheet::new("Filters with learned standard deviations", 3);
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
     let mut seen =
@@ -156,7 +156,7 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     seen(lab, 0.0, many, true)?;
     seen(lab, 1e-3, many, true)?;
     lab.figure("trained-sigma", &sheet)?;
-    let mut sheet = Sheet::new("Learnt over true standard deviation, median of the components", 1);
+    let mut sheet = Sheet::new("Learned over true standard deviation, median of the components", 1);
     let named: Vec<(&str, &Vec<f64>)> = lines.iter().map(|(name, course)| (name.as_str(), course)).collect();
     sheet.add("patches, by epoch", courses(&named));
     lab.figure("ratio", &sheet)?;
@@ -188,7 +188,7 @@ fn report_training(
     let matched = measure::matched(&learnt.w, reference);
     let name = format!("{}, {epochs} epochs", name(l2, decay));
     for (what, ours, published) in [
-        ("least ratio of learnt to true deviation", learnt.least(), published[0]),
+        ("least ratio of learned to true deviation", learnt.least(), published[0]),
         ("largest ratio", learnt.most(), published[1]),
         ("agreement with the converged filters", matched.mean, published[2]),
         ("components with a cosine above .95", matched.close as f64, published[3]),
@@ -220,10 +220,10 @@ fn check_both(
     lab.number(quantity, late.0.growing as f64)?;
     let mean = &late.0.mean;
     let (first, last) = (mean[0], mean[mean.len() - 1]);
-    let quantity = "no penalty: mean learnt deviation after the first epoch";
+    let quantity = "no penalty: mean learned deviation after the first epoch";
     lab.beside(quantity, first, "10", "training by other batches, which are random")?;
     let rises = mean.windows(2).all(|pair| pair[1] > pair[0]);
-    lab.check("no penalty: mean learnt deviation at the end", last, "90", "grows at every epoch", rises)?;
+    lab.check("no penalty: mean learned deviation at the end", last, "90", "grows at every epoch", rises)?;
     let growth = middle(&late.0.ratio) / middle(&early.0.ratio);
     lab.check("no penalty: median ratio, late over early", growth, "grows", "above 1.2", growth > 1.2)?;
     if set.known != PublishedPictures::Cifar10 {

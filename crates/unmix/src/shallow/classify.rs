@@ -1,4 +1,4 @@
-//! A classifier with one hidden layer as a learner, for the fine-tuning of a layer that was learnt without labels.
+//! A classifier with one hidden layer as a learner, for the fine-tuning of a layer that was learned without labels.
 //!
 //! ```text
 //! h = max(0, W x + b),    P(class | x) = softmax(V' h + c),    loss = -log P(label | x)

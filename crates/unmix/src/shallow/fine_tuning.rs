@@ -1,4 +1,4 @@
-//! Fine-tuning: a hidden layer that was learnt without labels, or a random one, is trained together with an output layer for classes.
+//! Fine-tuning: a hidden layer that was learned without labels, or a random one, is trained together with an output layer for classes.
 
 use super::classify::{ClassifierLearner, ClassifierTraining, ClassifierWeights};
 use super::denoise::{Corruption, Noise};
@@ -119,7 +119,7 @@ fn check<T>(what: &str, part: Labelled<'_, T>, p: usize, classes: usize) -> Resu
     if rest != 0 {
         return refused(
             format!("{} numbers are not a multiple of the {p} columns of the weights", part.x.len()),
-            "give the columns on which the layer was learnt",
+            "give the columns on which the layer was learned",
         );
     }
     if part.labels.len() != rows {

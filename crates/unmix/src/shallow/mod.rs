@@ -8,7 +8,7 @@
 //! x | h ~ N(W' h + c, I)
 //!
 //! h = max(0, W x + b)
-//! P(class | x) = softmax(V' h + c)      a classifier, whose training starts from a layer that was learnt without labels
+//! P(class | x) = softmax(V' h + c)      a classifier, whose training starts from a layer that was learned without labels
 //! ```
 //!
 //! Every unit takes part in every row, so gradients are products of matrices. Work is divided into slices of rows, and into parts of

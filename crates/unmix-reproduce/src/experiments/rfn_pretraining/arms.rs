@@ -24,7 +24,7 @@ impl Arm {
         }
     }
 
-    /// Method and settings, for layers that are learnt.
+    /// Method and settings, for layers that are learned.
     fn method(self, units: usize, quick: bool) -> Option<(&'static str, Value)> {
         match self {
             Arm::Random => None,

@@ -77,7 +77,7 @@ fn notes(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
     ))?;
     lab.note(
         "Initial layers: normal weights (He et al. 2015); a denoising autoencoder with a quarter of the entries masked; a rectified factor network \
-         with plain steps, rate 0.1, floor of the noise in units of the mean variance. The two learnt layers are multiplied by one number each, so that \
+         with plain steps, rate 0.1, floor of the noise in units of the mean variance. The two learned layers are multiplied by one number each, so that \
          their codes have the mean squared length of those of random weights: otherwise the same learning rate would mean different steps.",
     )?;
     lab.note(

@@ -73,7 +73,7 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| {
         let rank = p.min(usize::try_from(n).unwrap_or(usize::MAX));
         let d = whitened(n as f64, rank, None);
-        // Square tables of all directions, and tables of those in which features are learnt.
+        // Square tables of all directions, and tables of those in which features are learned.
         let searched = needs::of_fit(d as u64, p, 20).saturating_add(needs::of_threads(d as u64, p, 5));
         // Axes of all directions while they are computed and afterwards, features, and their decoder.
         let tables = (rank as u64).saturating_mul(p as u64).saturating_mul(4 * 8);

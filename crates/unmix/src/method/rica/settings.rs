@@ -15,7 +15,7 @@ pub struct Rica {
     pub beta: Beta,
     /// The sparsity penalty.
     pub contrast: Penalty,
-    /// Whether features are learnt in whitened coordinates, or in those of the columns.
+    /// Whether features are learned in whitened coordinates, or in those of the columns.
     pub whiten: bool,
     /// Constraint of every feature to unit norm.
     pub unit_norm: UnitNorm,
@@ -125,7 +125,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "unit_norm",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Constrain every feature to unit norm, in the coordinates in which it is learnt. 'auto' does so if there are more features than \
+        "Constrain every feature to unit norm, in the coordinates in which it is learned. 'auto' does so if there are more features than \
          directions: some of them would otherwise collapse to 0.",
     ),
     Setting::new("max_iter", Kind::at_least(0), "1000", "Maximum number of iterations, without `batch_size`.")

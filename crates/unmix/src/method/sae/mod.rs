@@ -1,4 +1,4 @@
-//! Sparse autoencoders: codes with few active units per row, learnt by stochastic gradient descent.
+//! Sparse autoencoders: codes with few active units per row, learned by stochastic gradient descent.
 //!
 //! **Finds** atoms of norm 1 such that every row is approximately the mean plus a combination of few of them with positive codes, and a
 //! single-layer encoder that computes these codes without iterations.

@@ -25,7 +25,7 @@ pub(super) struct ReportExtras {
     pub(super) settings: Vec<(&'static str, Value)>,
     /// Warnings, which come before those of the verdicts.
     pub(super) warnings: Vec<String>,
-    /// Standard deviations that were learnt, in the units of the rows.
+    /// Standard deviations that were learned, in the units of the rows.
     pub(super) learnt: Option<Vec<f64>>,
     /// Norms of the columns, if they were not constrained.
     pub(super) norms: Option<Vec<f64>>,
@@ -179,7 +179,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     Code::linear(mean, encoder, decoder)
 }
 
-/// `sigma h(y / sigma)`, where `sigma` has the standard deviations of the codes, or learnt ones, or is 1 for rules without them.
+/// `sigma h(y / sigma)`, where `sigma` has the standard deviations of the codes, or learned ones, or is 1 for rules without them.
 fn nonlinearity(
     settings: &Map<String, Value>,
     tensors: &Tensors,

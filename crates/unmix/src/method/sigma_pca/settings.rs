@@ -26,7 +26,7 @@ pub struct SigmaPca {
     pub beta: Option<f64>,
     /// Unit of `beta`; `None` for that of the data, or for the published one if `tangent` is false.
     pub beta_scale: Option<BetaScale>,
-    /// L2 penalty on learnt standard deviations; `None` for the variant's value.
+    /// L2 penalty on learned standard deviations; `None` for the variant's value.
     pub sigma_l2: Option<f64>,
     /// The order of the components.
     pub order: Order,
@@ -265,7 +265,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]),
         "null",
         "Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, \
-         learnt parameters, or 1; null for the variant's value, and 'ema' without a variant.",
+         learned parameters, or 1; null for the variant's value, and 'ema' without a variant.",
     )
     .only(TRAINED),
     Setting::new(
@@ -294,7 +294,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "sigma_l2",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "L2 penalty on learnt standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value \
+        "L2 penalty on learned standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value \
          if it learns them, else 0.001.",
     )
     .such_as("0.001"),

@@ -24,7 +24,7 @@ use serde_json::Value;
 const STEPS: u64 = 3000;
 /// Published number of epochs.
 const EPOCHS: u64 = 3;
-/// L2 penalty on standard deviations that are learnt although the variant does not learn them: without it they grow without bound.
+/// L2 penalty on standard deviations that are learned although the variant does not learn them: without it they grow without bound.
 const DEFAULT_SIGMA_L2: f64 = 1e-3;
 /// Approximate value of `1 / std(tanh z)` for codes of unit variance.
 const STEEP: f64 = 1.6;
