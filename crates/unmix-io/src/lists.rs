@@ -25,7 +25,7 @@ pub(crate) struct Expanded {
     pub(crate) rows: AnyRows<'static>,
     /// Number of features of each column.
     pub(crate) widths: Vec<usize>,
-    /// Names of features that a model does not want.
+    /// Names of features that the model does not have.
     pub(crate) ignored: Vec<String>,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 }
                 @if of_modules(context) {
                     " This is about single units. Fits from other halves and seeds may divide a module of rows and columns among other units: to decide \
-                     which modules to believe use q and stability of " code { "unmix biclusters" } "."
+                     which modules are reliable, use q and stability of " code { "unmix biclusters" } "."
                 }
             }
             (drawing(context, &halves[..k], &interval[..k]))

@@ -274,7 +274,7 @@ impl<'a, T: Real> Rows<'a, T> {
     pub(crate) fn prepared(&self) -> &dyn RandomAccess<T> {
         match self.source.random() {
             Some(random) => random,
-            None => unreachable!("rows are prepared before a method asks for random access"),
+            None => unreachable!("rows are prepared before random access to them"),
         }
     }
 
