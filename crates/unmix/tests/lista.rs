@@ -139,6 +139,22 @@ fn time_limits_and_checkpoints_change_no_bit() {
     assert_eq!(bits(&resumed), bits(&whole));
 }
 
+/// What is computed for the report alone is shortened once the time limit is reached: the table by layers has fewer rows.
+#[test]
+fn the_table_by_layers_has_fewer_rows_after_the_time_limit() {
+    let made = sparse_codes((N, 48, 2048), 0.01, 0.0, 1).unwrap();
+    let of = Made { x: made.x, atoms: made.atoms, codes: made.codes };
+    let n_rows = |epochs: u64, run: &Run<'_>| {
+        let settings =
+            json!({"n_layers": 8, "max_epochs": epochs, "batch_size": 50, "cell": "step", "monotone": false});
+        let model = fit(&of, settings, false, run).unwrap();
+        (model.report().outcome, model.report().diagnostics["by_layer"]["n_rows"].as_u64().unwrap())
+    };
+    let late = Run { max_seconds: Some(0.0), ..on_threads(2) };
+    assert_eq!(n_rows(1, &late), (Outcome::Time, 32));
+    assert_eq!(n_rows(0, &on_threads(2)), (Outcome::Completed, 512));
+}
+
 #[test]
 fn training_continues_from_a_model() {
     let of = made();

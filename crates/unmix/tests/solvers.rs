@@ -171,6 +171,41 @@ fn a_time_limit_ends_the_iterations_with_the_current_components() {
     assert_eq!(model.report().outcome, Outcome::Time);
 }
 
+/// The use of the units of large layers is measured on fewer rows once the run is to end, although training was completed before, and the
+/// report says so.
+#[test]
+fn the_use_of_units_is_measured_on_fewer_rows_after_the_time_limit() {
+    /// Ends the run at the stage that measures the use of the units.
+    struct EndsAtUse(std::sync::atomic::AtomicBool);
+    impl unmix::Observer for EndsAtUse {
+        fn event(&self, event: unmix::Event<'_>) {
+            if let unmix::Event::Stage("use") = event {
+                self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+        fn ends_early(&self) -> bool {
+            self.0.load(std::sync::atomic::Ordering::Relaxed)
+        }
+    }
+    let (n, p, m) = (1500, 96, 22_000);
+    let x: Vec<f32> = cast(&rows(n, p, |_| 1.0));
+    for key in ["sae", "dae", "rbm"] {
+        let given = settings(json!({"n_components": m, "max_epochs": 1, "batch_size": n}));
+        let ends = EndsAtUse(std::sync::atomic::AtomicBool::new(false));
+        let run = unmix::Run { observer: &ends, ..crate::made::on_threads(2) };
+        let mut rows = unmix::AnyRows::F32(unmix::Rows::from_slice(&x, p).unwrap());
+        let model = crate::made::fit_any(key, &given, &mut rows, &run).unwrap();
+        assert_eq!(model.report().outcome, Outcome::Completed, "{key}");
+        let warnings = model.report().warnings.join("; ");
+        assert!(warnings.contains("measured on 1024 rows instead of 1500"), "{key}: {warnings}");
+        if key != "rbm" {
+            let density = numbers(&model, "density");
+            assert!(density.iter().all(|share| (share * 1024.0).fract() == 0.0), "{key}");
+            assert!(density.iter().any(|share| (0.0..1.0).contains(share) && *share > 0.0), "{key}");
+        }
+    }
+}
+
 #[test]
 fn every_iteration_is_reported_and_can_be_interrupted() {
     struct Recorder(std::sync::Mutex<Vec<f64>>, usize);

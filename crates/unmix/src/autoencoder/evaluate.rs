@@ -28,6 +28,8 @@ pub struct Evaluation {
 
 /// Rows that one thread takes at a time.
 const ROWS: usize = 64;
+/// Number of such parts of the rows whose sums are stored at a time.
+const PARTS: usize = 64;
 
 impl Evaluation {
     /// The empty sum, for `m` units.
@@ -136,22 +138,37 @@ pub fn evaluate<T: Real>(
     encoder: &dyn Encoder,
     map: &dyn crate::model::RowMap<T>,
     x: &[T],
-    (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
+    decoding: (&[f64], &Matrix<f64>, &[f64]),
 ) -> Evaluation {
+    evaluate_until(encoder, map, x, decoding, &|| false).unwrap_or_else(|| Evaluation::new(encoder.n_codes()))
+}
+
+/// The same, or `None` once `late`: the condition is checked before every 64 rows.
+pub fn evaluate_until<T: Real>(
+    encoder: &dyn Encoder,
+    map: &dyn crate::model::RowMap<T>,
+    x: &[T],
+    (mean, atoms, center): (&[f64], &Matrix<f64>, &[f64]),
+    late: &(dyn Fn() -> bool + Sync),
+) -> Option<Evaluation> {
     let (p, m) = (encoder.n_features(), encoder.n_codes());
-    let parts: Vec<Evaluation> = x
-        .par_chunks(ROWS * p)
-        .map(|x| {
-            let (mut codes, mut work) = (vec![T::default(); x.len() / p * m], Workspace::default());
-            map.apply(x, &mut codes, &mut work);
-            let mut part = Evaluation::new(m);
-            part.add(x, &codes, mean, atoms, center);
-            part
-        })
-        .collect();
+    let part = |x: &[T]| {
+        if late() {
+            return None;
+        }
+        let (mut codes, mut work) = (vec![T::default(); x.len() / p * m], Workspace::default());
+        map.apply(x, &mut codes, &mut work);
+        let mut part = Evaluation::new(m);
+        part.add(x, &codes, mean, atoms, center);
+        Some(part)
+    };
     let mut all = Evaluation::new(m);
-    parts.iter().for_each(|part| all.merge(part));
-    all
+    // The sums of many parts would need more memory than the parameters of the model.
+    for x in x.chunks(ROWS * PARTS * p) {
+        let parts: Vec<Evaluation> = x.par_chunks(ROWS * p).map(part).collect::<Option<_>>()?;
+        parts.iter().for_each(|part| all.merge(part));
+    }
+    Some(all)
 }
 
 /// Fraction of the atoms that have a cosine of at least `least` with another one; a zero atom has none. `O(m² p)`.

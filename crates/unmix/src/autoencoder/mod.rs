@@ -24,7 +24,7 @@ mod top;
 mod units;
 
 pub use encoder::{Gating, SparseGate};
-pub use evaluate::{Evaluation, Squares, evaluate, near_duplicates};
+pub use evaluate::{Evaluation, Squares, evaluate, evaluate_until, near_duplicates};
 pub use learner::{AutoencoderLearner, AutoencoderState, Training};
 pub use parameters::{Parameters, random_atoms};
 pub use pass::{Coded, Pass, Penalty, Terms};

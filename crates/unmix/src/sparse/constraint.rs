@@ -1,6 +1,6 @@
 //! Constraint set of the atoms of a dictionary, block coordinate descent over the atoms, and their coherence.
 
-use crate::num::{Matrix, factor, kernel};
+use crate::num::{Matrix, kernel};
 use serde::{Deserialize, Serialize};
 
 /// Constraint on the norm of an atom.
@@ -25,6 +25,9 @@ pub(crate) struct AtomSet {
 
 /// Number of atoms that are updated between two products with all atoms.
 const BLOCK: usize = 32;
+
+/// Number of atoms whose cosines with all others are computed at a time.
+const TOGETHER: usize = 64;
 
 /// An atom is updated if its fraction of the mean square of all codes exceeds this: below it the quotient is rounding errors.
 const LEAST_USE: f64 = 1e-10;
@@ -114,8 +117,9 @@ pub(crate) fn norm(x: &[f64]) -> f64 {
     most * x.iter().map(|x| (x / most) * (x / most)).sum::<f64>().sqrt()
 }
 
-/// The largest absolute cosine between two atoms, and the number of pairs above .99. Zero atoms are ignored. `O(m² p)`.
-pub(crate) fn coherence(atoms: &Matrix<f64>) -> (f64, usize) {
+/// The largest absolute cosine between two atoms, and the number of pairs above .99; `None` once `late`, which is checked before every
+/// 64 atoms. Zero atoms are ignored. `O(m² p)`.
+pub(crate) fn coherence(atoms: &Matrix<f64>, late: impl Fn() -> bool) -> Option<(f64, usize)> {
     let mut unit = atoms.clone();
     for i in 0..unit.rows() {
         let length = norm(unit.row(i));
@@ -123,21 +127,32 @@ pub(crate) fn coherence(atoms: &Matrix<f64>) -> (f64, usize) {
             unit.row_mut(i).iter_mut().for_each(|x| *x /= length);
         }
     }
-    let cosines = factor::multiply_transposed(&unit, &unit);
     let (mut most, mut alike) = (0.0f64, 0);
-    for i in 0..unit.rows() {
-        for j in 0..i {
-            let cosine = cosines[(i, j)].abs().min(1.0);
-            most = most.max(cosine);
-            alike += usize::from(cosine > 0.99);
+    let (m, p, numbers) = (unit.rows(), unit.cols(), unit.as_slice());
+    let mut cosines = vec![0.0; TOGETHER * m];
+    for first in (0..m).step_by(TOGETHER) {
+        if late() {
+            return None;
+        }
+        let end = (first + TOGETHER).min(m);
+        let cosines = &mut cosines[..(end - first) * end];
+        let part = &numbers[first * p..end * p];
+        kernel::product_by_rows(cosines, part, &numbers[..end * p], end - first, end, p);
+        for (i, cosines) in (first..end).zip(cosines.chunks_exact(end)) {
+            for cosine in &cosines[..i] {
+                let cosine = cosine.abs().min(1.0);
+                most = most.max(cosine);
+                alike += usize::from(cosine > 0.99);
+            }
         }
     }
-    (most, alike)
+    Some((most, alike))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::num::factor;
     use crate::num::random::Stream;
 
     fn normal(rows: usize, cols: usize, seed: u64) -> Matrix<f64> {
@@ -203,9 +218,26 @@ mod tests {
     }
 
     #[test]
+    fn cosines_of_many_atoms_are_compared_until_it_is_late() {
+        let atoms = normal(200, 5, 4);
+        let unit = |i: usize, j: usize| {
+            let product: f64 = atoms.row(i).iter().zip(atoms.row(j)).map(|(a, b)| a * b).sum();
+            (product / norm(atoms.row(i)) / norm(atoms.row(j))).abs()
+        };
+        let pairs: Vec<f64> = (0..200).flat_map(|i| (0..i).map(move |j| unit(i, j))).collect();
+        let (most, alike) = coherence(&atoms, || false).unwrap();
+        assert!((most - pairs.iter().fold(0.0f64, |m, c| m.max(*c))).abs() < 1e-12);
+        assert_eq!(alike, pairs.iter().filter(|c| **c > 0.99).count());
+        assert!(alike > 0);
+        let blocks = std::cell::Cell::new(0);
+        assert_eq!(coherence(&atoms, || blocks.replace(blocks.get() + 1) == 3), None);
+        assert_eq!(blocks.get(), 4);
+    }
+
+    #[test]
     fn coherence_is_the_largest_cosine() {
         let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 0.0, 2.0, 3.0, 3.0, -5.0, 1e-3]);
-        let (most, alike) = coherence(&atoms);
+        let (most, alike) = coherence(&atoms, || false).unwrap();
         assert!((most - 1.0 / (1.0 + 4e-8f64).sqrt()).abs() < 1e-12 && alike == 1, "{most}, {alike}");
     }
 }

@@ -220,7 +220,7 @@ mod tests {
         for how in [Init::Data, Init::KMeansPlusPlus] {
             let atoms = begin(how, 3, &rows, 2, None);
             assert!((0..3).all(|i| (norm(atoms.row(i)) - 1.0).abs() < 1e-15));
-            let (most, _) = crate::sparse::constraint::coherence(&atoms);
+            let (most, _) = crate::sparse::constraint::coherence(&atoms, || false).unwrap();
             assert!(most < 0.9, "{how:?}: {atoms:?}");
         }
         let none = begin(Init::Data, 3, &[0.0; 4], 2, None);
@@ -239,7 +239,7 @@ mod tests {
             }
         }
         let over = begin(Init::Dct, 25, &[], 16, Some(&[4, 4]));
-        let (most, _) = crate::sparse::constraint::coherence(&over);
+        let (most, _) = crate::sparse::constraint::coherence(&over, || false).unwrap();
         assert!(over.rows() == 25 && most < 0.99, "{most}");
     }
 }

@@ -31,8 +31,8 @@ impl DenoisingAutoencoder {
             let scaling = RowScaling::of(METHOD.key, rows, self.standardize, run)?;
             let start = scaling.start(METHOD.key, self.n_components, self.tied, Initial::Uniform, run)?;
             let trained = self.trained(rows, &scaling, start, run)?;
-            let (used, _) = layer::measured(rows, &scaling, &trained.weights, Gate::new, run)?;
-            self.model(rows, &scaling, &trained, &used, run)
+            let measured = layer::measured(rows, &scaling, &trained.weights, Gate::new, run)?;
+            self.model(rows, &scaling, &trained, &measured, run)
         })
     }
 

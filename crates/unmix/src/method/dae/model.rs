@@ -1,10 +1,10 @@
 //! The model of a trained network, and its encoder and decoder.
 
 use super::{DenoisingAutoencoder, METHOD};
-use crate::autoencoder::Evaluation;
 use crate::data::Rows;
 use crate::error::Result;
 use crate::method::layer::{self, RowScaling, Trained, by_use};
+use crate::method::sae::Measured;
 use crate::model::{Code, Gate, Model, Tensor, Tensors};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
@@ -21,12 +21,13 @@ impl DenoisingAutoencoder {
         rows: &Rows<'_, T>,
         scaling: &RowScaling,
         found: &Trained<T>,
-        used: &Evaluation,
+        measured: &Measured<T>,
         run: &Run<'_>,
     ) -> Result<Model> {
         let settings = crate::method::as_map(self);
         let solver = settings.get("solver").and_then(Value::as_str).unwrap_or_default();
-        let mut report = layer::report(solver, rows, scaling, found, &settings, run);
+        let mut report = layer::report(solver, rows, scaling, found, measured, &settings, run);
+        let used = &measured.used;
         let dead = used.fired.iter().filter(|fired| **fired == 0).count();
         let diagnostics = [("l0", json!(used.l0())), ("fvu", json!(used.fvu())), ("dead_units", json!(dead))];
         report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));

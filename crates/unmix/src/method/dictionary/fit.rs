@@ -21,6 +21,8 @@ const SAMPLE: u64 = 2000;
 const FOR_EACH: u64 = 4;
 /// Stopping rule of codes during learning: relative duality gap, and maximum number of passes.
 pub(super) const LEARNING: StoppingRule = StoppingRule::UpTo { tol: 1e-4, max_passes: 100 };
+/// Products of numbers up to which the cosines of all pairs of atoms take a fraction of a second.
+const SHORT: u64 = 1 << 31;
 /// `alpha="auto"`: this fraction of the mean over rows of the largest product with an atom.
 const SHARE: f64 = 0.1;
 
@@ -255,6 +257,13 @@ impl DictionaryLearning {
             .unwrap_or_default()
     }
 
+    /// The largest cosine of two atoms, and the number of pairs that are nearly parallel; `None` if it takes long and the run ends early.
+    fn coherence(&self, atoms: &Matrix<f64>, run: &Run<'_>) -> Option<(f64, usize)> {
+        let (m, p) = (atoms.rows() as u64, atoms.cols() as u64);
+        let long = m.saturating_mul(m).saturating_mul(p) > SHORT;
+        coherence(atoms, || long && run.ends_early())
+    }
+
     pub(super) fn model(
         &self,
         found: FitResult,
@@ -270,15 +279,21 @@ impl DictionaryLearning {
         (report.residual, report.tol) = (found.residual.filter(|r| r.is_finite()), found.tol);
         (report.n_iter, report.sweeps) = (found.n_iter, found.sweeps);
         report.n_constant = found.n_constant;
-        let (most, alike) = coherence(&components);
+        let coherence = self.coherence(&components, run);
+        let (most, alike) = coherence.unwrap_or_default();
         for (name, diagnostic) in [
             ("dead_units", json!(found.dead)),
             ("replaced", json!(found.replaced)),
-            ("coherence", json!(most)),
+            ("coherence", json!(coherence.map(|_| most))),
         ] {
             report.diagnostics.insert(name.into(), diagnostic);
         }
         report.warnings = fit_warnings(&found, alike, self.algorithm.streams());
+        if coherence.is_none() {
+            report
+                .warnings
+                .push("the coherence of the atoms was not computed, because the fit was ended early".into());
+        }
         report.objective = found.objective;
         let settings = as_map(self);
         report.settings = settings.clone();
@@ -325,4 +340,18 @@ pub(super) fn check_atoms(k: usize, p: usize) -> Result<()> {
         numbers.saturating_add(tables).saturating_mul(8),
         "choose fewer atoms, or fewer columns",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cosines_of_many_atoms_are_left_out_of_a_fit_that_ends_early() {
+        let late = Run { max_seconds: Some(0.0), ..Run::default() };
+        let spec = DictionaryLearning::default();
+        assert_eq!(spec.coherence(&Matrix::zeros(4000, 200), &late), None);
+        assert_eq!(spec.coherence(&Matrix::zeros(40, 20), &late), Some((0.0, 0)));
+        assert_eq!(spec.coherence(&Matrix::zeros(1100, 2), &Run::default()), Some((0.0, 0)));
+    }
 }

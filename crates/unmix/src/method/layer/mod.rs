@@ -2,24 +2,18 @@
 
 mod scaling;
 
-use super::sae::chosen;
-use crate::autoencoder::{Evaluation, evaluate};
+use super::sae::{self, Measured};
 use crate::data::{Batches, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::learn::{Learner, Trainer, TrainerState};
 use crate::machine::check_memory;
-use crate::model::{
-    Code, Gate, LinearDecoder, Outcome, Report, Tensor, Tensors, constant_columns, map_of, require,
-};
+use crate::model::{Code, Gate, LinearDecoder, Outcome, Report, Tensor, Tensors, constant_columns, require};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::shallow::{LayerWeights, diverged};
 use serde_json::{Map, Value};
 
 pub(super) use scaling::{RowScaling, by_use};
-
-/// Maximum number of rows on which use and residual of a fitted model are measured.
-const MEASURED: u64 = 1 << 15;
 
 /// Size of a fit, for its memory: numbers stored for each parameter, and for each unit and column of each row of a mini-batch.
 pub(super) struct LayerSize {
@@ -106,7 +100,7 @@ pub(super) fn code(tensors: &Tensors, gate: MakeGate) -> Result<Code> {
     Code::new(encoder, LinearDecoder::new(mean, components))
 }
 
-/// Use of the units and residual on a sample of the rows, and that sample.
+/// Use of the units and residual on a sample of the rows.
 ///
 /// # Errors
 ///
@@ -117,21 +111,19 @@ pub(super) fn measured<T: Real>(
     weights: &LayerWeights<T>,
     gate: MakeGate,
     run: &Run<'_>,
-) -> Result<(Evaluation, Vec<T>)> {
-    run.stage("use")?;
+) -> Result<Measured<T>> {
     let kept: Vec<usize> = (0..weights.n_units()).collect();
     let (encoder, components, mean) = encoder(&scaling.parameters(weights, &kept), gate)?;
-    let x = rows.picked(chosen(rows.n_rows().unwrap_or(0), MEASURED, run.seed), run)?;
-    let used = evaluate(&encoder, &*map_of::<T>(&encoder), &x, (&mean.f64s(), &components, &scaling.mean));
-    Ok((used, x))
+    sae::measured(rows, &encoder, (&mean.f64s(), &components, &scaling.mean), run)
 }
 
-/// The report of a training by `solver`, with a warning about columns that do not vary.
+/// The report of a training by `solver`, with warnings about columns that do not vary and about the sample in `measured`.
 pub(super) fn report<T: Real>(
     solver: &str,
     rows: &Rows<'_, T>,
     scaling: &RowScaling,
     found: &Trained<T>,
+    measured: &Measured<T>,
     settings: &Map<String, Value>,
     run: &Run<'_>,
 ) -> Report {
@@ -142,5 +134,6 @@ pub(super) fn report<T: Real>(
     report.settings = settings.clone();
     report.objective = found.history.clone();
     report.warnings.extend(constant_columns(report.n_constant, p, "entries in every component"));
+    report.warnings.extend(measured.warning.clone());
     report
 }

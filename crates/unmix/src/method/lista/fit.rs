@@ -24,6 +24,10 @@ use serde_json::{Value, json};
 const FIXED: u64 = 4096;
 /// Maximum number of these rows for which the table by layers is computed, drawn at random.
 const TABLE: u64 = 512;
+/// The same once the fit has been ended early, so that the table takes about as long as a step.
+const LATE: u64 = 32;
+/// Products of numbers up to which it takes a fraction of a second, so that it is not shortened.
+const SHORT: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.
 struct Picked<T> {
@@ -78,7 +82,11 @@ pub(super) fn fit<T: Real>(
     run.stage("codes by layer")?;
     let across = trained.params.across(&problem);
     let net = Net { of: &problem, params: &trained.params, across: &across };
-    let few = fixed.drawn(TABLE, &problem, run.seed);
+    // Three curves of all layers, each by two products with a matrix of the sizes of the dictionary.
+    let each =
+        6 * (problem.n_layers as u64).saturating_mul((problem.m as u64).saturating_mul(problem.p as u64));
+    let late = run.ends_early() && each.saturating_mul(TABLE) > SHORT;
+    let few = fixed.drawn(if late { LATE } else { TABLE }, &problem, run.seed);
     let table = by_layer(net, &atoms, &few.x, few.codes.as_deref());
     let report = report(given, &problem, &scan, (&trained, table), run);
     let tensors = model::parameters(&problem, &atoms, &trained.params);

@@ -210,10 +210,13 @@ impl<'t, T: Real> Training<'t, T> {
                 params.make_identity(depth - 1, self.of.cell);
             }
         }
-        let mut cut = params.clone();
-        (depth..self.of.n_layers).for_each(|l| cut.make_identity(l, self.of.cell));
-        let candidates = [params, cut, start.clone()];
-        let losses = candidates.into_iter().map(|params| {
+        let cut = (depth < self.of.n_layers).then(|| {
+            let mut cut = params.clone();
+            (depth..self.of.n_layers).for_each(|l| cut.make_identity(l, self.of.cell));
+            cut
+        });
+        let candidates = [Some(params), cut, Some(start.clone())];
+        let losses = candidates.into_iter().flatten().map(|params| {
             let loss = self.loss(&params, self.of.n_layers);
             (params, loss)
         });

@@ -35,9 +35,8 @@ impl GaussianRbm {
             let initial = Initial::Normal(INITIAL);
             let start = scaling.start(METHOD.key, self.n_components, true, initial, run)?;
             let trained = self.trained(rows, &scaling, start, run)?;
-            let (used, x) = layer::measured(rows, &scaling, &trained.weights, Gate::logistic, run)?;
-            let binary = x.iter().all(|x| [0.0, 1.0].contains(&x.to_f64()));
-            self.model(rows, &scaling, &trained, (&used, binary), run)
+            let measured = layer::measured(rows, &scaling, &trained.weights, Gate::logistic, run)?;
+            self.model(rows, &scaling, &trained, &measured, run)
         })
     }
 

@@ -1,15 +1,15 @@
 //! Fits to rows that can be read repeatedly.
 
 use super::model::{Order, RowsOf, Trained, parameters_in_units};
-use super::start::{BANDWIDTH, Resolved, RowScaling, chosen, weight};
-use super::{METHOD, SparseAutoencoder};
+use super::start::{BANDWIDTH, Resolved, RowScaling, weight};
+use super::{METHOD, Measured, SparseAutoencoder, measured};
 use crate::autoencoder::{
-    Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training, evaluate,
+    Activation, AutoencoderLearner, AutoencoderState, Parameters, PenaltyControl, Terms, Training,
 };
 use crate::data::{Batches, Rows, check_n_rows, no_columns};
 use crate::error::Result;
 use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
-use crate::model::{Model, map_of};
+use crate::model::Model;
 use crate::num::Real;
 use crate::run::Run;
 
@@ -18,8 +18,6 @@ const RISE: f64 = 0.05;
 const FALL: f64 = 0.2;
 /// Maximum number of dead units in the auxiliary code.
 const AUXK: usize = 512;
-/// Maximum number of rows on which use, residual and density of a fitted model are measured.
-const MEASURED: u64 = 1 << 15;
 
 /// Options of the gradient, for rows of `p` numbers and initial thresholds of `level`.
 pub(super) fn terms_of(activation: Activation, resolved: &Resolved, level: f64, p: usize) -> Terms {
@@ -148,16 +146,12 @@ impl SparseAutoencoder {
         found: Trained<T>,
         run: &Run<'_>,
     ) -> Result<Model> {
-        run.stage("use")?;
-        let n = rows.n_rows().unwrap_or(0);
         let tensors = parameters_in_units(&found.state, self.activation, &scaling, &Order::kept(resolved.m));
         let (encoder, atoms, mean) = super::model::encoder(self.activation, resolved.l0, &tensors)?;
-        let x = rows.picked(chosen(n, MEASURED, run.seed), run)?;
-        let map = map_of::<T>(&encoder);
-        let mean = mean.f64s();
-        let used = evaluate(&encoder, &*map, &x, (&mean, &atoms, &scaling.mean));
+        let Measured { used, warning, .. } =
+            measured(rows, &encoder, (&mean.f64s(), &atoms, &scaling.mean), run)?;
         let (n_samples, n_features, features) = (rows.n_samples(), rows.n_features(), rows.features());
-        let of = RowsOf { n_samples, n_features, features, stream: false };
+        let of = RowsOf { n_samples, n_features, features, stream: false, warning };
         self.model(of, scaling, resolved, found, &used, run)
     }
 }

@@ -23,6 +23,7 @@
 
 mod evaluate;
 mod fit;
+mod measured;
 mod model;
 pub mod saelens;
 mod settings;
@@ -40,8 +41,8 @@ use settings::SETTINGS;
 #[doc(inline)]
 pub use crate::autoencoder::{Activation, DeadUnit, TopRows};
 pub use evaluate::{Evaluation, evaluate, is_autoencoder, top_rows};
+pub(super) use measured::{Measured, measured};
 pub use settings::{Init, L0, LearningRate, SparseAutoencoder};
-pub(super) use start::chosen;
 
 /// The registry entry.
 pub(super) const METHOD: Method = Method {

@@ -32,6 +32,8 @@ pub(super) struct RowsOf<'f> {
     pub(super) features: &'f Features,
     /// Whether they are a stream, whose length is unknown.
     pub(super) stream: bool,
+    /// A warning about the sample on which use was measured.
+    pub(super) warning: Option<String>,
 }
 
 /// Names of the parameters from which training can start.
@@ -197,6 +199,7 @@ impl SparseAutoencoder {
         ];
         report.diagnostics.extend(diagnostics.map(|(name, value)| (name.to_string(), value)));
         report.warnings = self.fit_warnings(&resolved, used, dead, &scaling, rows.stream);
+        report.warnings.extend(rows.warning);
         report.objective = found.history.clone();
         report.end(run);
         let order = Order::by_use(used);

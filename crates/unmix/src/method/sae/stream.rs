@@ -406,7 +406,7 @@ impl SparseAutoencoder {
             .map(|j| now.recent.iter().skip(j).step_by(p).map(|x| x.to_f64()).sum::<f64>() / n)
             .collect();
         let used = evaluate(&encoder, &*map, &now.recent, (&mean, &atoms, &center));
-        let of = RowsOf { n_samples: stream.n as f64, n_features: p, features, stream: true };
+        let of = RowsOf { n_samples: stream.n as f64, n_features: p, features, stream: true, warning: None };
         self.model(of, begun.scaling, resolved, found, &used, run)
     }
 }
