@@ -4,6 +4,7 @@ use crate::args::Inputs;
 use crate::failure::Failure;
 use crate::{terminal, units};
 use std::path::{Path, PathBuf};
+use unmix::data::listed;
 use unmix::{AnyRows, Model, Run};
 use unmix_io::{Input, Options};
 
@@ -68,7 +69,7 @@ fn open_wanted(
         terminal::warning(&format!(
             "{n} {what} of {} not in the model, ignored: {}",
             input.rows.origin(),
-            some(&input.ignored)
+            listed(&input.ignored)
         ));
     }
     Ok(input)
@@ -77,11 +78,4 @@ fn open_wanted(
 /// Prints the notes about how rows were read.
 pub(crate) fn tell(rows: &AnyRows<'_>) {
     rows.notes().iter().for_each(|note| terminal::warning(note));
-}
-
-/// Column names, shortened to fit on a line.
-pub(crate) fn some(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };
-    names[..names.len().min(SHOWN)].join(", ") + &more
 }

@@ -210,7 +210,7 @@ impl TableWriter {
     pub(crate) fn create(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self, Failure> {
         if matches!(output.format, Format::Npy | Format::Npz) && !shape.kept.is_empty() {
             let names: Vec<String> = shape.kept.iter().map(|(name, _)| name.clone()).collect();
-            let names = crate::input::some(&names);
+            let names = unmix::data::listed(&names);
             let message = format!(
                 "an array holds numbers only and cannot keep {names}; write .csv or .tsv, or leave --keep out"
             );

@@ -2,12 +2,12 @@
 
 use crate::args::Show;
 use crate::failure::{Done, Failure};
-use crate::input::some;
 use crate::output::{place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use unmix::data::listed;
 use unmix::method;
 use unmix::{Error, Model, model};
 use unmix_io::{Column, Description};
@@ -224,7 +224,7 @@ fn constant(found: &Description) -> String {
 fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
     let columns = found.columns.iter().enumerate().filter(|(_, c)| so(c));
     let names: Vec<String> = columns.map(|(j, c)| c.name.clone().unwrap_or_else(|| j.to_string())).collect();
-    some(&names)
+    listed(&names)
 }
 
 /// Lists the first columns; if there are many without names, such as pixels, none is listed.

@@ -287,7 +287,6 @@ impl Model {
 
     /// Names the constant columns in the warning about them. They are known by their coefficients, which are 0 and nowhere else all of them.
     fn naming_constant_columns(mut self) -> Self {
-        const SHOWN: usize = 8;
         let (n, p) = (self.report.n_constant, self.n_features);
         let about = format!("{n} of {p} columns ");
         let Some(at) = self.report.warnings.iter().position(|w| n > 0 && w.starts_with(&about)) else {
@@ -302,18 +301,12 @@ impl Model {
         if zero.len() != n {
             return self;
         }
-        let name = |j: &usize| match &self.features.names {
-            Some(names) => format!("'{}'", names[*j]),
-            None => j.to_string(),
-        };
-        let more = if n > SHOWN { format!(", ... ({n} in all)") } else { String::new() };
         let kind = match (&self.features.names, n) {
             (Some(_), _) => "",
             (None, 1) => "column ",
             (None, _) => "columns ",
         };
-        let names =
-            format!("{kind}{}{more}", zero.iter().take(SHOWN).map(name).collect::<Vec<_>>().join(", "));
+        let names = format!("{kind}{}", self.features.listed(&zero));
         let warning = &mut self.report.warnings[at];
         *warning = warning.replacen(" not vary;", &format!(" not vary ({names});"), 1);
         self

@@ -223,7 +223,7 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         let columns: Vec<usize> = set.iter().map(|&i| row_moments.varying[i]).collect();
         out.push(format!(
             "columns {} are collinear: each is a linear combination of the others; leave one of them out",
-            named(&columns, features)
+            features.listed(&columns)
         ));
     }
     if collinear.len() > SETS {
@@ -234,7 +234,7 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
             "Heywood cases: the uniqueness of {} {} is at noise_floor, below which the likelihood rises further; fit fewer \
              factors, or leave out columns that repeat others",
             if at_floor.len() == 1 { "column" } else { "columns" },
-            named(at_floor, features)
+            features.listed(at_floor)
         ));
     }
     if k < q {
@@ -251,18 +251,6 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         ));
     }
     out
-}
-
-/// Names of columns, or their numbers where they have none; the first eight if there are more.
-fn named(columns: &[usize], features: &Features) -> String {
-    const MOST: usize = 8;
-    let name = |&j: &usize| features.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
-    let first: Vec<String> = columns.iter().take(MOST).map(name).collect();
-    let more = match columns.len().saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    first.join(", ") + &more
 }
 
 /// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores; decoder by the loadings.
