@@ -35,7 +35,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<Encoded> {
-        self.check_rows("encode", rows)?;
+        self.check_columns("encode", rows)?;
         let encoder = self.code.encoder();
         if let (Some(sparse), Some((mean, matrix))) = (rows.sparse(), encoder.linear()) {
             if let Some((row, column, x)) = sparse.first_not_finite() {
@@ -188,7 +188,7 @@ impl Model {
             let why = format!("the model has {k} components, numbered from 0");
             return Err(Error::setting("exclude", c, why, "choose components of the model"));
         }
-        self.check_rows("reconstruct", rows)?;
+        self.check_columns("reconstruct", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("reconstructing rows")?);
@@ -225,7 +225,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.check_rows("certificates of codes", rows)?;
+        self.check_columns("certificates of codes", rows)?;
         if self.code.encoder().certificate().is_none() {
             return Err(Error::Unsupported {
                 asked: format!("certificates of the codes of the {} model", self.method.key),
@@ -272,7 +272,7 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.check_rows("score", rows)?;
+        self.check_columns("score", rows)?;
         let factors = self.code.codes().missing.then(|| Conditional::new(density.factors()));
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &factors {
@@ -338,8 +338,8 @@ impl Model {
         Ok(sink.0)
     }
 
-    /// Refuses rows of another width than those of the fit.
-    pub(crate) fn check_rows<T: Real>(&self, what: &str, rows: &Rows<'_, T>) -> Result<()> {
+    /// Refuses rows of another number of columns than those of the fit, with a hint if they are transposed.
+    pub(crate) fn check_columns<T: Real>(&self, what: &str, rows: &Rows<'_, T>) -> Result<()> {
         let (got, need, origin) = (rows.n_features(), self.n_features, rows.origin());
         if got != need && rows.n_rows() == Some(need as u64) {
             let remedy =

@@ -74,7 +74,7 @@ impl Model {
         if !self.code().codes().distances {
             return Err(self.without("clusters of rows", "it has no clusters", "encode the rows"));
         }
-        self.check_rows("labels", rows)?;
+        self.check_columns("labels", rows)?;
         let coder = ModelEncoder::of(self);
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             coder.check("assigning clusters", rows, &block)?;
@@ -139,7 +139,7 @@ impl Model {
         sink: &mut dyn Sink<f64>,
         of: impl Fn(&mut [f64], &mut [f64]) + Sync,
     ) -> Result<u64> {
-        self.check_rows("score", rows)?;
+        self.check_columns("score", rows)?;
         let k = mixture.n_parts();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             rows.check_finite(stage, &block)?;

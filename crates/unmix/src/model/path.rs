@@ -53,7 +53,7 @@ impl Model {
                 "fit sparse-coder with algorithm='cd'",
             )
         })?;
-        self.check_rows("the path of codes", rows)?;
+        self.check_columns("the path of codes", rows)?;
         let wide = |block: &Block<'_, T>| block.data.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("the path of codes", &block)?;

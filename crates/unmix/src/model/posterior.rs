@@ -270,7 +270,7 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         let of = self.conditional()?;
-        self.check_rows("posterior", rows)?;
+        self.check_columns("posterior", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (k, all) = (self.n_codes(), of.model().n_factors());

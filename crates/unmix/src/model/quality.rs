@@ -238,7 +238,7 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         let measures = Measures::of(self, parts);
-        self.check_rows("quality", rows)?;
+        self.check_columns("quality", rows)?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let decoder = self.code().decode_map::<T>("the residuals of rows")?;
