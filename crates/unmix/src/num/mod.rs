@@ -13,6 +13,7 @@ pub mod null;
 mod panels;
 mod plan;
 pub(crate) mod polar;
+mod polynomial;
 pub mod power;
 pub mod random;
 mod real;

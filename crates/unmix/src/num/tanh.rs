@@ -98,6 +98,8 @@ macro_rules! elementary {
         half_sqrt $half_sqrt:literal
     ) => {
         mod $t {
+            use crate::num::polynomial::polynomial;
+
             /// Coefficients of the polynomial in `expm1(r) = r + r^2 (...)`, about `1/2! + r/3! + ...`. Found by Remez' algorithm, which
             /// minimises the largest error of tanh.
             const EXPM1: &[$t] = &[$($expm1),*];
@@ -132,16 +134,6 @@ macro_rules! elementary {
             #[inline(always)]
             fn power_of_two(exponent: $int) -> $t {
                 $t::from_bits(exponent << $digits)
-            }
-
-            /// Horner's rule; coefficients in ascending powers.
-            #[inline(always)]
-            fn polynomial(c: &[$t], x: $t) -> $t {
-                let mut sum = c[c.len() - 1];
-                for i in (0..c.len() - 1).rev() {
-                    sum = sum.mul_add(x, c[i]);
-                }
-                sum
             }
 
             /// `e^a - 1` and `e^a` for `a` from `-largest` to 0, or NaN.

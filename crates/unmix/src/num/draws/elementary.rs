@@ -17,22 +17,13 @@ macro_rules! drawn {
         log [$($log:expr),*], cosine [$($cosine:expr),*], sine [$($sine:expr),*]
     ) => {
         pub(super) mod $t {
+            use crate::num::polynomial::polynomial;
             use std::$t::consts::{FRAC_PI_2, LN_2, SQRT_2};
 
             /// `log m = 2 artanh f`: the series, without the factor `f`.
             const LOG: &[$t] = &[$($log),*];
             const COSINE: &[$t] = &[$($cosine),*];
             const SINE: &[$t] = &[$($sine),*];
-
-            /// Horner's rule; coefficients in ascending powers.
-            #[inline(always)]
-            fn polynomial(c: &[$t], x: $t) -> $t {
-                let mut sum = c[c.len() - 1];
-                for i in (0..c.len() - 1).rev() {
-                    sum = sum.mul_add(x, c[i]);
-                }
-                sum
-            }
 
             /// Natural logarithm of a normal number between 0 and 1: `u = 2^k m`, `sqrt(1/2) <= m < sqrt(2)`, and
             /// `log m = 2 artanh f`, `f = (m - 1) / (m + 1)`, by its series, whose remainder is below half a unit in the last place.
