@@ -27,6 +27,7 @@
 mod cells;
 mod em;
 mod model;
+mod nuclear_norm;
 mod ridge;
 mod settings;
 mod soft;
