@@ -103,7 +103,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         With ``activation="gated"``: the code of an active unit is ``exp(magnitude_log_scale_)`` times the product with its weights, plus
         ``magnitude_bias_``, rectified at 0.
     density_ : ndarray of shape (n_components,)
-        Fraction of the rows that activate each unit, estimated from at most 32768 rows.
+        Fraction of the rows that activate each unit, estimated from at most 32768 rows; 1024 of a large model whose fit was ended early.
     stream_ : ndarray
         After ``partial_fit``: the state from which training continues, as bytes encoded in numbers.
     mixing_ : ndarray of shape (n_features, n_components)

@@ -73,7 +73,7 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     mean_ : ndarray of shape (n_features,)
         Offset, subtracted before the encoder and added after the decoder: the mean of the rows plus the bias of the decoder.
     density_ : ndarray of shape (n_components,)
-        Fraction of the rows that activate each unit, estimated from at most 32768 rows.
+        Fraction of the rows that activate each unit, estimated from at most 32768 rows; 1024 of a large model whose fit was ended early.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
