@@ -110,6 +110,23 @@ pub(crate) fn pca<T: Known>(given: Value, x: &[T], p: usize) -> Model {
     try_fit("pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Whether a warning of the report contains these words.
+pub(crate) fn warned(model: &Model, words: &str) -> bool {
+    model.report().warnings.iter().any(|w| w.contains(words))
+}
+
+/// Inner product.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The median; of an even number, the mean of the two in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let m = values.len();
+    0.5 * (values[(m - 1) / 2] + values[m / 2])
+}
+
 /// The numbers of a parameter.
 pub(crate) fn numbers(model: &Model, name: &str) -> Vec<f64> {
     model.tensor(name).unwrap_or_else(|| panic!("no {name}")).f64s()

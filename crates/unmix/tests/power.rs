@@ -1,5 +1,6 @@
 //! Iterates of the generalised power iteration are those of loops written for one algorithm alone.
 
+use crate::made::dot;
 use unmix::datasets::bernoulli_gaussian;
 use unmix::method::fastica::{FastIca, FastIcaAlgorithm, FastIcaWhitening};
 use unmix::method::ica::ContrastFunction;
@@ -15,10 +16,6 @@ const STEPS: u64 = 20;
 fn normal(rows: usize, cols: usize, stream: u64) -> Matrix<f64> {
     let draws = Stream::new(3, stream);
     Matrix::from_fn(rows, cols, |i, j| draws.normal((i * cols + j) as u64))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The largest entry of the difference of two matrices of unit rows, whose signs do not count.

@@ -157,7 +157,15 @@ fn corrupt_sums_are_refused() {
             match Model::from_bytes(&corrupt, Path::new("a model")) {
                 // The bytes after the header hold numbers only, and are covered by a checksum.
                 Err(e) if at >= header => assert!(e.to_string().contains("checksum"), "byte {at}: {e}"),
-                Err(e) => assert!(!e.to_string().is_empty()),
+                Err(e) => {
+                    let said = e.to_string();
+                    let remedies = ["fit the model again", "give a model file", "install version"];
+                    assert!(
+                        said.starts_with("a model cannot be read: it")
+                            && remedies.iter().any(|remedy| said.contains(remedy)),
+                        "byte {at} ^ {flip}: {said}"
+                    );
+                }
                 // The entry `run` (time and duration of the fit) is not covered by the checksum.
                 Ok(found) => {
                     accepted += 1;

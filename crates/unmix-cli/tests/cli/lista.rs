@@ -40,6 +40,16 @@ fn a_network_is_trained_from_files_and_resumed_after_a_time_limit() {
     // A model as initial values, and as the dictionary.
     b.ok(&format!("{fit} --codes z.npy --init known.safetensors -o more.safetensors"));
     b.ok("fit lista x.npy --dictionary known.safetensors --set max_epochs=0 -q -o start.safetensors");
+    let load = |name: &str| Model::load(&b.path(name)).unwrap();
+    let (more, start) = (load("more.safetensors"), load("start.safetensors"));
+    let ends = |model: &Model| {
+        let losses = &model.report().objective;
+        (losses[0], losses[losses.len() - 1])
+    };
+    // The loss continues from where that of the model ended.
+    assert!(ends(&more).0 <= ends(&known).1 * (1.0 + 1e-12), "{:?} after {:?}", ends(&more), ends(&known));
+    assert!(ends(&more).1 < ends(&known).1, "{:?} after {:?}", ends(&more), ends(&known));
+    assert_eq!(start.tensor("components"), known.tensor("components"));
     let wide = b.run(&format!("{fit} --codes x.npy -o no.safetensors"));
     assert!(wide.code == 1 && wide.err.contains("the codes have 8 numbers a row"), "{}", wide.err);
     let none = b.run("fit lista x.npy -o no.safetensors -q");

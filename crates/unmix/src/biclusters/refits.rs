@@ -15,7 +15,12 @@ use crate::stability::{Fits, directions, readers};
 use serde_json::{Map, Value};
 
 /// Modules of fits with the settings of `model` from several starts, with stability, q-values and the agreement of halves.
-pub(super) fn pooled<T: Real>(model: &Model, rows: &Rows<'_, T>, refits: Refits, run: &Run<'_>) -> Result<Biclusters>
+pub(super) fn pooled<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    refits: Refits,
+    run: &Run<'_>,
+) -> Result<Biclusters>
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {

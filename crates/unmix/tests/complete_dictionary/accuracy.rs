@@ -1,6 +1,7 @@
 //! The published designs (structures.md, 17.6): recovery, the expected error, and how polishing and refinement reduce it.
 
 use super::*;
+use crate::made::median;
 use unmix::method::complete_dictionary::Algorithm;
 
 /// `1 - |A U|⁴ / p`: 0 for a signed permutation.

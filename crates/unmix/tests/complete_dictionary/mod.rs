@@ -66,9 +66,3 @@ pub(crate) fn all_found(found: &Matrix<f64>, truth: &Matrix<f64>, least: f64) ->
 pub(crate) fn worst(found: &Matrix<f64>, truth: &Matrix<f64>) -> f64 {
     nearest(found, truth).iter().fold(0.0, |m, (_, _, apart)| m.max(*apart))
 }
-
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let m = values.len();
-    0.5 * (values[(m - 1) / 2] + values[m / 2])
-}

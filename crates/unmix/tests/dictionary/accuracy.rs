@@ -1,7 +1,7 @@
 //! Accuracy on synthetic data.
 
-use super::{made, median, recovered};
-use crate::made::{settings, try_fit};
+use super::{made, recovered};
+use crate::made::{median, settings, try_fit};
 use serde_json::json;
 
 /// Table 17.9: 4000 rows of three of 30 atoms, ten epochs of batches of 100, forgetting 20.

@@ -1,17 +1,13 @@
 //! Algorithms with rows and codes in memory.
 
-use super::{diagnostic, made, median, recovered};
-use crate::made::{encode, falling, numbers, settings, try_fit};
+use super::{diagnostic, made, recovered};
+use crate::made::{dot, encode, falling, median, numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
 use unmix::{DictionaryLearning, Matrix, Model, Outcome, Rows, Run};
 
 fn fit(given: Value, x: &[f64], p: usize) -> Model {
     try_fit("dictionary", &settings(given), x, p).unwrap()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[test]

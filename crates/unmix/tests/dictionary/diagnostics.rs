@@ -1,17 +1,13 @@
 //! Properties of a fit: norms, usage, the objective, duality gaps of codes, first-order conditions.
 
 use super::{diagnostic, made};
-use crate::made::{encode, falling, numbers, on_threads, settings, try_fit};
+use crate::made::{dot, encode, falling, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::data::VecSink;
 use unmix::{Matrix, Model, Rows};
 
 fn fit(given: Value, x: &[f64], p: usize) -> Model {
     try_fit("dictionary", &settings(given), x, p).unwrap()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// `1/2 ||x - z A||² + alpha ||z||_1`, and the residual.

@@ -50,8 +50,3 @@ fn recovered(model: &Model, atoms: &Matrix<f64>) -> f64 {
 fn diagnostic(model: &Model, name: &str) -> u64 {
     model.report().diagnostics[name].as_u64().unwrap()
 }
-
-fn median(mut x: Vec<f64>) -> f64 {
-    x.sort_by(f64::total_cmp);
-    x[x.len() / 2]
-}

@@ -1,7 +1,7 @@
 //! Contrasts that are fitted to the densities of the sources.
 
-use super::made::{amari, components, fit, gain, median, mix, mixing};
-use crate::made::{apart, settings};
+use super::made::{amari, components, fit, gain, mix, mixing};
+use crate::made::{apart, median, settings};
 use serde_json::json;
 use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;

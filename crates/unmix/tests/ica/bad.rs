@@ -1,7 +1,7 @@
 //! Rows without independent sources, and fewer sources than columns: the fit keeps the directions that exist and warns of the rest.
 
 use super::made::{fit, laplace, mix, mixed_kinds, mixing};
-use crate::made::{falling, settings, try_fit};
+use crate::made::{falling, settings, try_fit, warned};
 use serde_json::{Value, json};
 use unmix::{Error, Matrix, Model};
 
@@ -21,10 +21,6 @@ pub(super) fn every_algorithm() -> Vec<(&'static str, Value)> {
 
 fn largest(model: &Model, name: &str) -> f64 {
     crate::made::numbers(model, name).iter().fold(0.0, |m, x| m.max(x.abs()))
-}
-
-fn warned(model: &Model, words: &str) -> bool {
-    model.report().warnings.iter().any(|w| w.contains(words))
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Accuracy of the sources that are found, and the number of iterations.
 
-use super::made::{amari, fit, fit_f32, gain, median, mix, mixed_kinds, mixing};
+use super::made::{amari, fit, fit_f32, gain, mix, mixed_kinds, mixing};
+use crate::made::median;
 use serde_json::{Value, json};
 use unmix::Outcome;
 

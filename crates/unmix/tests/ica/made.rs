@@ -77,11 +77,6 @@ pub(super) fn amari(gain: &Matrix<f64>) -> f64 {
     (excess(&entry) + excess(&|i, j| entry(j, i))) / (2 * k * (k - 1)) as f64
 }
 
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// Estimated sources of the rows, one per column.
 pub(super) fn sources(model: &Model, x: &[f64]) -> Matrix<f64> {
     let codes = crate::made::encode(model, x);

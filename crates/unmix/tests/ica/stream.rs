@@ -62,7 +62,7 @@ fn the_wrong_pairing_of_nonlinearity_and_sources_diverges_from_the_solution() {
         assert!(right.report().warnings.is_empty(), "{:?}", right.report().warnings);
         all.push(far(&wrong));
     }
-    let typical = super::made::median(all.clone());
+    let typical = crate::made::median(all.clone());
     assert!(typical > 0.7, "{all:?}");
 }
 

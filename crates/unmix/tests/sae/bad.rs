@@ -52,8 +52,8 @@ fn a_penalty_under_which_every_unit_is_dead_gives_a_warning() {
         ..Default::default()
     };
     let model = fit(&spec, &x, 32, 0);
-    let said = &model.report().warnings;
-    assert!(said.iter().any(|w| w.contains("every unit is dead") && w.contains("alpha")), "{said:?}");
+    let all = "every unit is dead: all codes are 0, and every row is reconstructed as the mean; choose a lower alpha";
+    assert!(crate::made::warned(&model, all), "{:?}", model.report().warnings);
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn rows_that_do_not_vary_one_row_and_gaps_are_refused() {
     let spec = SparseAutoencoder::default();
     let constant = spec.fit(&mut Rows::from_slice(&[3.0; 80], 4).unwrap(), &Run::default());
     assert!(matches!(constant, Err(unmix::Error::NoVariance { .. })));
-    assert!(refused(&spec, &[1.0, 2.0, 3.0], 3).contains("row"));
+    let said = refused(&spec, &[1.0, 2.0, 3.0], 3);
+    assert!(said.contains("sae needs at least 2 rows, but the array has 1"), "{said}");
     let mut x = toy(60, 1).0;
     x[70] = f64::NAN;
     let said = refused(&spec, &x, 32);
@@ -78,5 +79,6 @@ fn codes_of_another_width_are_refused() {
     let said = model.decode(&rows, &Run::default(), &mut sink).unwrap_err().to_string();
     assert!(said.contains("17") && said.contains("128"), "{said}");
     let settings = json!({"l0": 0});
-    assert!(SparseAutoencoder::from_settings(settings.as_object().unwrap()).is_err());
+    let said = SparseAutoencoder::from_settings(settings.as_object().unwrap()).unwrap_err().to_string();
+    assert!(said.contains("l0") && said.contains("got 0"), "{said}");
 }

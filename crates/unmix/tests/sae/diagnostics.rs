@@ -82,12 +82,12 @@ fn training_starts_from_given_atoms_from_rows_and_from_a_model() {
     let (from_rows, mean) = (data.tensor("components").unwrap().to_matrix(), numbers(&data, "mean"));
     let directions = x.chunks(32).map(|row| {
         let row: Vec<f64> = row.iter().zip(&mean).map(|(x, m)| x - m).collect();
-        let length = cosine(&row, &row).sqrt();
+        let length = dot(&row, &row).sqrt();
         row.iter().map(|x| x / length).collect::<Vec<f64>>()
     });
     let directions: Vec<Vec<f64>> = directions.collect();
     for j in 0..from_rows.rows() {
-        let best = directions.iter().map(|row| cosine(row, from_rows.row(j))).fold(0.0, f64::max);
+        let best = directions.iter().map(|row| dot(row, from_rows.row(j))).fold(0.0, f64::max);
         assert!(best > 1.0 - 1e-6, "atom {j}: {best}");
     }
     for activation in ALL {

@@ -34,12 +34,11 @@ fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 fn residual_of_omp(x: &[f64], atoms: &Matrix<f64>, k: usize) -> f64 {
     let (mut chosen, mut left) = (Vec::<usize>::new(), x.to_vec());
     for _ in 0..k {
-        let fit = |j: usize| cosine(atoms.row(j), &left).abs();
+        let fit = |j: usize| dot(atoms.row(j), &left).abs();
         let free = (0..atoms.rows()).filter(|j| !chosen.contains(j));
         chosen.push(free.max_by(|a, b| fit(*a).total_cmp(&fit(*b))).unwrap());
-        let gram =
-            chosen.iter().map(|&i| chosen.iter().map(|&j| cosine(atoms.row(i), atoms.row(j))).collect());
-        let z = solved(gram.collect(), chosen.iter().map(|&j| cosine(atoms.row(j), x)).collect());
+        let gram = chosen.iter().map(|&i| chosen.iter().map(|&j| dot(atoms.row(i), atoms.row(j))).collect());
+        let z = solved(gram.collect(), chosen.iter().map(|&j| dot(atoms.row(j), x)).collect());
         left = x.to_vec();
         for (z, &j) in z.iter().zip(&chosen) {
             left.iter_mut().zip(atoms.row(j)).for_each(|(r, a)| *r -= z * a);
@@ -66,8 +65,8 @@ fn the_evaluation_is_that_of_plain_loops() {
             let less: Vec<f64> = row.iter().zip(&mean).map(|(x, b)| x - b).collect();
             about += row.iter().zip(&center).map(|(x, m)| (x - m).powi(2)).sum::<f64>();
             left += less.iter().zip(&sum).map(|(x, f)| (x - f).powi(2)).sum::<f64>();
-            fitted += cosine(&sum, &sum);
-            product += cosine(&sum, &less);
+            fitted += dot(&sum, &sum);
+            product += dot(&sum, &less);
             omp += residual_of_omp(&less, &atoms, code.iter().filter(|z| **z > 0.0).count());
         }
         let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{activation:?}: {a} {b}");
@@ -80,7 +79,7 @@ fn the_evaluation_is_that_of_plain_loops() {
         assert_eq!(found.density, (0..48).map(fired).collect::<Vec<_>>());
         near(found.l0, found.density.iter().sum());
         assert_eq!(found.dead, found.density.iter().filter(|d| **d == 0.0).count() as f64 / 48.0);
-        let similar = |i: usize| (0..48).any(|j| j != i && cosine(atoms.row(i), atoms.row(j)) >= 0.9);
+        let similar = |i: usize| (0..48).any(|j| j != i && dot(atoms.row(i), atoms.row(j)) >= 0.9);
         assert_eq!(found.near_duplicates, (0..48).filter(|i| similar(*i)).count() as f64 / 48.0);
         // Components of these rows themselves.
         let k = found.n_components_pca;

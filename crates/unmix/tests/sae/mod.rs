@@ -7,6 +7,7 @@ mod evaluate;
 mod saelens;
 mod stream;
 
+use crate::made::dot;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rows, Run, SparseAutoencoder};
 
@@ -46,14 +47,9 @@ fn diagnostic(model: &Model, name: &str) -> f64 {
     model.report().diagnostics[name].as_f64().unwrap()
 }
 
-/// The cosine of two atoms of norm 1.
-fn cosine(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 /// The rows of `found` that match `atoms`.
 fn places(atoms: &Matrix<f64>, found: &Matrix<f64>) -> Vec<usize> {
-    let cost = Matrix::from_fn(atoms.rows(), found.rows(), |i, j| -cosine(atoms.row(i), found.row(j)));
+    let cost = Matrix::from_fn(atoms.rows(), found.rows(), |i, j| -dot(atoms.row(i), found.row(j)));
     unmix::metrics::assignment(&cost)
 }
 
@@ -61,5 +57,5 @@ fn places(atoms: &Matrix<f64>, found: &Matrix<f64>) -> Vec<usize> {
 fn matched(model: &Model, atoms: &Matrix<f64>) -> f64 {
     let found = model.tensor("components").unwrap().to_matrix();
     let order = places(atoms, &found);
-    (0..atoms.rows()).map(|i| cosine(atoms.row(i), found.row(order[i]))).sum::<f64>() / atoms.rows() as f64
+    (0..atoms.rows()).map(|i| dot(atoms.row(i), found.row(order[i]))).sum::<f64>() / atoms.rows() as f64
 }

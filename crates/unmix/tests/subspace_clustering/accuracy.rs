@@ -1,17 +1,13 @@
 //! The acceptance designs: medians over five seeds.
 
 use super::{fit, labels, union};
+use crate::made::median;
 use unmix::SubspaceClustering;
 use unmix::datasets::UnionOfSubspaces;
 use unmix::method::subspace_clustering::{Algorithm, Dimensions};
 use unmix::metrics::{clustering_accuracy, nmi};
 
 const SEEDS: u64 = 5;
-
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of[of.len() / 2]
-}
 
 /// Columns, dimensions, rows of each subspace, noise.
 type Design = (usize, &'static [usize], usize, f64);

@@ -11,6 +11,7 @@ mod network;
 mod posterior;
 mod solver;
 
+use crate::made::dot;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -135,10 +136,6 @@ fn by_row<T: Real>(
         let wide: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
         f(i, &wide).iter().zip(out).for_each(|(y, out)| *out = T::from_f64(*y));
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// The entry of the threshold method in the registry, for modification.
