@@ -97,7 +97,7 @@ fn model_text(file: &Path, model: &Model) -> String {
         );
     }
     if let Some(names) = &model.features().names {
-        out += &format!("\n{}  {}\n", paint(TITLE, "Columns"), some(names));
+        out += &format!("\n{}  {}\n", paint(TITLE, "Columns"), listed(names));
     }
     if let Some(shape) = &model.features().shape {
         out += &format!("\n{}  {}\n", paint(TITLE, "Shape of one sample"), lengths(shape));

@@ -14,7 +14,7 @@ fn refused(spec: &CompleteDictionary, x: &Matrix<f64>) -> String {
 #[test]
 fn settings_outside_their_ranges_are_refused() {
     let made = oblique((50, 4, 4), 0.5, 1);
-    for (k, words) in [(0, "got 0; choose at least 1"), (5, "min(50, 4) = 4 components")] {
+    for (k, words) in [(0, "n_components must be at least 1, got 0"), (5, "min(50, 4) = 4 components")] {
         let said = refused(&CompleteDictionary { n_components: Some(k), ..Default::default() }, &made.x);
         assert!(said.contains("n_components") && said.contains(words), "{said}");
     }
