@@ -89,6 +89,7 @@ def test_ctrl_c_ends_the_command(tmp_path):
     assert os.listdir(tmp_path) == ["x.npy"]
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the platform has no signal SIGUSR1")
 def test_handlers_of_other_signals_run_during_a_fit():
     class Signalled(Exception):
         pass
