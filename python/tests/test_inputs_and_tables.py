@@ -127,6 +127,20 @@ def test_imputed_rows_are_frames_where_codes_are(frame):
     np.testing.assert_array_equal(filled, PPCA(1).fit(gaps).impute(gaps))
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_drawn_tables_are_frames_where_codes_are(frame, kind):
+    pytest.importorskip(kind)
+    gaps = frame.mask(frame > 3)
+    ppca = PPCA(1, random_state=0).set_output(transform=kind).fit(gaps)
+    arrays = PPCA(1, random_state=0).fit(gaps).impute(gaps, return_std=True, n_draws=2, bootstrap=2)
+    filled, std, draws = ppca.impute(gaps, return_std=True, n_draws=2, bootstrap=2)
+    assert len(draws) == 2 and arrays[2].shape == (2, *gaps.shape)
+    for table, numbers in zip((filled, std, *draws), (*arrays[:2], *arrays[2]), strict=True):
+        assert type(table).__module__.startswith(kind) and list(table.columns) == list("abcd")
+        assert kind != "pandas" or table.index.equals(frame.index)
+        np.testing.assert_array_equal(table.to_numpy(), numbers)
+
+
 def test_components_are_drawn_into_given_axes_with_colour_bars(X):
     pca = PCA(2).fit(X)
     figure, axes = plt.subplots(1, 2)

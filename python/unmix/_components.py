@@ -66,11 +66,16 @@ def ordered(model, setting, selection):
     return list(dict.fromkeys(int(i) for one in selection for i in chosen(model, setting, [one])))
 
 
+def framed(estimator):
+    """Whether ``set_output`` requests frames."""
+    return _get_output_config("transform", estimator)["dense"] != "default"
+
+
 def in_frame(estimator, rows, given):
     """Rows in the container configured by ``set_output``, with the columns of the fit and the index of the input."""
-    kind = _get_output_config("transform", estimator)["dense"]
-    if kind == "default":
+    if not framed(estimator):
         return rows
+    kind = _get_output_config("transform", estimator)["dense"]
     names = vars(estimator).get("feature_names_in_")
     columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
     return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=lambda: columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._components import in_frame
+from ._components import framed, in_frame
 from ._input import warn
 from ._types import Array, Rows
 
@@ -81,7 +81,8 @@ class Gaps(_Estimator):
         std : ndarray of shape (n_samples, n_features), with ``return_std=True``
             Standard errors, in float64; 0 for observed cells.
         draws : ndarray of shape (n_draws, n_samples, n_features), with ``n_draws``
-            Completed tables, in the type of the rows; reproducible, from the seed of the fit.
+            Completed tables, in the type of the rows; reproducible, from the seed of the fit. If ``set_output`` requests frames, ``filled``
+            and ``std`` are frames with the columns and the index of ``X``, and ``draws`` is a list of such frames.
 
         See Also
         --------
@@ -113,5 +114,7 @@ class Gaps(_Estimator):
         for note in notes:
             warn(note)
         filled, std = (in_frame(self, table, X) for table in (filled, std))
+        if framed(self):
+            draws = [in_frame(self, table, X) for table in draws]
         found = [filled, *([std] if return_std else []), *([draws] if n_draws else [])]
         return found[0] if len(found) == 1 else tuple(found)
