@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.utils
 from sklearn.base import clone
 
 import unmix
@@ -91,6 +92,22 @@ def test_bad_settings_are_refused():
         sae(l0=49).fit(X)
     with pytest.raises(ValueError, match="the rows have 12 columns"):
         sae(n_components=None, dict_init=np.eye(5)).fit(X)
+
+
+def test_the_repr_of_records_has_a_few_lines():
+    X, _ = made(600)
+    model = sae(n_components=64, max_epochs=2).fit(X)
+    found, top = model.evaluate(X), model.top_rows(X)
+    for record in (found, top, unmix.PCA(2).fit(X).quality(X), made_by_sparse_codes()):
+        lines = repr(record).splitlines()
+        assert isinstance(record, sklearn.utils.Bunch) and len(lines) <= 6 and max(map(len, lines)) <= 100
+        assert all(f"{name}=" in repr(record) for name in record)
+    assert f"density=<float64 array of shape (64,)>, shrinkage={found.shrinkage:.6g}" in " ".join(repr(found).split())
+    assert pickle.loads(pickle.dumps(found)).fvu == found.fvu
+
+
+def made_by_sparse_codes():
+    return unmix.datasets.sparse_codes(50, 12, 16, share=0.1, seed=0)
 
 
 def test_the_evaluation_is_that_of_the_codes(tmp_path):

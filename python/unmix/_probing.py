@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 
+from ._record import Record
 from ._types import Seed
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def sparse_probing(
                 scores[name][i, c] = halves.score(of == j, order[:number])
             if name == "columns":
                 every[i] = halves.score(of == j, np.arange(table.shape[1]))
-    found = Bunch(labels=names[kept], k=tuple(numbers), units=units, **scores)
+    found = Record(labels=names[kept], k=tuple(numbers), units=units, **scores)
     if raw is not None:
         found["all_columns"] = every
     return found

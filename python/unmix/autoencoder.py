@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseAutoencoderParameters
+from ._record import Record
 from ._stream import learn_more
 from ._types import Rows
 
@@ -326,7 +326,7 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         fields = json.loads(_unmix.evaluate(self._model, self._rows(X), self._run_arguments()))
         # None is a fraction of a variance that is 0.
         found = {name: float("nan") if value is None else value for name, value in fields.items()}
-        return Bunch(**{**found, "density": np.array(fields["density"])})
+        return Record(**{**found, "density": np.array(fields["density"])})
 
     def top_rows(self, X: Rows, n: int = 8) -> Any:
         """Return the rows with the largest codes of each unit.
@@ -360,4 +360,4 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
         rows, codes = _unmix.top_rows(self._model, self._rows(X), int(n), self._run_arguments())
-        return Bunch(rows=rows, codes=codes)
+        return Record(rows=rows, codes=codes)

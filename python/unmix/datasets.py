@@ -7,9 +7,9 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from . import _unmix
+from ._record import Record
 from ._sources import read
 from ._types import Rows
 
@@ -44,7 +44,7 @@ def _seed(seed):
 
 
 def _mixed(made):
-    return Bunch(**dict(zip(["X", "sources", "mixing"], made)))
+    return Record(**dict(zip(["X", "sources", "mixing"], made)))
 
 
 def bernoulli_gaussian(
@@ -98,7 +98,7 @@ def bernoulli_gaussian(
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(k, 1), seed=(seed, 0))
     sizes = (int(n_samples), int(n_features), int(k))
     made = _unmix.bernoulli_gaussian(sizes, float(share), float(noise), bool(orthogonal), int(seed))
-    return Bunch(**dict(zip(["X", "components", "codes"], made)))
+    return Record(**dict(zip(["X", "components", "codes"], made)))
 
 
 def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Any:
@@ -214,7 +214,7 @@ def digit_variations(name: str, digits: Rows | int, photos: Sequence[Any] | None
         raise ValueError(f"digits must be rows of 784 pixels or of 28 x 28 pixels, got an array of shape {digits.shape}")
     digits = digits.reshape(len(digits), int(np.prod(digits.shape[1:])))
     X, rows, labels = _unmix.digit_variations(str(name), digits, [_grey(photo) for photo in ([] if photos is None else photos)], int(seed))
-    return Bunch(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
+    return Record(X=X, **({"rows": rows} if len(rows) else {"labels": labels}))
 
 
 def independent(
@@ -328,7 +328,7 @@ def low_rank_plus_noise(
     if n_components > n_features:
         raise ValueError(f"n_components must be at most n_features={n_features}, got {n_components}")
     made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))
-    return Bunch(**dict(zip(["X", "components", "scores"], made)))
+    return Record(**dict(zip(["X", "components", "scores"], made)))
 
 
 def patterns(
@@ -365,7 +365,7 @@ def patterns(
     if n_patterns > side * side:
         raise ValueError(f"n_patterns must be at most {side * side}, the number of pixels, got {n_patterns}")
     made = _unmix.patterns(int(n_samples), int(side), int(n_patterns), float(noise), int(seed))
-    return Bunch(**dict(zip(["X", "components", "scores", "labels"], made)))
+    return Record(**dict(zip(["X", "components", "scores", "labels"], made)))
 
 
 def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
@@ -444,7 +444,7 @@ def ppca(
     """
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), seed=(seed, 0))
     made = _unmix.ppca(int(n_samples), int(n_features), [float(v) for v in variances], float(noise_variance), int(seed))
-    return Bunch(**dict(zip(["X", "components", "latent", "mean"], made)))
+    return Record(**dict(zip(["X", "components", "latent", "mean"], made)))
 
 
 def rare_modules(
@@ -577,7 +577,7 @@ def sparse_codes(
     """
     scale = float(share) ** 0.5 if share > 0 else 1.0
     made = bernoulli_gaussian(n_samples, n_features, n_components, share=share, noise=noise / scale, orthogonal=False, seed=seed)
-    return Bunch(X=made.X * scale, components=made.components, codes=made.codes * scale)
+    return Record(X=made.X * scale, components=made.components, codes=made.codes * scale)
 
 
 def union_of_subspaces(
@@ -631,4 +631,4 @@ def union_of_subspaces(
     made = _unmix.union_of_subspaces(
         [int(n) for n in sizes], int(n_features), [int(d) for d in dimensions], float(noise), int(seed)
     )
-    return Bunch(**dict(zip(["X", "labels", "bases"], made)))
+    return Record(**dict(zip(["X", "labels", "bases"], made)))

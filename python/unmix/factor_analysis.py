@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Bunch
 
 from ._base import Estimator
 from ._gaps import Gaps
@@ -14,6 +13,7 @@ from ._growing import Incremental
 from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import FactorAnalysisParameters
+from ._record import Record
 
 
 class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
@@ -185,7 +185,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         attributes = vars(self)
         report = self.report_
         attributes["loglike_"] = list(report.objective)
-        attributes["fit_"] = Bunch(**report.fit)
+        attributes["fit_"] = Record(**report.fit)
         attributes["heywood_"] = attributes["heywood_"].astype(np.intp)
 
     def _forget(self):

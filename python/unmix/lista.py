@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import Bunch, check_array
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -14,6 +14,7 @@ from ._base import Estimator, _validated
 from ._input import _is_path
 from ._parameters import LISTAParameters
 from ._read import read
+from ._record import Record
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ class LISTA(LISTAParameters, Estimator):
         """
         check_is_fitted(self)
         names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
-        return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
+        return Record(**{name: numbers[:, i] for i, name in enumerate(names)})
 
 
 def _codes(y):

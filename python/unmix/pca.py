@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any
 
 from scipy.sparse import issparse
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -15,6 +14,7 @@ from ._growing import Incremental
 from ._input import _is_path, warn
 from ._likelihood import Likelihood
 from ._parameters import PCAParameters
+from ._record import Record
 from ._types import Array, Rows
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
@@ -302,7 +302,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         check_is_fitted(self)
         measured = _unmix.quality(self._model, self._rows(X), self._run_arguments(), bool(columns))
         names = ["t2", "q", "contributions", "cos2", *(["column_contributions"] if columns else [])]
-        return Bunch(**dict(zip(names, measured)))
+        return Record(**dict(zip(names, measured)))
 
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseCoderParameters
 from ._components import in_frame
+from ._record import Record
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         """
         check_is_fitted(self)
         names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
-        return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
+        return Record(**{name: numbers[:, i] for i, name in enumerate(names)})
 
     def path(self, X: Rows, n_alphas: int = 30) -> Any:
         """Return objective, gap, number of atoms and squared error of each row for a range of alphas (regularisation path).
@@ -281,7 +281,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._run_arguments())
         table = numbers.reshape(len(numbers), len(alphas), 4)
         names = ("objective", "gap", "n_nonzero", "squared_error")
-        return Bunch(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
+        return Record(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
 
     def impute(self, X: Rows) -> Array:
         """Fill the missing cells of rows from their codes; observed cells are left unchanged.
