@@ -4,6 +4,8 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 
 import pytest
 from sklearn.decomposition import PCA as ReferencePCA
@@ -82,3 +84,16 @@ def test_the_registry_and_the_package_agree():
 def test_examples_in_the_documentation_run(name):
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_command_imports_neither_scikit_learn_nor_numpy():
+    program = """
+import sys, unmix._cli
+heavy = {"numpy", "scipy", "pandas", "sklearn", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+import unmix
+assert set(unmix.__all__) <= set(dir(unmix)) and unmix.PCA.__module__ == "unmix.pca" and unmix.pca.PCA is unmix.PCA
+assert all(getattr(unmix, name) is not None for name in unmix.__all__)
+assert not hasattr(unmix, "PAC")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

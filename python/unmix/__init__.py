@@ -14,49 +14,44 @@ import importlib
 import json
 import os
 import pathlib
+import sys
 import tempfile
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from . import _unmix
-from ._biclusters import Biclusters, biclusters
-from ._input import registry, row_names, tensor_names
-from ._html import Page
-from ._fastica import FastICA, fastica
-from ._options import Iteration, keep_interrupted
-from ._read import Files, open as open, read
-from ._report import Report
-from ._select import Comparison, Selection, select_components
-from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
-from .autoencoder import SparseAutoencoder
-from .completion import MatrixCompletion
-from .boltzmann import GaussianRBM
-from .denoising import DenoisingAutoencoder
-from .dictionary import DictionaryLearning
-from .complete import CompleteDictionary
-from .factor_analysis import FactorAnalysis
-from .ica import ICA
-from .lista import LISTA
-from .neural import NeuralPCA, SigmaPCA
-from .pca import PCA
-from .ppca import PPCA, LinearEigenGAN
-from ._types import Path, Rows
-from .rectified import RFN, StackedRFN
-from .rica import RICA
-from .robust import RobustPCA
-from .sparse import SparseCoder
-from .subspaces import SubspaceClustering
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from numpy.typing import ArrayLike
 
     from . import compat, datasets, metrics, plot, shards
+    from ._biclusters import Biclusters, biclusters
+    from ._fastica import FastICA, fastica
+    from ._html import Page
+    from ._options import Iteration, keep_interrupted
+    from ._read import Files, open as open, read
+    from ._report import Report
+    from ._select import Comparison, Selection, select_components
+    from ._stability import Stability, stability
+    from ._types import Path, Rows
+    from .autoencoder import SparseAutoencoder
+    from .boltzmann import GaussianRBM
+    from .complete import CompleteDictionary
+    from .completion import MatrixCompletion
+    from .denoising import DenoisingAutoencoder
+    from .dictionary import DictionaryLearning
+    from .factor_analysis import FactorAnalysis
+    from .ica import ICA
+    from .lista import LISTA
+    from .neural import NeuralPCA, SigmaPCA
+    from .pca import PCA
+    from .ppca import PPCA, LinearEigenGAN
+    from .rectified import RFN, StackedRFN
+    from .rica import RICA
+    from .robust import RobustPCA
+    from .sparse import SparseCoder
+    from .subspaces import SubspaceClustering
 
 __all__ = [
     "Biclusters",
@@ -108,46 +103,52 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {
-    cls._method: cls
-    for cls in (
-        PCA,
-        PPCA,
-        LinearEigenGAN,
-        FactorAnalysis,
-        MatrixCompletion,
-        NeuralPCA,
-        SigmaPCA,
-        ICA,
-        FastICA,
-        RICA,
-        RobustPCA,
-        SparseCoder,
-        LISTA,
-        DictionaryLearning,
-        SubspaceClustering,
-        RFN,
-        StackedRFN,
-        SparseAutoencoder,
-        DenoisingAutoencoder,
-        GaussianRBM,
-        CompleteDictionary,
-    )
+#: Modules and names that are imported on first use. The command ``unmix``, which is started through this package, needs none of them, and the
+#: import of scikit-learn takes ten times as long as a short command.
+_MODULES = ("compat", "datasets", "metrics", "plot", "shards")
+_NAMES = {
+    "_biclusters": ("Biclusters", "biclusters"),
+    "_fastica": ("FastICA", "fastica"),
+    "_html": ("Page",),
+    "_options": ("Iteration", "keep_interrupted"),
+    "_read": ("Files", "open", "read"),
+    "_report": ("Report",),
+    "_select": ("Comparison", "Selection", "select_components"),
+    "_stability": ("Stability", "stability"),
+    "autoencoder": ("SparseAutoencoder",),
+    "boltzmann": ("GaussianRBM",),
+    "complete": ("CompleteDictionary",),
+    "completion": ("MatrixCompletion",),
+    "denoising": ("DenoisingAutoencoder",),
+    "dictionary": ("DictionaryLearning",),
+    "factor_analysis": ("FactorAnalysis",),
+    "ica": ("ICA",),
+    "lista": ("LISTA",),
+    "neural": ("NeuralPCA", "SigmaPCA"),
+    "pca": ("PCA",),
+    "ppca": ("PPCA", "LinearEigenGAN"),
+    "rectified": ("RFN", "StackedRFN"),
+    "rica": ("RICA",),
+    "robust": ("RobustPCA",),
+    "sparse": ("SparseCoder",),
+    "subspaces": ("SubspaceClustering",),
 }
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
 
 
-#: Modules that are imported on first use: they take a fifth of the package's own memory, and a fit needs none of them.
-_LATER = ("compat", "datasets", "metrics", "plot", "shards")
+if not TYPE_CHECKING:
 
-
-def __getattr__(name: str) -> ModuleType:
-    if name in _LATER:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        if name in _MODULES or name in _NAMES:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _WHERE:
+            found = globals()[name] = getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)
+            return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_MODULES, *_WHERE})
 
 
 def load(path: Path) -> Any:
@@ -177,8 +178,10 @@ def load(path: Path) -> Any:
     >>> unmix.load(path).n_components_
     1
     """
+    from ._input import registry, tensor_names
+
     model = _unmix.Model.load(os.fspath(path))
-    cls = _CLASSES[model.method]
+    cls = getattr(sys.modules[__name__], registry()[model.method]["class"])
     # Tables that a class requires are parameters of its models.
     given = {name: model.tensors["components"] for name in tensor_names(model.method) if name == "dictionary"}
     estimator = cls(**given, **json.loads(model.settings))
@@ -204,6 +207,8 @@ def methods() -> list[dict[str, Any]]:
     >>> [method["key"] for method in unmix.methods()][:3]
     ['pca', 'ppca', 'linear-eigengan']
     """
+    from ._input import registry
+
     return list(registry().values())
 
 
@@ -232,6 +237,8 @@ def variants(method: str) -> list[dict[str, str]]:
     >>> unmix.variants("neural-pca")[7]["key"]
     'gha'
     """
+    from ._input import registry
+
     if method not in registry():
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
     return registry()[method]["variants"]
@@ -312,6 +319,13 @@ def report(
     >>> os.path.getsize(path) > 10_000
     True
     """
+    import numpy as np
+    from sklearn.utils.validation import check_is_fitted
+
+    from ._biclusters import Biclusters
+    from ._html import Page
+    from ._input import row_names
+
     if isinstance(model, Biclusters):
         raise TypeError(
             "a page is made of a fitted estimator, not of Biclusters: unmix.report(model, X, starts=8) has the modules of several starts, "
