@@ -120,6 +120,12 @@ impl Model {
         self.inner.n_codes()
     }
 
+    /// Whether the negative of a component is another one.
+    #[getter]
+    fn one_sided(&self) -> bool {
+        unmix::stability::one_sided(&self.inner)
+    }
+
     /// Names of the columns, if they had names.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {

@@ -35,29 +35,36 @@ pub(crate) fn projection_distance(
     py.detach(|| metrics::projection_distance(&a, &b)).map_err(|e| raised(e, Dtype::F64))
 }
 
-/// Mean absolute cosine of the pairs of [`match_rows`].
+/// Mean similarity of the pairs of [`match_rows`].
 #[pyfunction]
 pub(crate) fn matched_cosine(
     py: Python<'_>,
     a: PyReadonlyArray2<'_, f64>,
     b: PyReadonlyArray2<'_, f64>,
+    non_negative: bool,
 ) -> f64 {
     let (a, b) = (owned(&a), owned(&b));
-    py.detach(|| metrics::matched_cosine(&a, &b))
+    py.detach(|| matched(&a, &b, non_negative)).mean()
 }
 
-/// A pairing: for each row of the first matrix the row of the second, the sign and the absolute cosine.
+/// Pairs of axes, or of the units of two models with non-negative codes.
+fn matched(a: &Matrix<f64>, b: &Matrix<f64>, non_negative: bool) -> metrics::Match {
+    if non_negative { metrics::match_units(a, b) } else { metrics::match_rows(a, b) }
+}
+
+/// A pairing: for each row of the first matrix the row of the second, the sign and the similarity.
 type Paired<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Pairs the rows of `a` with rows of `b`, which must have at least as many.
+/// Pairs the rows of `a` with rows of `b`, which must have at least as many; with `non_negative` codes the negative of a row is another one.
 #[pyfunction]
 pub(crate) fn match_rows<'py>(
     py: Python<'py>,
     a: PyReadonlyArray2<'py, f64>,
     b: PyReadonlyArray2<'py, f64>,
+    non_negative: bool,
 ) -> Paired<'py> {
     let (a, b) = (owned(&a), owned(&b));
-    let found = py.detach(|| metrics::match_rows(&a, &b));
+    let found = py.detach(|| matched(&a, &b, non_negative));
     let order = found.order.iter().map(|&j| j as i64).collect();
     (PyArray1::from_vec(py, order), PyArray1::from_vec(py, found.sign), PyArray1::from_vec(py, found.cosine))
 }

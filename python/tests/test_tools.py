@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles as reference_angles
 from scipy.optimize import linear_sum_assignment
 
-from unmix import ICA, PCA, datasets, metrics, plot
+from unmix import ICA, PCA, SparseCoder, datasets, metrics, plot
 
 matplotlib.use("agg")
 
@@ -96,6 +96,25 @@ def test_models_are_matched_by_decoders_or_by_codes():
     assert by_maps.cosine.min() > 0.99 and by_codes.cosine.min() > 0.99
     assert metrics.match(a.components_, b.components_).cosine.min() < 0.9
     assert_allclose(by_codes.cosine, metrics.matched_correlation(a.transform(X), b.transform(X)).cosine)
+
+
+def test_the_negative_of_a_unit_with_non_negative_codes_is_another_unit():
+    draw = np.random.RandomState(0)
+    one, other = np.linalg.qr(draw.randn(6, 2))[0].T
+    X = draw.laplace(size=(300, 2)) @ [one, other]
+
+    def coder(*atoms):
+        return SparseCoder(np.array(atoms), alpha=0.1, positive_code=True).fit(X)
+
+    a, b = coder(one, -one, other), coder(-one, other, one)
+    for found in (metrics.match(a, b), metrics.match(a, b, X)):
+        assert found.order.tolist() == [2, 0, 1] and found.sign.tolist() == [1, 1, 1]
+        assert_allclose(found.cosine, 1)
+    opposite = coder(-one, -other)
+    assert metrics.match(coder(one, other), opposite).cosine.max() < 1e-12 > metrics.matched_cosine(coder(one, other), opposite)
+    assert metrics.match(coder(one, other), opposite, X).cosine.max() < 0.5
+    # Of axes the sign is arbitrary.
+    assert_allclose(metrics.match(coder(one, other).components_, opposite.components_).cosine, 1)
 
 
 def test_matching_agrees_with_scipy():

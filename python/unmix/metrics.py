@@ -43,7 +43,8 @@ class Match(NamedTuple):
     sign : ndarray of float
         1 or -1 for each pair.
     cosine : ndarray of float
-        Absolute cosine of each pair; 1 for the same direction, whatever the sign.
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign. For two models with non-negative codes the cosine if it
+        is positive, else 0.
 
     Attributes
     ----------
@@ -52,7 +53,8 @@ class Match(NamedTuple):
     sign : ndarray of float
         1 or -1 for each pair.
     cosine : ndarray of float
-        Absolute cosine of each pair; 1 for the same direction, whatever the sign.
+        Absolute cosine of each pair; 1 for the same direction, whatever the sign. For two models with non-negative codes the cosine if it
+        is positive, else 0.
 
     See Also
     --------
@@ -223,7 +225,12 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     a, b = (np.asarray(m, dtype=np.float64) for m in (a, b))
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
         raise ValueError(f"tables must have one row for each of the same samples, but have shapes {a.shape} and {b.shape}")
-    return match((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
+    return _correlated(a, b, False)
+
+
+def _correlated(a, b, non_negative):
+    a, b = _matchable((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
+    return Match(*_unmix.match_rows(a, b, non_negative))
 
 
 def mutual_information(X: ArrayLike) -> Array:
@@ -366,7 +373,9 @@ def match(a: Any, b: Any, X: Rows = None) -> Match:
 
     Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
     differ along directions in which rows do not vary. With ``X`` they are compared by the correlation of their codes, which also
-    distinguishes components with similar loadings. ``unmix.report(..., beside=...)`` matches in the same way.
+    distinguishes components with similar loadings. If the codes of both models are non-negative, as those of sparse autoencoders and RFN,
+    the negative of a unit is another unit: pairs then have positive cosines, and every sign is 1. ``unmix.report(..., beside=...)`` matches
+    in the same way.
 
     Parameters
     ----------
@@ -392,8 +401,16 @@ def match(a: Any, b: Any, X: Rows = None) -> Match:
     array([1, 0])
     """
     if X is not None:
-        return matched_correlation(a.transform(X), b.transform(X))
-    return Match(*_unmix.match_rows(*_matchable(a, b)))
+        codes = (model.transform(X) for model in (a, b))
+        dense = (np.asarray(each.toarray() if hasattr(each, "toarray") else each, dtype=np.float64) for each in codes)
+        return _correlated(*dense, _one_sided(a, b))
+    return Match(*_unmix.match_rows(*_matchable(a, b), _one_sided(a, b)))
+
+
+def _one_sided(a, b):
+    """Whether the negative of a component is another one, in two models of this package."""
+    models = [getattr(model, "_model", None) for model in (a, b)]
+    return all(isinstance(model, _unmix.Model) and model.one_sided for model in models)
 
 
 def _matchable(a, b):
@@ -416,7 +433,7 @@ def matched_cosine(a: Any, b: Any) -> float:
     Returns
     -------
     float
-        1 for the same directions, whatever their order, sign and length. The chance level is far from 0: for two sets of 30 random
+        1 for the same directions, whatever their order, sign (see ``match``) and length. The chance level is far from 0: for two sets of 30 random
         directions in 20 dimensions it is about 0.46. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
 
     See Also
@@ -429,7 +446,7 @@ def matched_cosine(a: Any, b: Any) -> float:
     >>> matched_cosine([[1, 0], [0, 1]], [[0, -2], [1, 0]])
     1.0
     """
-    return _unmix.matched_cosine(*_matchable(a, b))
+    return _unmix.matched_cosine(*_matchable(a, b), _one_sided(a, b))
 
 
 def projection_distance(a: Any, b: Any) -> float:

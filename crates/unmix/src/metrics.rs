@@ -108,8 +108,25 @@ pub struct Match {
     pub order: Vec<usize>,
     /// 1 or -1 for each pair.
     pub sign: Vec<f64>,
-    /// Absolute cosine of each pair.
+    /// [`similarity`] of each pair.
     pub cosine: Vec<f64>,
+}
+
+impl Match {
+    /// Mean similarity of the pairs; 1 if there are none.
+    pub fn mean(&self) -> f64 {
+        if self.cosine.is_empty() { 1.0 } else { self.cosine.iter().sum::<f64>() / self.cosine.len() as f64 }
+    }
+}
+
+/// Similarity of two directions, from 0 to 1, by their cosine: its absolute value, or, if codes are `non_negative`, the cosine if it is positive,
+/// else 0, because the negative of a unit is then another unit. 0 for NaN, such as the correlation of constant codes.
+pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
+    match (cosine.is_nan(), non_negative) {
+        (true, _) => 0.0,
+        (false, true) => cosine.clamp(0.0, 1.0),
+        (false, false) => cosine.abs().min(1.0),
+    }
 }
 
 /// Pairs the rows of `a` with rows of `b` (at least as many, of the same length) so that the sum of absolute cosines is largest. `O(k³)`,
@@ -119,6 +136,20 @@ pub struct Match {
 ///
 /// If `b` has fewer rows than `a`.
 pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
+    matched(a, b, false)
+}
+
+/// Pairs the units of two models with non-negative codes as [`match_rows`] does, but by positive cosines: the negative of a unit is another
+/// unit, of similarity 0, and every sign is 1.
+///
+/// # Panics
+///
+/// If `b` has fewer rows than `a`.
+pub fn match_units(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
+    matched(a, b, true)
+}
+
+fn matched(a: &Matrix<f64>, b: &Matrix<f64>, non_negative: bool) -> Match {
     let (ka, kb) = (a.rows(), b.rows());
     assert_eq!(a.cols(), b.cols(), "rows of {} and of {} numbers cannot be compared", a.cols(), b.cols());
     assert!(ka <= kb, "{ka} rows cannot be matched one to one with {kb}");
@@ -129,11 +160,12 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
         // NaN counts as no similarity.
         if cosine.is_finite() { cosine } else { 0.0 }
     });
-    let order: Vec<usize> = pairs(&cosine).into_iter().map(|(_, j)| j).collect();
-    let at = |i: usize| cosine[(i, order[i])];
+    let alike = Matrix::from_fn(ka, kb, |i, j| similarity(cosine[(i, j)], non_negative));
+    let order: Vec<usize> = pairs(&alike).into_iter().map(|(_, j)| j).collect();
+    let sign = |i: usize| if cosine[(i, order[i])] < 0.0 && !non_negative { -1.0 } else { 1.0 };
     Match {
-        sign: (0..ka).map(|i| if at(i) < 0.0 { -1.0 } else { 1.0 }).collect(),
-        cosine: (0..ka).map(|i| at(i).abs()).collect(),
+        sign: (0..ka).map(sign).collect(),
+        cosine: (0..ka).map(|i| alike[(i, order[i])]).collect(),
         order,
     }
 }
@@ -159,8 +191,7 @@ pub fn pairs(alike: &Matrix<f64>) -> Vec<(usize, usize)> {
 /// and length. The value for random directions is far from 0: about 0.46 for two sets of 30 directions in 20
 /// dimensions. With no rows it is 1.
 pub fn matched_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    let cosine = match_rows(a, b).cosine;
-    if cosine.is_empty() { 1.0 } else { cosine.iter().sum::<f64>() / cosine.len() as f64 }
+    match_rows(a, b).mean()
 }
 
 /// The assignment of rows to distinct columns (at least as many) with the smallest sum of costs, by shortest augmenting paths with
@@ -303,6 +334,28 @@ mod tests {
         let found = match_rows(&a, &b);
         assert_eq!((found.order.as_slice(), found.sign.as_slice()), (&order[..], &sign[..]));
         assert!(found.cosine.iter().all(|c| (c - 1.0).abs() < 1e-14));
+    }
+
+    #[test]
+    fn the_negative_of_a_unit_is_another_unit() {
+        let s = Stream::new(5, 0);
+        let a = Matrix::from_fn(5, 9, |i, j| s.normal((9 * i + j) as u64));
+        let opposite = Matrix::from_fn(5, 9, |i, j| -a[(4 - i, j)]);
+        let (rows, units) = (match_rows(&a, &opposite), match_units(&a, &opposite));
+        assert_eq!(rows.order, [4, 3, 2, 1, 0]);
+        assert!((rows.mean() - 1.0).abs() < 1e-14 && rows.sign.iter().all(|sign| *sign == -1.0));
+        assert!(
+            units.sign.iter().all(|sign| *sign == 1.0) && units.cosine.iter().all(|c| *c < 0.9),
+            "{units:?}"
+        );
+        // A unit, its negative and a third one: each finds itself, not its negative.
+        let both = Matrix::from_fn(3, 9, |i, j| [a[(0, j)], -a[(0, j)], a[(1, j)]][i]);
+        let turned = Matrix::from_fn(3, 9, |i, j| both[([1, 2, 0][i], j)]);
+        assert_eq!(match_units(&both, &turned).order, [2, 0, 1]);
+        assert_eq!(
+            (similarity(-0.9, true), similarity(-0.9, false), similarity(f64::NAN, false)),
+            (0.0, 0.9, 0.0)
+        );
     }
 
     #[test]

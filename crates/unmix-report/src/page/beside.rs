@@ -42,7 +42,7 @@ pub(super) fn by_directions(model: &Model, other: &Model) -> bool {
 
 /// Whether the opposite of a direction is another one, in both models.
 fn non_negative(model: &Model, other: &Model) -> bool {
-    by_directions(model, other) && [model, other].iter().all(|m| m.code().codes().non_negative)
+    stability::one_sided(model) && stability::one_sided(other)
 }
 
 /// Refuses a model of other columns.

@@ -18,10 +18,9 @@
 //!
 //! Cost, for `n` estimates: `O(n²)` memory and time, and `n²` products of vectors. At most [`MOST_ESTIMATES`] are clustered.
 
-use super::compare::alike;
 use super::linkage::average_linkage;
 use super::scaling::scaled;
-use crate::metrics::pairs;
+use crate::metrics::{pairs, similarity as alike};
 use crate::model::Model;
 use crate::num::{Matrix, factor};
 use serde_json::{Value, json};

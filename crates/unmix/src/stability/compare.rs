@@ -2,7 +2,7 @@
 
 use crate::data::Rows;
 use crate::error::Result;
-use crate::metrics::pairs;
+use crate::metrics::{pairs, similarity};
 use crate::model::Model;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -35,6 +35,11 @@ pub(super) fn alone(model: &Model) -> bool {
     codes.sparse || (codes.non_negative && model.code().decodes() && !codes.distances)
 }
 
+/// Whether the negative of a component is another one: components that are compared by their own vectors, with non-negative codes.
+pub(super) fn one_sided(model: &Model) -> bool {
+    alone(model) && model.code().codes().non_negative
+}
+
 /// Standard deviations of the columns.
 fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
     Ok(rows.sweep(run, "moments", &GatherMoments::new())?.deviations())
@@ -62,8 +67,7 @@ impl<'a, T: Real> Reference<'a, T> {
             false => VectorKind::Codes,
         };
         let codes = vectors(model, &rows, &by, run)?;
-        let signed = alone(model) && model.code().codes().non_negative;
-        Ok(Self { codes, rows, by, signed })
+        Ok(Self { codes, rows, by, signed: one_sided(model) })
     }
 
     /// The vectors of another fit, in the order of the matched components of the model.
@@ -89,7 +93,7 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 
     fn alike(&self, cosine: f64) -> f64 {
-        alike(cosine, self.signed)
+        similarity(cosine, self.signed)
     }
 
     pub(super) fn is_signed(&self) -> bool {
@@ -100,16 +104,6 @@ impl<'a, T: Real> Reference<'a, T> {
     pub(super) fn between(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
         let cosine = |j: usize| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
         (0..a.rows()).map(|j| self.alike(cosine(j))).collect()
-    }
-}
-
-/// Similarity by a cosine: its absolute value, or, if vectors are `signed`, the cosine if it is positive, else 0; at most 1.
-pub(super) fn alike(cosine: f64, signed: bool) -> f64 {
-    // The correlation of constant codes is NaN: no similarity.
-    match (cosine.is_nan(), signed) {
-        (true, _) => 0.0,
-        (false, true) => cosine.clamp(0.0, 1.0),
-        (false, false) => cosine.abs().min(1.0),
     }
 }
 

@@ -41,6 +41,7 @@ use crate::data::splits::{Autocorrelation, consecutive, sample, split_in_halves,
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::pairs;
+pub use crate::metrics::similarity;
 use crate::model::{Model, fit};
 use crate::num::random::Stream as Draws;
 use crate::num::{Matrix, Real, factor};
@@ -256,10 +257,10 @@ pub fn by_directions(model: &Model) -> bool {
     compare::alone(model)
 }
 
-/// Similarity of two directions, from 0 to 1, by their cosine: its absolute value, or, if codes are `non_negative`, the cosine if it is positive,
-/// else 0, because the negative of an atom is then another atom. 0 for NaN.
-pub fn similarity(cosine: f64, non_negative: bool) -> f64 {
-    compare::alike(cosine, non_negative)
+/// Whether the negative of a component of a model is another one: components that are compared [`by_directions`], with non-negative codes. Two
+/// such models are compared by [`similarity`] of `non_negative` codes.
+pub fn one_sided(model: &Model) -> bool {
+    compare::one_sided(model)
 }
 
 /// The agreement of unrelated atoms: the mean [`similarity`] of `k.0` random directions in `p` dimensions with `k.1` others, under the assignment
