@@ -151,10 +151,16 @@ pub(crate) struct Notices {
 
 /// Passes on the notes about how a file was read, as Python warnings.
 pub(crate) fn warn(py: Python<'_>, notices: &Notices) -> PyResult<()> {
+    warn_ignored(py, notices)?;
+    warn_notes(py, &notices.notes)
+}
+
+/// Warns of columns that were dropped. The notes about how the file of a fit was read are warnings of its report.
+pub(crate) fn warn_ignored(py: Python<'_>, notices: &Notices) -> PyResult<()> {
     if !notices.ignored.is_empty() {
         py.import("unmix._input")?.call_method1("warn_ignored", (&notices.ignored,))?;
     }
-    warn_notes(py, &notices.notes)
+    Ok(())
 }
 
 /// Raises sentences as Python warnings.

@@ -27,7 +27,7 @@ mod toys;
 
 use call::{RunOptionsTuple, call, observed};
 use error::{raised, report as report_of};
-use input::{Input, warn};
+use input::{Input, warn, warn_ignored};
 use model::Model;
 use options::{CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -127,7 +127,7 @@ fn fit(
             Ok((model, notices))
         })
     })?;
-    warn(py, &notices)?;
+    warn_ignored(py, &notices)?;
     Ok(Model::new(fitted))
 }
 

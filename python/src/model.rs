@@ -145,6 +145,12 @@ impl Model {
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
     }
 
+    /// The warnings of the report that leave something in doubt.
+    #[getter]
+    fn doubts(&self) -> Vec<String> {
+        self.inner.report().doubts().map(in_python).collect()
+    }
+
     /// Sentences about settings that are not at their defaults and have no effect in combination with the others.
     #[getter]
     fn without_effect(&self) -> Vec<String> {

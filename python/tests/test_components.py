@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -238,6 +239,37 @@ def test_a_setting_without_effect_gives_a_warning(model, name):
     with pytest.warns(UserWarning, match=f"{name}=.* has no effect here: {name} is used only with"):
         model.set_params(random_state=0).fit(X)
     assert any(name in sentence for sentence in model.report_.warnings)
+
+
+def overlapping():
+    """Rows of two atoms, of which the second comes again nearly as a third."""
+    draw = np.random.RandomState(0)
+    atoms = np.eye(3, 6)
+    atoms[2] = atoms[1] + 0.01 * np.eye(6)[4]
+    return atoms, draw.laplace(size=(200, 3)) * (draw.rand(200, 3) < 0.4) @ atoms
+
+
+@pytest.mark.parametrize(
+    ("model", "make", "words"),
+    [
+        (lambda: unmix.DictionaryLearning(3, dict_init=overlapping()[0], alpha=1e-3, max_iter=1), lambda: overlapping()[1], "pair of atoms has a cosine above 0.99"),
+        (lambda: unmix.SparseCoder(np.eye(6)[[0, 1, 1]], alpha=0.1), lambda: overlapping()[1], "duplicate of an earlier one"),
+        (lambda: unmix.SubspaceClustering(2), lambda: np.vstack([mixed(40), np.zeros((1, 5))]), "row is 0 and lies in every subspace"),
+        (lambda: unmix.GaussianRBM(2, max_epochs=1), lambda: (mixed(100) > 3) * 1.0, "contain only 0 and 1"),
+        (lambda: unmix.RFN(60, max_iter=2, tol=None), lambda: mixed(40), "at least as many units as rows"),
+        (lambda: unmix.FactorAnalysis(4), lambda: mixed(200), "Ledermann bound"),
+        (lambda: RICA(8, random_state=0), lambda: mixed(40), "rows are few"),
+        (lambda: SigmaPCA(3), lambda: np.random.RandomState(0).randn(500, 4), "nothing beyond PCA"),
+    ],
+)
+def test_every_warning_of_a_report_that_leaves_a_doubt_is_raised(model, make, words):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = model().fit(make())
+    raised = " ".join(str(warning.message) for warning in caught)
+    assert words in raised, fitted.report_.warnings
+    exact = ("columns do not vary", "columns does not vary", "as small as rounding allows")
+    assert all(sentence in raised or any(part in sentence for part in exact) for sentence in fitted.report_.warnings)
 
 
 @pytest.mark.filterwarnings("error")

@@ -332,8 +332,7 @@ class Estimator(RunOptions, Input, Base):
             attributes.pop(name + "_", None)
 
     def _warn(self):
-        for sentence in self._model.without_effect:
-            warn(sentence)
+        doubts = self._doubts()
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_
@@ -341,13 +340,20 @@ class Estimator(RunOptions, Input, Base):
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
             advice = ADVICE.get(outcome, "increase max_iter or tol")
             # More iterations do not help if the report gives another remedy.
-            doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
-            if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
-                advice = doubts[-1]
+            remedies = [sentence for sentence in doubts if sentence not in self._model.without_effect]
+            if remedies and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
+                advice = remedies[-1]
+                doubts.remove(advice)
             warn(
                 f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",
                 ConvergenceWarning,
             )
+        for sentence in doubts:
+            warn(sentence)
+
+    def _doubts(self):
+        """The warnings of the report that are raised as Python warnings: all that leave something in doubt."""
+        return self._model.doubts
 
     def _seed(self):
         state = getattr(self, "random_state", None)

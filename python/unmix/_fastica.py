@@ -240,8 +240,6 @@ class FastICA(FastICAParameters, Sources):
     def _warn(self):
         if callable(self.fun) and vars(self).pop("_ended", None) is None:
             return
-        for sentence in self._model.without_effect:
-            warn(sentence)
         if not self._model.end[1]:
             early = self._model.end[0] == "interrupted"
             advice = "It was interrupted: init=<this estimator> continues." if early else "Consider increasing tolerance or the maximum number of iterations."
@@ -252,7 +250,8 @@ class FastICA(FastICAParameters, Sources):
                 "There are some small singular values, using whiten_solver = 'svd' might lead to more accurate results; directions "
                 f"with such singular values were left out, and {k} sources are kept"
             )
-        self._warn_doubts()
+        for sentence in self._doubts():
+            warn(sentence)
 
     @property
     def _unmixing(self):

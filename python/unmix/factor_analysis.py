@@ -198,7 +198,7 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         return {name: value for name, value in state.items() if name not in self._derived} if isinstance(state, dict) else state
 
     def _warn(self):
-        for sentence in self._model.without_effect:
+        for sentence in self._doubts():
             warn(sentence)
         if not self._model.end[1]:
             report = self.report_

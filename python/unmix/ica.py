@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
+from ._input import warn
 from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._stream import learn_more
@@ -165,10 +166,6 @@ class ICA(ICAParameters, Sources):
 
     _method = "ica"
 
-    def _warn(self):
-        super()._warn()
-        self._warn_doubts()
-
     @available_if(_learns_row_by_row)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
@@ -208,7 +205,9 @@ class ICA(ICAParameters, Sources):
         2000
         """
         learn_more(self, X)
-        self._warn_doubts()
+        # A pass that ended early has raised them.
+        for sentence in self._doubts() if self._model.end[1] else ():
+            warn(sentence)
         return self
 
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:

@@ -196,12 +196,10 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
                 "variance 0 (details in report_.warnings)"
             )
-        # Truncated solvers are based on second moments, so small variances among the components are inaccurate; those of the other solvers
-        # are accurate.
-        if self.svd_solver in _TRUNCATED:
-            for sentence in self.report_.warnings:
-                if "fewer than about three digits" in sentence:
-                    warn(sentence)
+
+    def _doubts(self):
+        # `_warn` gives the rank itself.
+        return [sentence for sentence in super()._doubts() if not sentence.startswith("the rows vary along")]
 
     def _as_theirs(self):
         """Whether the likelihood is the one that scikit-learn uses for a whitened model."""

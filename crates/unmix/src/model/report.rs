@@ -158,6 +158,12 @@ impl Report {
         value
     }
 
+    /// The warnings that leave something in doubt: all except exact statements about the rows, or about the accuracy of a fit that has converged.
+    pub fn doubts(&self) -> impl Iterator<Item = &str> {
+        let is_exact = |text: &str| EXACT.iter().any(|words| text.contains(words));
+        self.warnings.iter().map(String::as_str).filter(move |text| !is_exact(text))
+    }
+
     /// Adds a note if a fit stopped above its tolerance because rounding errors keep the residual from decreasing further.
     pub(crate) fn tell_rounding(&mut self) {
         if let (Outcome::Converged, Some(residual), Some(tol)) = (self.outcome, self.residual, self.tol)
@@ -182,8 +188,29 @@ impl Report {
     }
 }
 
+/// Words of the warnings that are exact statements: of [`constant_columns`], and of [`Report::tell_rounding`].
+const EXACT: [&str; 4] =
+    ["columns do not vary", "columns does not vary", "as small as rounding allows", "at its lower bound"];
+
 /// The warning that `c` of `p` columns are constant, so that their `what`, as in "loadings", are 0; `None` if there are none.
 pub(crate) fn constant_columns(c: usize, p: usize, what: &str) -> Option<String> {
     let (does, their) = if c == 1 { ("does", "its") } else { ("do", "their") };
     (c > 0).then(|| format!("{c} of {p} columns {does} not vary; {their} {what} are 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exact_statements_leave_no_doubt() {
+        let mut report = Report::closed_form("x", 10.0, 4, Dtype::F64, 0);
+        report.warnings.extend((1..3).filter_map(|c| constant_columns(c, 4, "loadings")));
+        (report.outcome, report.residual, report.tol) = (Outcome::Converged, Some(1e-9), Some(0.0));
+        report.tell_rounding();
+        assert_eq!((report.warnings.len(), report.doubts().count()), (3, 0));
+        let doubt = "halves=true has no effect: half of the rows do not vary";
+        report.warnings.insert(1, doubt.into());
+        assert_eq!(report.doubts().collect::<Vec<_>>(), [doubt]);
+    }
 }
