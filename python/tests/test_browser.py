@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unmix
-from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA, datasets
+from unmix import ICA, PCA, PPCA, RICA, FastICA, NeuralPCA, SigmaPCA, SparseAutoencoder, datasets
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: cargo xtask test all")
 
@@ -84,6 +84,14 @@ def made(folder):
     colour = file("colour.npy", patches())
     yield page("pca-colour", PCA(12).fit(colour), colour)
     yield page("rica-colour", RICA(12, max_iter=60, random_state=0).fit(colour), colour)
+
+    codes = file("codes.npy", datasets.sparse_codes(600, 64, 300, share=0.02, seed=0).X.reshape(-1, 8, 8))
+    sae = SparseAutoencoder(300, l0=5, max_epochs=2, random_state=0).fit(codes)
+    yield page("sae-units", sae, codes, color=[f"word{i % 50}" for i in range(600)])
+    draw = np.random.RandomState(3)
+    gaps = draw.normal(size=(800, 3)) @ draw.normal(size=(3, 24)) + draw.normal(size=(800, 24)) * 0.3
+    gaps[draw.rand(800, 24) < 0.1] = np.nan
+    yield page("ppca-gaps", PPCA(3, random_state=0).fit(gaps), gaps)
 
     waves = datasets.patterns(300, 8, 3, noise=0.1).X
     yield page("pca-curves", PCA(5).fit(waves), waves, color=waves[:, 0])
@@ -209,6 +217,15 @@ class Window:
 def test_pages_have_no_defects_and_send_no_requests(views, pages, view):
     wrong = {name: found for name, path in pages.items() if (found := views[view].defects(name, path))}
     assert not wrong, "\n".join(f"{name}: {'; '.join(found[:6])}" for name, found in wrong.items())
+
+
+def test_sections_of_many_units_and_maps_of_missing_cells_are_not_tall(views, pages):
+    height = "name => Math.round(document.querySelector(name).getBoundingClientRect().height)"
+    page = views["desktop"].page
+    page.goto(pages["sae-units"].as_uri())
+    assert page.evaluate(height, "#components") < 900 and page.evaluate(height, "#units") < 2000
+    page.goto(pages["ppca-gaps"].as_uri())
+    assert 100 < page.evaluate(height, "#gaps img") <= 400
 
 
 def test_defects_of_a_page_are_detected(views, tmp_path):

@@ -45,7 +45,7 @@ impl VectorStyle {
     /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them.
     pub(super) fn limits(self, overcomplete: bool) -> (usize, usize) {
         match self {
-            VectorStyle::Pictures(_) if overcomplete => (127, 512),
+            VectorStyle::Pictures(_) if overcomplete => (63, 511),
             // With the mean, whole lines of a page at its full width.
             VectorStyle::Pictures(_) | VectorStyle::Heads => (31, 95),
             VectorStyle::Curves => (7, 31),
@@ -64,7 +64,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         return Ok(super::section("components", "Components", html! { p { (nothing) } }));
     }
     let (look, decoder) = (VectorStyle::of_components(context), description::decoder(context.model));
-    let (first, most) = look.limits(k > context.model.n_features());
+    let overcomplete = k > context.model.n_features();
+    let (first, most) = look.limits(overcomplete);
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
     let figures = match look {
@@ -73,8 +74,11 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         VectorStyle::Curves => curves(context, &decoder, shown),
         VectorStyle::Bars => bars(context, &in_own_units(context, decoder), shown),
     };
-    let grid =
-        if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
+    let grid = match look {
+        VectorStyle::Pictures(_) if overcomplete => "pictures mosaic",
+        VectorStyle::Pictures(_) | VectorStyle::Heads => "pictures",
+        VectorStyle::Curves | VectorStyle::Bars => "panels",
+    };
     // The mean is before the components.
     let before = figures.len() - shown;
     let title = if description::unit(context.model) == "subspace" { "Subspaces" } else { "Components" };

@@ -13,7 +13,9 @@ use unmix::Result;
 /// Rows before and after a strongest row whose labels are shown with it.
 const AROUND: u64 = 5;
 /// Cards that are shown before the others are unfolded.
-const OPEN: usize = 12;
+const OPEN: usize = 6;
+/// Strongest rows of a card that are shown before the others are unfolded.
+const FIRST: usize = 3;
 /// Bytes that the picture of an atom may have before it is compressed.
 const PICTURE: usize = 4000;
 
@@ -68,10 +70,21 @@ fn card(context: &Context<'_>, units: &Units, kind: Kind, j: usize) -> Result<Ma
                 span { "mean code where active " (number(unit.sum / unit.uses as f64)) }
             }
             (picture(context, j)?)
-            ol { @for (code, row) in &unit.top { li { span.value { (number(*code)) } " " (named(context, *row)) } } }
+            (strongest(context, unit))
             (rest(unit))
         }
     })
+}
+
+fn strongest(context: &Context<'_>, unit: &Unit) -> Markup {
+    let (first, more) = unit.top.split_at(unit.top.len().min(FIRST));
+    let list = |rows: &[(f64, u64)], start: usize| {
+        html! { ol start=(start) { @for (code, row) in rows { li { span.value { (number(*code)) } " " (named(context, *row)) } } } }
+    };
+    html! {
+        (list(first, 1))
+        @if !more.is_empty() { details { summary { (more.len()) " more rows" } (list(more, FIRST + 1)) } }
+    }
 }
 
 fn rest(unit: &Unit) -> Markup {
