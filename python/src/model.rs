@@ -151,6 +151,12 @@ impl Model {
         self.inner.report().doubts().map(in_python).collect()
     }
 
+    /// The word for what `n_iter` counts, in the plural.
+    #[getter]
+    fn counted(&self) -> &'static str {
+        self.inner.counted().word(2)
+    }
+
     /// Sentences about settings that are not at their defaults and have no effect in combination with the others.
     #[getter]
     fn without_effect(&self) -> Vec<String> {

@@ -72,7 +72,7 @@ impl Progress {
 
     /// Calls the callback after an iteration, on the thread of the solver: the next iteration begins when it returns.
     fn call_back(&self, event: &Event<'_>) {
-        let (Some(callback), Event::Iteration { n_iter, residual, objective, max_iter, tol }) =
+        let (Some(callback), Event::Iteration { n_iter, residual, objective, max_iter, tol, .. }) =
             (&self.observer.callback, event)
         else {
             return;
@@ -195,7 +195,8 @@ impl Observer for Progress {
                 (state.stage, state.done, state.total) = (stage.to_string(), 0, None);
                 state.iteration = None;
             }
-            Event::Iteration { n_iter, residual, objective, max_iter, tol } => {
+            Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch } => {
+                let what = if is_epoch { "epoch" } else { "iteration" };
                 let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
                 let stops = tol
                     .filter(|tol| *tol > 0.0)
@@ -208,9 +209,9 @@ impl Observer for Progress {
                 };
                 let objective = objective.map(|o| format!(", objective {o:.10e}")).unwrap_or_default();
                 state.iteration =
-                    Some(format!("iteration {n_iter}{most}{left}, {} s", self.began.elapsed().as_secs()));
+                    Some(format!("{what} {n_iter}{most}{left}, {} s", self.began.elapsed().as_secs()));
                 if self.verbose > 1 {
-                    state.lines.push(format!("iteration {n_iter}{most}{left}{objective}"));
+                    state.lines.push(format!("{what} {n_iter}{most}{left}{objective}"));
                 }
             }
             _ => {}

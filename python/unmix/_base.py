@@ -345,7 +345,7 @@ class Estimator(RunOptions, Input, Base):
                 advice = remedies[-1]
                 doubts.remove(advice)
             warn(
-                f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",
+                f"{type(self).__name__} did not converge in {report.n_iter} {self._model.counted} (outcome '{outcome}'){reached}; {advice}",
                 ConvergenceWarning,
             )
         for sentence in doubts:

@@ -9,7 +9,7 @@ use crate::terminal::{self, TITLE, TYPED, paint};
 use crate::{input, list, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use unmix::model::{Tensor, Tensors};
+use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
 
@@ -96,7 +96,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     if model.n_components() == 0 {
         terminal::warning("the model has 0 components: it keeps only the mean, and codes are empty");
     }
-    let code = ended(model.report(), n_notes, args.strict);
+    let code = ended(&model, n_notes, args.strict);
     let next = next(args, path, &to, &model);
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
@@ -270,19 +270,20 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
 }
 
 /// Prints the outcome of the fit and its warnings, except the first `printed`, which were printed before; returns the exit code.
-pub(crate) fn ended(report: &Report, printed: usize, strict: bool) -> i32 {
+pub(crate) fn ended(model: &Model, printed: usize, strict: bool) -> i32 {
+    let report = model.report();
     if !terminal::is_terminal() {
         // On a terminal the warnings are in the table.
         report.warnings.iter().skip(printed).for_each(|w| terminal::warning(w));
     }
-    let (message, code) = ending(report, strict);
+    let (message, code) = ending(report, model.counted(), strict);
     if let Some(message) = message {
         terminal::warning(&message);
     }
     code
 }
 
-fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
+fn ending(report: &Report, counted: Counted, strict: bool) -> (Option<String>, i32) {
     if report.outcome.is_success() {
         return (None, 0);
     }
@@ -291,8 +292,9 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
         _ => String::new(),
     };
     let (outcome, n) = (report.outcome.name(), report.n_iter);
+    let (all, last) = (counted.word(n), counted.word(1));
     let message = format!(
-        "the fit did not converge: it ended with '{outcome}' after {n} iterations{reached}; the model of the last iteration is saved"
+        "the fit did not converge: it ended with '{outcome}' after {n} {all}{reached}; the model of the last {last} is saved"
     );
     (Some(message), i32::from(strict))
 }
@@ -360,15 +362,17 @@ mod tests {
     #[test]
     fn a_fit_that_did_not_converge_warns_and_fails_only_when_strict() {
         let mut report = Report::closed_form("x", 10.0, 2, Dtype::F64, 0);
-        assert_eq!(ending(&report, true), (None, 0));
+        assert_eq!(ending(&report, Counted::Iterations, true), (None, 0));
         (report.outcome, report.n_iter, report.residual, report.tol) =
             (Outcome::MaxIter, 7, Some(0.5), Some(1e-6));
-        let (message, code) = ending(&report, false);
+        let (message, code) = ending(&report, Counted::Iterations, false);
         let message = message.unwrap();
         assert!(
             message.contains("'max_iter' after 7 iterations") && message.contains("5.00e-1"),
             "{message}"
         );
-        assert_eq!((code, ending(&report, true).1), (0, 1));
+        assert_eq!((code, ending(&report, Counted::Iterations, true).1), (0, 1));
+        let message = ending(&report, Counted::Batches, false).0.unwrap();
+        assert!(message.contains("after 7 batches") && message.contains("the last batch"), "{message}");
     }
 }

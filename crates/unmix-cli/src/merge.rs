@@ -34,7 +34,7 @@ pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
     }
     progress.clear();
     save(&merged, &place)?;
-    let code = ended(merged.report(), 0, false);
+    let code = ended(&merged, 0, false);
     terminal::text(&format!("{}\nThe model is {}.\n", unmix_report::summary(&merged), to.display()))?;
     Ok(code)
 }

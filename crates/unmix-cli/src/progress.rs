@@ -132,13 +132,19 @@ fn line(now: &LastEvent) -> String {
     }
 }
 
-/// Text such as "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s".
-fn iteration(n_iter: u64, max_iter: Option<u64>, residual: f64, tol: Option<f64>, seconds: u64) -> String {
+/// Text such as "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"; `what` is "iteration" or "epoch".
+fn iteration(
+    what: &str,
+    (n_iter, max_iter): (u64, Option<u64>),
+    residual: f64,
+    tol: Option<f64>,
+    seconds: u64,
+) -> String {
     let most = max_iter.map_or(String::new(), |most| format!(" of at most {most}"));
     let stops = tol.filter(|tol| *tol > 0.0).map_or(String::new(), |tol| format!(" (stops at {tol:.1e})"));
     let residual =
         if residual.is_finite() { format!(", residual {residual:.1e}{stops}") } else { String::new() };
-    format!("iteration {n_iter}{most}{residual}, {seconds} s")
+    format!("{what} {n_iter}{most}{residual}, {seconds} s")
 }
 
 impl Observer for Progress {
@@ -152,9 +158,10 @@ impl Observer for Progress {
             }
             // A stage after the iterations, or before those of another solver.
             Event::Stage(stage) => LastEvent { stage: stage.into(), ..LastEvent::default() },
-            Event::Iteration { n_iter, residual, max_iter, tol, .. } => {
+            Event::Iteration { n_iter, residual, max_iter, tol, is_epoch, .. } => {
                 let seconds = self.began.elapsed().as_secs();
-                let text = iteration(n_iter, max_iter, residual, tol, seconds);
+                let what = if is_epoch { "epoch" } else { "iteration" };
+                let text = iteration(what, (n_iter, max_iter), residual, tol, seconds);
                 LastEvent { iteration: Some(text), ..LastEvent::default() }
             }
             _ => return,
@@ -204,11 +211,11 @@ mod tests {
     #[test]
     fn iterations_show_their_limits() {
         assert_eq!(
-            iteration(33, Some(1000), 0.027, Some(1e-6), 12),
+            iteration("iteration", (33, Some(1000)), 0.027, Some(1e-6), 12),
             "iteration 33 of at most 1000, residual 2.7e-2 (stops at 1.0e-6), 12 s"
         );
-        assert_eq!(iteration(2, None, 0.5, Some(0.0), 3), "iteration 2, residual 5.0e-1, 3 s");
-        assert_eq!(iteration(2, None, f64::INFINITY, None, 3), "iteration 2, 3 s");
+        assert_eq!(iteration("iteration", (2, None), 0.5, Some(0.0), 3), "iteration 2, residual 5.0e-1, 3 s");
+        assert_eq!(iteration("epoch", (2, None), f64::INFINITY, None, 3), "epoch 2, 3 s");
     }
 
     #[test]
@@ -218,7 +225,8 @@ mod tests {
         let sweep = |done| progress.event(Event::Sweep { stage: "sources", done, total: Some(9) });
         sweep(4);
         assert_eq!(shown(), "sources: 4 of 9 rows");
-        progress.shared.as_ref().unwrap().lock().now.iteration = Some(iteration(3, Some(9), 0.5, None, 1));
+        progress.shared.as_ref().unwrap().lock().now.iteration =
+            Some(iteration("iteration", (3, Some(9)), 0.5, None, 1));
         sweep(5);
         assert_eq!(shown(), "iteration 3 of at most 9, residual 5.0e-1, 1 s");
         progress.event(Event::Stage("done"));

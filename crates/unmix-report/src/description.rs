@@ -120,7 +120,7 @@ impl Spectrum {
 /// How the fit ended, in words.
 pub(crate) fn outcome(model: &Model) -> String {
     let report = model.report();
-    let after = |n: u64| format!("{} {}", count(n), if n == 1 { "iteration" } else { "iterations" });
+    let after = |n: u64| format!("{} {}", count(n), model.counted().word(n));
     let left = match (report.residual, report.tol) {
         (Some(r), Some(t)) => format!(" (residual {}, tolerance {})", number(r), number(t)),
         _ => String::new(),

@@ -5,6 +5,7 @@ use crate::along::Along;
 use crate::number::{count, number, percent};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
+use unmix::model::Counted;
 
 /// Components beyond which single bars would be thinner than their gaps.
 const MOST_BARS: usize = 90;
@@ -64,18 +65,18 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
     })
 }
 
-/// The objective over the iterations; with `falls`, the iterations in which it decreases are marked.
-pub(crate) fn objective(values: &[f64], falls: bool) -> Markup {
+/// The objective over iterations or epochs; with `falls`, those in which it decreases are marked.
+pub(crate) fn objective(values: &[f64], over: Counted, falls: bool) -> Markup {
     let range = padded(extent(values.iter().copied()), 0.05);
     let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);
     let frame = Frame { margins: [76.0, 10.0, 10.0, 36.0], ..frame };
     let ends = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
-    let label =
-        format!("Objective over {} iterations, from {} to {}", values.len(), number(ends.0), number(ends.1));
+    let (n, from, to) = (values.len(), number(ends.0), number(ends.1));
+    let label = format!("Objective over {n} {}, from {from} to {to}", over.word(n as u64));
     frame.draw(
         &label,
         html! {
-            (frame.axes("iteration", "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
+            (frame.axes(over.word(1), "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
             @if falls { g.points stroke-width="3" { path.falls d=(frame.dots(fallen(values))) {} } }
         },

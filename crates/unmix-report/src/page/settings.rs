@@ -20,7 +20,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
             @if report.objective.len() > 1 {
                 div.panels { figure {
                     figcaption { b { "objective" } @if let Some(text) = falls(model) { span { (text) } } }
-                    (figure::objective(&report.objective, report.diagnostics.contains_key("decreases")))
+                    (figure::objective(&report.objective, model.objective_over(), report.diagnostics.contains_key("decreases")))
                 } }
             }
             div.columns {
@@ -53,9 +53,10 @@ fn falls(model: &Model) -> Option<String> {
     Some(match times {
         0 => "it never falls".into(),
         _ => format!(
-            "it falls in {} of {} iterations (marked), by {} at most",
+            "it falls in {} of {} {} (marked), by {} at most",
             count(times),
             count(of),
+            model.objective_over().word(of),
             number(decreases["largest"].as_f64()?)
         ),
     })
@@ -77,7 +78,7 @@ fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let always = [
         ("outcome", description::outcome(model)),
         ("solver", report.solver.clone()),
-        ("iterations", count(report.n_iter)),
+        (model.counted().word(2), count(report.n_iter)),
         ("full passes over the data", count(report.sweeps)),
         ("type", report.dtype.name().to_string()),
         ("divisor of variances", divisor),
@@ -152,7 +153,8 @@ fn promise(model: &Model) -> String {
     if report.outcome.is_early() {
         let by = if report.outcome == Outcome::Time { "The time limit" } else { "An interruption" };
         return format!(
-            "{by} ended the fit: another fit of the same rows may end after fewer or more iterations, with other numbers."
+            "{by} ended the fit: another fit of the same rows may end after fewer or more {}, with other numbers.",
+            model.counted().word(2)
         );
     }
     if model.sums().is_some() {

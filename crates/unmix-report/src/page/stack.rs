@@ -38,7 +38,7 @@ pub(super) fn of_layers(context: &Context<'_>) -> Result<Markup> {
                 @for (i, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.report().objective.len() > 1) {
                     figure {
                         figcaption { b { "objective of layer " (i) } }
-                        (figure::objective(&layer.report().objective, layer.report().diagnostics.contains_key("decreases")))
+                        (figure::objective(&layer.report().objective, layer.objective_over(), layer.report().diagnostics.contains_key("decreases")))
                     }
                 }
             }

@@ -245,7 +245,7 @@ impl Trainer {
             }
             if batch.ends_epoch() {
                 // Rules without an objective have no history.
-                run.iteration(state.position.epoch, f64::INFINITY, state.history.last().copied());
+                run.epoch(state.position.epoch, f64::INFINITY, state.history.last().copied());
             }
             steps.counted(&Some(&*state))?;
             if batch.ends_epoch() || reported.elapsed() >= PACE {

@@ -44,7 +44,7 @@ pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};
 pub(crate) use report::constant_columns;
 pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
-pub use settings::{Condition, Kind, Setting, resolve, without_effect};
+pub use settings::{Condition, Counted, Kind, Setting, resolve, without_effect};
 pub(crate) use settings::{NEVER, named_share, share_name};
 pub use sums::Sums;
 pub(crate) use tensor::require;
@@ -315,6 +315,27 @@ impl Model {
     /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// What `n_iter` of the report counts.
+    pub fn counted(&self) -> Counted {
+        settings::counted(self.method.settings, &self.settings_seen())
+    }
+
+    /// Over what the objective of the report is listed: epochs, if the fit has these.
+    pub fn objective_over(&self) -> Counted {
+        let seen = self.settings_seen();
+        let has_epochs = self.method.settings.iter().any(|s| s.name == "max_epochs" && s.has_effect(&seen));
+        if has_epochs { Counted::Epochs } else { self.counted() }
+    }
+
+    /// The settings as given, and as resolved.
+    fn settings_seen(&self) -> Map<String, Value> {
+        self.settings
+            .iter()
+            .chain(&self.report.settings)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// The encoder and decoder.

@@ -42,6 +42,8 @@ pub enum Event<'a> {
         max_iter: Option<u64>,
         /// The tolerance on the residual, if there is one.
         tol: Option<f64>,
+        /// Whether it is an epoch.
+        is_epoch: bool,
     },
 }
 
@@ -115,7 +117,14 @@ impl Run<'_> {
 
     /// Reports an iteration. A requested stop takes effect after its state has been stored.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
-        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter: None, tol: None });
+        let (max_iter, tol) = (None, None);
+        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: false });
+    }
+
+    /// Reports an epoch, in place of its iterations.
+    pub(crate) fn epoch(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
+        let (max_iter, tol) = (None, None);
+        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: true });
     }
 
     /// The same, with what ends the iterations: their maximum number, and the tolerance.
@@ -127,7 +136,7 @@ impl Run<'_> {
     ) {
         let max_iter = Some(max_iter).filter(|most| *most < u64::MAX);
         let tol = Some(tol).filter(|tol| tol.is_finite());
-        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol });
+        self.observer.event(Event::Iteration { n_iter, residual, objective, max_iter, tol, is_epoch: false });
     }
 
     /// Whether iterations should end with their current result: `max_seconds` have passed, or the observer asks for it.

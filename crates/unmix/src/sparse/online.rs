@@ -208,7 +208,7 @@ impl Online {
                 self.look(&mut learnt, allowed, batch.x);
                 let value = self.objective(&learnt.atoms, sample);
                 objective.push(value);
-                run.iteration(batch.next.epoch, f64::INFINITY, Some(value));
+                run.epoch(batch.next.epoch, f64::INFINITY, Some(value));
             }
             steps.counted(&(batch.next, &objective, &learnt))?;
             run.sweep_progress(

@@ -3,6 +3,7 @@
 use crate::made::{falling, try_fit};
 use serde_json::{Map, Value, json};
 use unmix::method::{Kind, Setting};
+use unmix::model::Counted;
 use unmix::{METHODS, Method, Model};
 
 const ROWS: usize = 80;
@@ -69,6 +70,63 @@ fn warnings_of_settings_without_effect_follow_the_solver_that_auto_chose() {
         unmix::method::without_effect(method.settings, dense.settings(), resolved.as_object().unwrap())
     };
     assert_eq!((said("krylov").len(), said("covariance_eigh").len()), (0, 1));
+}
+
+/// Batches, epochs and iterations are told apart by the settings that have an effect.
+#[test]
+fn what_a_fit_counts_follows_its_settings() {
+    let batches = |more: Value| {
+        let mut given = json!({"batch_size": 20, "max_epochs": 3});
+        given.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        given
+    };
+    let cases = [
+        ("sae", batches(json!({"n_components": 6, "l0": 2})), (Counted::Batches, Counted::Epochs), Some(12)),
+        ("dae", batches(json!({"n_components": 3})), (Counted::Batches, Counted::Epochs), Some(12)),
+        ("rbm", batches(json!({"n_components": 3})), (Counted::Batches, Counted::Epochs), Some(12)),
+        ("neural-pca", batches(json!({})), (Counted::Batches, Counted::Epochs), Some(12)),
+        ("neural-pca", json!({"variant": "svd"}), (Counted::Iterations, Counted::Iterations), Some(1)),
+        ("sigma-pca", batches(json!({"variant": "ema-tanh"})), (Counted::Batches, Counted::Epochs), Some(12)),
+        ("sigma-pca", json!({}), (Counted::Iterations, Counted::Iterations), None),
+        (
+            "dictionary",
+            batches(json!({"algorithm": "online", "n_components": 3, "alpha": 0.1})),
+            (Counted::Batches, Counted::Epochs),
+            Some(12),
+        ),
+        (
+            "rfn",
+            json!({"e_step": "plain", "batch_size": 20, "max_iter": 3, "tol": null, "n_components": 3}),
+            (Counted::Epochs, Counted::Epochs),
+            Some(3),
+        ),
+        (
+            "rfn",
+            json!({"max_iter": 3, "tol": null, "n_components": 3}),
+            (Counted::Iterations, Counted::Iterations),
+            Some(3),
+        ),
+        ("rica", batches(json!({})), (Counted::Iterations, Counted::Epochs), None),
+        ("rica", json!({}), (Counted::Iterations, Counted::Iterations), None),
+        ("pca", json!({}), (Counted::Iterations, Counted::Iterations), Some(1)),
+    ];
+    for (key, given, counted, n_iter) in cases {
+        let model = try_fit(key, given.as_object().unwrap(), &falling(ROWS, COLUMNS, 7), COLUMNS).unwrap();
+        assert_eq!((model.counted(), model.objective_over()), counted, "{key} {given}");
+        assert!(
+            n_iter.is_none_or(|n| n == model.report().n_iter),
+            "{key} {given}: {}",
+            model.report().n_iter
+        );
+    }
+    // RICA takes several iterations on a batch.
+    let batches =
+        |method: &&&Method| method.settings.iter().any(|s| s.name == "max_epochs") && method.key != "rica";
+    for method in METHODS.iter().filter(batches) {
+        let given = json!({"solver": "sgd", "algorithm": "online", "max_epochs": 3});
+        let counts = method.settings.iter().any(|s| s.counts(given.as_object().unwrap()) == Counted::Batches);
+        assert!(counts, "{} does not say that it counts batches", method.key);
+    }
 }
 
 fn warned(model: &Model, name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Settings of denoising autoencoders: names, allowed values, descriptions.
 
 use crate::learn::Optimiser;
-use crate::model::{Kind, Setting};
+use crate::model::{Counted, Kind, Setting};
 use crate::shallow::Noise;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -91,7 +91,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Constant learning rate, for the mean loss over a mini-batch of standardised rows.",
     ),
     Setting::new("batch_size", Kind::at_least(1), "100", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(1), "100", "Number of epochs."),
+    Setting::new("max_epochs", Kind::at_least(1), "100", "Number of epochs.").counting(Counted::Batches),
     Setting::new(
         "standardize",
         Kind::Bool,

@@ -2,7 +2,7 @@
 
 use crate::method::pca::Automatic;
 use crate::method::sparse_coder::{Algorithm as Coder, Alpha};
-use crate::model::{Condition, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use crate::num::Matrix;
 use crate::sparse::{AtomNorm, DeadUnit, Init};
 use serde::{Deserialize, Serialize};
@@ -186,7 +186,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
     Setting::new("positive_dict", Kind::Bool, "false", "Constrain atoms to be non-negative."),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size of 'online'.").only(ONLINE),
-    Setting::new("max_epochs", Kind::at_least(1), "5", "Number of epochs of 'online'.").only(ONLINE),
+    Setting::new("max_epochs", Kind::at_least(1), "5", "Number of epochs of 'online'.")
+    .counting(Counted::Batches).only(ONLINE),
     Setting::new(
         "forgetting",
         Kind::NON_NEGATIVE,

@@ -1,7 +1,7 @@
 //! Settings of LISTA: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Condition, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use crate::num::Matrix;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -225,5 +225,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("1e-3"),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters."),
+    Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters.")
+    .counting(Counted::Batches),
 ];

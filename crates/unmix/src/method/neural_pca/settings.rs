@@ -1,6 +1,6 @@
 //! NeuralPCA's settings: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Counted, Kind, Setting};
 use crate::neural::LINEAR;
 use serde::{Deserialize, Serialize};
 
@@ -173,5 +173,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("batch_size", Kind::at_least(2), "128", "Mini-batch size of 'sgd' and 'adam'.")
         .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
     Setting::new("max_epochs", Kind::at_least(1), "20", "Number of epochs of 'sgd' and 'adam'.")
+    .counting(Counted::Batches)
         .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
 ];

@@ -1,6 +1,6 @@
 //! Settings of restricted Boltzmann machines: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Counted, Kind, Setting};
 use serde::{Deserialize, Serialize};
 
 /// Settings of a [restricted Boltzmann machine](super): `GaussianRbm { n_components: 100, ..Default::default() }.fit(&mut rows, &run)`.
@@ -42,7 +42,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Constant learning rate of stochastic gradient descent without momentum, for the mean over a mini-batch of standardised rows.",
     ),
     Setting::new("batch_size", Kind::at_least(1), "10", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(1), "100", "Maximum number of epochs."),
+    Setting::new("max_epochs", Kind::at_least(1), "100", "Maximum number of epochs.")
+        .counting(Counted::Batches),
     Setting::new(
         "n_steps",
         Kind::at_least(1),

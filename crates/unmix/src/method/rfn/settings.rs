@@ -1,7 +1,7 @@
 //! RFN's settings: names, allowed values, descriptions.
 
 use crate::method::pca::Automatic;
-use crate::model::{Kind, Setting};
+use crate::model::{Counted, Kind, Setting};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
@@ -402,5 +402,6 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "null",
         "Mini-batch size, at least twice `n_components`: parameters are updated after each batch, from running averages of the sums; null for all \
          rows at once. `e_step='plain'` only.",
-    ),
+    )
+    .counting(Counted::Epochs),
 ];

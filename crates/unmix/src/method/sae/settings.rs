@@ -2,7 +2,7 @@
 
 use crate::autoencoder::{Activation, DeadUnit};
 use crate::method::pca::Automatic;
-use crate::model::{Condition, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use crate::num::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -175,6 +175,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("0.001"),
     Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
-    Setting::new("max_epochs", Kind::at_least(1), "20", "Maximum number of epochs."),
+    Setting::new("max_epochs", Kind::at_least(1), "20", "Maximum number of epochs.")
+    .counting(Counted::Batches),
     Setting::new("sparse_output", Kind::Bool, "false", "Codes are compressed sparse rows of scipy.").python_only(),
 ];

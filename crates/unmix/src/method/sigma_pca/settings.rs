@@ -1,6 +1,6 @@
 //! Settings of sigma-PCA: names, allowed values, descriptions.
 
-use crate::model::{Condition, Kind, Setting};
+use crate::model::{Condition, Counted, Kind, Setting};
 use crate::neural::nonlinearity::{ActivationFunction, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -332,6 +332,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "null",
         "Maximum number of epochs of the trained solvers; null for 3, or for more if these have fewer than 3000 steps.",
     )
+    .counting(Counted::Batches)
     .only(TRAINED),
     Setting::new(
         "max_iter",

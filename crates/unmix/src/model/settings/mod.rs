@@ -18,6 +18,33 @@ pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
 /// any except x.
 pub type Condition = (&'static str, &'static [&'static str]);
 
+/// What `n_iter` of a report counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Counted {
+    /// Iterations of a solver.
+    #[default]
+    Iterations,
+    /// Mini-batches, with a step after each.
+    Batches,
+    /// Passes over the rows by mini-batches.
+    Epochs,
+}
+
+impl Counted {
+    /// The word for `n` of them.
+    pub fn word(self, n: u64) -> &'static str {
+        match (self, n) {
+            (Self::Iterations, 1) => "iteration",
+            (Self::Iterations, _) => "iterations",
+            (Self::Batches, 1) => "batch",
+            (Self::Batches, _) => "batches",
+            (Self::Epochs, 1) => "epoch",
+            (Self::Epochs, _) => "epochs",
+        }
+    }
+}
+
 /// A setting of a method: an entry of its list, made by [`new`](Self::new).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -41,6 +68,8 @@ pub struct Setting {
     pub with_rows: bool,
     /// Cases in which it has an effect: all conditions of at least one of these lists hold; always, if there are none.
     pub only: &'static [&'static [Condition]],
+    /// What `n_iter` counts in fits in which it has an effect and is not null.
+    counting: Counted,
     /// A possible number, for messages.
     example: Option<&'static str>,
     /// The message for a string that is not among the choices.
@@ -63,6 +92,7 @@ impl Setting {
             tensor,
             with_rows,
             only,
+            counting: Counted::Iterations,
             example,
             of_other_words,
             by_rows,
@@ -72,6 +102,11 @@ impl Setting {
     /// Restricts its effect to these cases.
     pub const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
         Self { only: cases, ..self }
+    }
+
+    /// Sets what `n_iter` counts in fits in which it has an effect and is not null; iterations otherwise.
+    pub(crate) const fn counting(self, counting: Counted) -> Self {
+        Self { counting, ..self }
     }
 
     /// Restricts it to Python.
@@ -137,6 +172,12 @@ impl Setting {
             })
         };
         self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
+    }
+
+    /// What `n_iter` counts because of this setting: iterations where it has no effect or is null.
+    pub fn counts(&self, settings: &Map<String, Value>) -> Counted {
+        let is_given = settings.get(self.name).is_some_and(|value| !value.is_null());
+        if is_given && self.has_effect(settings) { self.counting } else { Counted::Iterations }
     }
 
     /// A sentence if its value is not the default and has no effect in combination with the other `settings`.
@@ -257,6 +298,12 @@ fn same_value(a: &Value, b: &Value) -> bool {
 
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
+}
+
+/// What `n_iter` counts in a fit with these settings, resolved for the data.
+pub(super) fn counted(settings: &[Setting], seen: &Map<String, Value>) -> Counted {
+    let mut counts = settings.iter().map(|s| s.counts(seen));
+    counts.find(|counted| *counted != Counted::Iterations).unwrap_or_default()
 }
 
 /// Sentences about `given` settings that are not at their defaults and have no effect in combination with the others, neither as
