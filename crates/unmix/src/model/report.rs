@@ -188,7 +188,7 @@ impl Report {
     }
 }
 
-/// Words of the warnings that are exact statements: of [`constant_columns`], and of [`Report::tell_rounding`].
+/// Words of the warnings that are exact statements: of [`constant_columns`], of [`Report::tell_rounding`], and of noise variances at a bound.
 const EXACT: [&str; 4] =
     ["columns do not vary", "columns does not vary", "as small as rounding allows", "at its lower bound"];
 
