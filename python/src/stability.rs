@@ -15,7 +15,7 @@ pub(crate) fn stability(
     run_options: RunOptionsTuple,
     splits: usize,
     restarts: usize,
-    bootstrap: usize,
+    bootstrap: Option<usize>,
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());

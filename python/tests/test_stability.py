@@ -70,9 +70,11 @@ def test_one_split_is_undecided_and_more_are_suggested():
 def test_resamples_estimate_the_sampling_error_of_the_intervals_alone():
     X = np.random.RandomState(0).normal(size=(400, 4)) * [3.0, 1.8, 1.0, 0.5]
     model = PCA(random_state=0).fit(X)
-    plain = unmix.stability(model, X, splits=5, restarts=0)
-    found = unmix.stability(model, X, splits=5, restarts=0, bootstrap=8)
+    plain = unmix.stability(model, X, splits=5, restarts=0, bootstrap=0)
+    found = unmix.stability(model, X, splits=5, restarts=0, bootstrap=np.int64(8))
     assert (plain.bootstrap, found.bootstrap) == (0, 8)
+    assert unmix.stability(model, X, splits=5, restarts=0).bootstrap == 20
+    assert unmix.stability(model, X, splits=1, restarts=0).bootstrap == 0, "every interval is [0, 1]"
     assert_array_equal(found.halves, plain.halves)
     assert (found.interval != plain.interval).any() and (found.interval[:, 0] <= found.halves).all()
     assert "from 8 resamples of the rows" in repr(found) and "resamples" not in repr(plain)

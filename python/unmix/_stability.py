@@ -265,7 +265,7 @@ def _ends(interval):
 
 
 def stability(
-    estimator: Any, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int = 0, random_state: Seed = None, verbose: int = 0
+    estimator: Any, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int | None = None, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
     """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
 
@@ -280,9 +280,10 @@ def stability(
         wider and more components undecided; with one, every interval is [0, 1].
     restarts : int, default=5
         Number of fits of all rows from other seeds.
-    bootstrap : int, default=0
+    bootstrap : int or None, default=None
         Number of resamples of the rows, drawn with replacement, from which the sampling error of ``halves`` is estimated; each costs eight
-        fits of half as many rows. 0 for an upper bound from simulations. With 1, every interval is [0, 1]; fewer than 20 give wide ones.
+        fits of half as many rows. 0 for a bound from simulations. With 1, every interval is [0, 1]; fewer than 20 give wide ones. None: 20
+        for at most 2**20 cells, where components are compared by their codes and there are 20 rows, or blocks of them; otherwise 0.
     random_state : int, RandomState or None, default=None
         Seed of the random halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0
@@ -306,7 +307,7 @@ def stability(
     >>> found.verdict[0], found.verdict[2]
     ('resolved', 'resolved as a group with 3')
     """
-    for name, value in {"splits": splits, "restarts": restarts, "bootstrap": bootstrap}.items():
+    for name, value in {"splits": splits, "restarts": restarts, "bootstrap": 0 if bootstrap is None else bootstrap}.items():
         least = 1 if name == "splits" else 0
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -317,7 +318,7 @@ def stability(
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     run_options = (seed, threads_here(), int(verbose))
-    return Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), int(bootstrap)))
+    return Stability(_unmix.stability(estimator._model, rows, run_options, int(splits), int(restarts), bootstrap and int(bootstrap)))
 
 
 def _seed_of(estimator, random_state):

@@ -78,8 +78,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         Some(n) => {
             rows.prepare(&run)?;
             let restarts = Trials::default().restarts.min(n.into());
-            let bootstrap = args.bootstrap.map_or(0, usize::from);
-            let trials = Trials { splits: n.into(), restarts, bootstrap };
+            let trials = Trials { splits: n.into(), restarts, bootstrap: args.bootstrap.map(usize::from) };
             let found = stability(&model, &rows, trials, &run)?;
             model.with_stability(&found)
         }

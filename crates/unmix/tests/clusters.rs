@@ -20,7 +20,8 @@ fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
     use Distribution::{Gaussian, Laplace};
     let distributions = [Laplace, Gaussian, Laplace, Laplace, Gaussian, Laplace];
     let data = independent(4000, &distributions, &[1.0; 6], 5).unwrap();
-    let (model, found) = tried("ica", &data.x, json!({}), Trials { splits: 6, restarts: 6, bootstrap: 0 }, 1);
+    let (model, found) =
+        tried("ica", &data.x, json!({}), Trials { splits: 6, restarts: 6, bootstrap: Some(0) }, 1);
     let components = model.tensor("components").unwrap().to_matrix();
     let source = unmix::metrics::match_rows(&components, &data.mixing.transposed());
     let gaussian = |j: &usize| distributions[source.order[*j]] == Gaussian;
@@ -53,7 +54,7 @@ fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
 #[test]
 fn only_halves_are_clustered_for_an_exact_solver() {
     let data = independent(3000, &[Distribution::Gaussian; 5], &[30.0, 8.0, 2.0, 2.0, 0.3], 2).unwrap();
-    let trials = Trials { splits: 5, restarts: 3, bootstrap: 0 };
+    let trials = Trials { splits: 5, restarts: 3, bootstrap: Some(0) };
     let (model, found) = tried("pca", &data.x, json!({"n_components": 4}), trials, 1);
     assert!(found.clusters.restarts.is_none() && found.clusters.both.is_none());
     let halves: &Clustering = found.clusters.halves.as_ref().unwrap();
@@ -84,7 +85,7 @@ fn clusters_have_the_same_bits_for_any_number_of_threads() {
     let data = independent(1500, &distributions, &[1.0; 5], 8).unwrap();
     for key in ["ica", "rica"] {
         let of = |trials, threads| tried(key, &data.x, json!({}), trials, threads).1.clusters;
-        let trials = Trials { splits: 3, restarts: 4, bootstrap: 0 };
+        let trials = Trials { splits: 3, restarts: 4, bootstrap: Some(0) };
         let one = of(trials, 1);
         assert!(one.both.is_some() && one == of(trials, 3), "{key}");
         // Restarts do not change the clusters of halves.

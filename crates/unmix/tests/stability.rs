@@ -127,7 +127,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
     let data = independent(500, &[Distribution::Laplace; 4], &[4.0, 3.0, 2.0, 1.0], 3).unwrap();
     let mut rows: AnyRows<'_> = Rows::from_slice(data.x.as_slice(), 4).unwrap().into();
     let model = unmix::fit("pca", &Map::new(), &mut rows, &made::on_threads(1)).unwrap();
-    let trials = Trials { splits: 3, restarts: 1, bootstrap: 0 };
+    let trials = Trials { splits: 3, restarts: 1, bootstrap: Some(0) };
     let one = stability(&model, &rows, trials, &made::on_threads(1)).unwrap();
     assert_eq!(one, stability(&model, &rows, trials, &made::on_threads(3)).unwrap());
     // Additional restarts do not change the results of halves.
@@ -172,8 +172,8 @@ fn allowed(n: u64) -> u64 {
     (mean + 3.0 * (mean * (1.0 - SIGNIFICANCE_LEVEL)).sqrt()) as u64
 }
 
-const ONE: Trials = Trials { splits: 1, restarts: 0, bootstrap: 0 };
-const TEN: Trials = Trials { splits: 10, restarts: 0, bootstrap: 0 };
+const ONE: Trials = Trials { splits: 1, restarts: 0, bootstrap: Some(0) };
+const TEN: Trials = Trials { splits: 10, restarts: 0, bootstrap: Some(0) };
 
 #[test]
 fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
@@ -227,7 +227,8 @@ fn resolved_components_are_the_true_sources() {
     for (laws, n) in cases {
         let p = laws.len();
         let data = independent(n, laws, &vec![1.0; p], 3).unwrap();
-        let (model, found) = tried_by("ica", &data.x, p, Trials { splits: 10, restarts: 2, bootstrap: 0 }, 0);
+        let (model, found) =
+            tried_by("ica", &data.x, p, Trials { splits: 10, restarts: 2, bootstrap: Some(0) }, 0);
         let components = model.tensor("components").unwrap().to_matrix();
         // For rows with equal variances the sources are orthogonal directions, the rows of the transposed mixing matrix.
         let paired = unmix::metrics::match_rows(&components, &data.mixing.transposed());

@@ -20,7 +20,7 @@ fn drawn(n: usize, law: Distribution, variances: &[f64], seed: u64) -> Matrix<f6
 }
 
 fn found(key: &str, x: &Matrix<f64>, splits: usize, seed: u64) -> Stability {
-    tried(key, x, Trials { splits, restarts: 0, bootstrap: 0 }, seed)
+    tried(key, x, Trials { splits, restarts: 0, bootstrap: Some(0) }, seed)
 }
 
 fn tried(key: &str, x: &Matrix<f64>, trials: Trials, seed: u64) -> Stability {
@@ -71,7 +71,8 @@ impl Case {
         let mut of = Vec::new();
         for seed in 0..repeats {
             let x = drawn(self.n, self.law, &self.variances, 7_000 + seed);
-            let found = tried(self.method, &x, Trials { splits, restarts: 0, bootstrap }, seed);
+            let found =
+                tried(self.method, &x, Trials { splits, restarts: 0, bootstrap: Some(bootstrap) }, seed);
             of.push((found.halves[self.component], found.interval[self.component]));
         }
         let share = |which: &dyn Fn((f64, f64)) -> bool| {
@@ -142,7 +143,7 @@ fn intervals_by_resamples_cover_the_expected_agreement_and_resolve_more() {
 fn resamples_change_the_intervals_and_nothing_else() {
     let case = Case::pair(Distribution::Gaussian, 400, 6.0);
     let x = drawn(case.n, case.law, &case.variances, 3);
-    let trials = |bootstrap: usize| Trials { splits: 5, restarts: 2, bootstrap };
+    let trials = |bootstrap: usize| Trials { splits: 5, restarts: 2, bootstrap: Some(bootstrap) };
     let (plain, with) = (tried("pca", &x, trials(0), 3), tried("pca", &x, trials(6), 3));
     assert_eq!((plain.bootstrap, with.bootstrap), (0, 6));
     assert_ne!(plain.interval, with.interval);

@@ -86,9 +86,10 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
-    /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, instead of using an upper bound; costs 8 B
-    /// more fits of half as many rows
-    #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, which costs 8 B fits of half as many
+    /// rows; 0 for a bound from simulations. Default: 20 for at most 1,048,576 cells and components that are compared by their codes,
+    /// otherwise 0
+    #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) bootstrap: Option<u16>,
     /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. All other cells are missing for
     /// matrix-completion, 0 for methods that accept sparse rows

@@ -34,7 +34,10 @@ fn equal_variances_are_a_group_in_the_table_in_the_file_and_on_the_page() {
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("Stability") && page.contains("resolved as a group with 2"));
-    assert!(found["bootstrap"] == 0 && !page.contains("resamples"));
+    assert!(found["bootstrap"] == 20 && page.contains("estimated from 20 resamples of the rows"));
+    b.ok("fit pca d.csv --no-header -o bound.safetensors --stability 5 --bootstrap 0");
+    b.ok("report bound.safetensors -o bound.html");
+    assert!(!std::fs::read_to_string(b.path("bound.html")).unwrap().contains("resamples"));
     // The sampling error from resamples of the rows.
     let with = b.ok("fit pca d.csv --no-header --stability 5 --bootstrap 6 -o b.safetensors").out;
     assert!(with.contains("sampling error of the intervals from 6 resamples of the rows"), "{with}");

@@ -338,7 +338,7 @@ fn every_component_has_its_verdict() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
     let model = ica(&x, 3);
-    let trials = unmix::stability::Trials { splits: 2, restarts: 1, bootstrap: 0 };
+    let trials = unmix::stability::Trials { splits: 2, restarts: 1, bootstrap: Some(0) };
     let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();

@@ -110,7 +110,7 @@ fn standardised_fits_and_stability_are_on_the_page() {
         let given = rows(&x, Features::default());
         let k = model.n_components();
         let found =
-            stability(&model, &given, Trials { splits: 2, restarts: 1, bootstrap: 0 }, &Run::default())
+            stability(&model, &given, Trials { splits: 2, restarts: 1, bootstrap: Some(0) }, &Run::default())
                 .unwrap();
         let html = made(&model.with_stability(&found), Some(&given), &Options::default());
         assert!(section(&html, "stability").contains("<svg"), "{}", method.key);

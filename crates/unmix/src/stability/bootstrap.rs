@@ -30,11 +30,32 @@ pub(super) struct Resamples {
     pub(super) spaces: Vec<Vec<Vec<f64>>>,
 }
 
-/// Refuses resamples of so few blocks of rows that a half may consist of copies of one of them.
-pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
-    const FEWEST: u64 = 20;
-    match resamples > 0 && blocks < FEWEST {
-        true => Err(Error::setting(
+/// Fewest blocks of rows that are resampled: of fewer, a half of a resample may consist of copies of one.
+const FEWEST: u64 = 20;
+/// Number of resamples where none is given: with fewer, intervals are much wider.
+const DEFAULT_RESAMPLES: usize = 20;
+/// Most cells of rows that are resampled where no number is given; beyond, the fits of the resamples take long.
+const MOST_CELLS: u64 = 1 << 20;
+
+/// The number of resamples: `asked`, or, if that is none, [`DEFAULT_RESAMPLES`] of `cells.0` rows of `cells.1` columns where these are enough
+/// blocks, not too many cells, and `by_codes`, components are compared by their codes, for which the coverage was measured; otherwise 0.
+///
+/// # Errors
+///
+/// Resamples of too few blocks.
+pub(super) fn number(
+    asked: Option<usize>,
+    cells: (u64, usize),
+    block_length: u64,
+    by_codes: bool,
+) -> Result<usize> {
+    let blocks = cells.0 / block_length.max(1);
+    match asked {
+        None if by_codes && blocks >= FEWEST && cells.0.saturating_mul(cells.1 as u64) <= MOST_CELLS => {
+            Ok(DEFAULT_RESAMPLES)
+        }
+        None => Ok(0),
+        Some(resamples) if resamples > 0 && blocks < FEWEST => Err(Error::setting(
             "bootstrap",
             resamples,
             format!(
@@ -42,7 +63,7 @@ pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
             ),
             format!("choose bootstrap=0, or give at least {FEWEST}"),
         )),
-        false => Ok(()),
+        Some(resamples) => Ok(resamples),
     }
 }
 
@@ -82,5 +103,26 @@ impl Resamples {
             }
         }
         Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resamples_are_the_default_where_they_are_quick_and_their_coverage_is_known() {
+        assert_eq!(number(None, (400, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
+        assert_eq!(number(None, (400, 4), 20, true).unwrap(), DEFAULT_RESAMPLES, "20 blocks");
+        assert_eq!(number(None, (400, 4), 21, true).unwrap(), 0, "19 blocks");
+        assert_eq!(number(None, (400, 4), 1, false).unwrap(), 0, "atoms and units");
+        assert_eq!(number(None, (1 << 18, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
+        assert_eq!(number(None, ((1 << 18) + 1, 4), 1, true).unwrap(), 0, "many cells");
+        assert_eq!(number(None, (u64::MAX, 4), 1, true).unwrap(), 0);
+        // Given, the number is used whatever the rows, unless there are too few.
+        assert_eq!(number(Some(7), (u64::MAX, 4), 1, false).unwrap(), 7);
+        assert_eq!(number(Some(0), (3, 4), 1, true).unwrap(), 0);
+        let refused = number(Some(7), (400, 4), 21, true).unwrap_err().to_string();
+        assert!(refused.contains("bootstrap") && refused.contains("19 rows"), "{refused}");
     }
 }

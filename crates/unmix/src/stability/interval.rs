@@ -16,8 +16,7 @@
 //! resample. Its variance between resamples has a part that is due to the splits, which is subtracted, and an error, because there are few
 //! resamples: an upper confidence bound is used.
 //!
-//! Rejected alternatives: a jackknife over groups of rows, because ten groups need eleven times the fits; the bootstrap as the default, because
-//! it needs several times the fits.
+//! Rejected alternative: a jackknife over groups of rows, because ten groups need eleven times the fits.
 
 use super::MIN_AGREEMENT;
 use crate::stats::quantiles::student_975 as t;

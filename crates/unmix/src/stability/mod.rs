@@ -8,8 +8,8 @@
 //! solver, rather than the data, is the reason. Autocorrelated rows, such as samples of a recording, are
 //! assigned to halves in blocks ([`Stability::block_length`]): otherwise the halves would be nearly
 //! identical. The verdict on a component depends on the confidence interval of the agreement, not on the
-//! estimate alone (`interval.rs`). Its sampling error is a bound from simulations, or estimated by a bootstrap
-//! over rows (`bootstrap.rs`).
+//! estimate alone (`interval.rs`). Its sampling error is estimated by a bootstrap over rows (`bootstrap.rs`), or, if that would take long, a
+//! bound from simulations.
 //!
 //! The model of all rows is the reference: components of every other fit are matched to its components by the
 //! assignment with the largest sum of similarities. Similarity is the cosine of the axes where these are
@@ -62,13 +62,15 @@ pub struct Trials {
     /// Fits of all rows from other seeds.
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
-    /// rows. 0 for an upper bound instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them wide.
-    pub bootstrap: usize,
+    /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
+    /// wide. `None`: 20 for at most 2^20 cells, where components are compared by their codes and there are 20 rows, or 20 blocks of
+    /// autocorrelated rows; otherwise 0.
+    pub bootstrap: Option<usize>,
 }
 
 impl Default for Trials {
     fn default() -> Self {
-        Self { splits: DEFAULT_SPLITS, restarts: 5, bootstrap: 0 }
+        Self { splits: DEFAULT_SPLITS, restarts: 5, bootstrap: None }
     }
 }
 
@@ -186,6 +188,10 @@ where
     let k = seen.codes.rows();
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
+    let alone = compare::alone(model);
+    // With one split every interval is [0, 1], whatever the resamples.
+    let asked = trials.bootstrap.or((trials.splits < 2).then_some(0));
+    let number = bootstrap::number(asked, (n, p), together.block_length, !alone)?;
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
@@ -201,7 +207,6 @@ where
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
-    let alone = compare::alone(model);
     let gaussian = match alone {
         true => Vec::new(),
         false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
@@ -225,9 +230,7 @@ where
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
-    bootstrap::check(trials.bootstrap, n / together.block_length.max(1))?;
-    let resamples =
-        Resamples::new(trials.bootstrap, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
+    let resamples = Resamples::new(number, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
     let interval = |j: usize| interval::interval(&halved.of(j), &resamples.own[j]);
     let space_interval: Vec<(f64, f64)> =
         (0..k).map(|j| interval::interval(&spaces[j], &resamples.spaces[j])).collect();
@@ -238,7 +241,7 @@ where
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
         space_interval,
         splits: trials.splits,
-        bootstrap: trials.bootstrap,
+        bootstrap: number,
         halves: mean(&halved.agreement, k),
         chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
         gaussian,

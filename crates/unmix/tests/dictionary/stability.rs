@@ -12,7 +12,7 @@ use unmix::{AnyRows, Matrix, Rows, Run};
 fn atoms_of_the_rows_agree_over_halves_and_seeds_and_those_of_noise_do_not() {
     let given =
         json!({"n_components": 30, "alpha": 0.1, "batch_size": 100, "max_epochs": 8, "forgetting": 20.0});
-    let trials = Trials { splits: 3, restarts: 2, bootstrap: 0 };
+    let trials = Trials { splits: 3, restarts: 2, bootstrap: Some(0) };
     let run = Run { threads: 2, ..Run::default() };
     let of = |x: &[f64]| {
         let model = try_fit("dictionary", &settings(given.clone()), x, 20).unwrap();
