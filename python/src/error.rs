@@ -10,10 +10,11 @@ use unmix::{Caller, Dtype, Error};
 /// followed by the one with row and column. `dtype` is the type of the rows.
 ///
 /// The fields of the error are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need`
-/// and `got`.
+/// and `got`, the name of a `setting`.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
     let known = numbers(&error);
-    let name = name(&error).map(str::to_owned);
+    let names = [("column_name", name(&error)), ("setting", setting(&error))];
+    let names = names.map(|(attribute, name)| (attribute, name.map(str::to_owned)));
     let exception = exception(error, dtype);
     Python::attach(|py| {
         let value = exception.value(py);
@@ -21,8 +22,10 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
         for (attribute, number) in known {
             let _ = value.setattr(attribute, number);
         }
-        if let Some(name) = name {
-            let _ = value.setattr("column_name", name);
+        for (attribute, name) in names {
+            if let Some(name) = name {
+                let _ = value.setattr(attribute, name);
+            }
         }
     });
     exception
@@ -72,6 +75,14 @@ fn name(error: &Error) -> Option<&str> {
     match error {
         Error::NotFinite { name, .. } => name.as_deref(),
         Error::Format { details, .. } => details.name.as_deref(),
+        _ => None,
+    }
+}
+
+/// The setting that an error is about.
+fn setting(error: &Error) -> Option<&str> {
+    match error {
+        Error::Setting { name, .. } => Some(name),
         _ => None,
     }
 }

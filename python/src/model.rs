@@ -252,12 +252,19 @@ impl Model {
         Sums::of(&self.inner)
     }
 
-    /// The model of the union of its rows and those of `right`.
-    fn merge(&self, py: Python<'_>, right: &Bound<'_, Self>, run_options: RunOptionsTuple) -> PyResult<Self> {
+    /// The model of the union of its rows and those of `right`; it records `invocation`.
+    fn merge(
+        &self,
+        py: Python<'_>,
+        right: &Bound<'_, Self>,
+        run_options: RunOptionsTuple,
+        invocation: String,
+    ) -> PyResult<Self> {
         let (left, right) = (self.inner.clone(), right.get().inner.clone());
         let cost = (left.n_features() as u64).pow(3);
-        let merged =
-            call(py, run_options.into(), left.dtype(), Some(cost), move |run| left.merge(&right, run))?;
+        let merged = call(py, run_options.into(), left.dtype(), Some(cost), move |run| {
+            left.merge(&right, &unmix::Run { invocation: Some(&invocation), ..*run })
+        })?;
         Ok(Self::new(merged))
     }
 

@@ -135,11 +135,11 @@ impl Files {
             let table = match rows {
                 AnyRows::F32(rows) => {
                     let p = rows.n_features();
-                    Table::F32(first_rows(rows, most, run)?, p)
+                    Table::F32(numbers(rows, most, run)?, p)
                 }
                 AnyRows::F64(rows) => {
                     let p = rows.n_features();
-                    Table::F64(first_rows(rows, most, run)?, p)
+                    Table::F64(numbers(rows, most, run)?, p)
                 }
             };
             Ok((table, notes))
@@ -152,19 +152,12 @@ impl Files {
     }
 }
 
-/// Number of rows that are requested from a stream at a time.
-const PART: usize = 4096;
-
 /// The numbers of all rows, or of the first `most`.
-fn first_rows<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
-    let Some(most) = most else {
-        return rows.into_numbers().or_else(|rows| all(&rows, run));
-    };
-    let (mut stream, mut numbers, p) = (rows.source().stream()?, Vec::new(), rows.n_features());
-    let goal = most.saturating_mul(p);
-    while numbers.len() < goal && stream.read((most - numbers.len() / p).min(PART), &mut numbers)? > 0 {}
-    numbers.truncate(goal);
-    Ok(numbers)
+fn numbers<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
+    match most {
+        Some(most) => unmix_io::first_rows(&rows, most),
+        None => rows.into_numbers().or_else(|rows| all(&rows, run)),
+    }
 }
 
 /// Numbers of either type, row-major, with the number of columns.

@@ -135,8 +135,10 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
     rows = opened(path)
     PCA(1).fit(rows)
     path.write_text(path.read_text() + "r;1;2;3;4\n")
-    with pytest.raises(ValueError, match="bytes when it was opened and has .* now.*open it again"):
+    before = path.stat().st_size - len("r;1;2;3;4\n")
+    with pytest.raises(ValueError, match="bytes when it was opened and has .* now.*open it again") as changed:
         PCA(1).fit(rows)
+    assert (changed.value.need, changed.value.got) == (before, path.stat().st_size)
     rows = opened(path)
     stat = path.stat()
     path.write_text(path.read_text().replace("1", "2"))
@@ -166,23 +168,53 @@ def test_changed_files_and_bad_options_are_refused(table, tmp_path):
         unmix.open(tmp_path / "none.csv")
 
 
+def test_sample_weights_are_a_column_of_a_file(table, tmp_path):
+    path, X = table
+    weights = np.random.RandomState(0).uniform(0.5, 2, len(X))
+    np.savetxt(tmp_path / "w.csv", np.c_[weights, weights], delimiter=",", header="a,b", comments="", fmt="%.17g")
+    column = unmix.open(tmp_path / "w.csv", columns="b")
+    by_array, by_file = (PCA(2, random_state=0).fit(X, sample_weight=given) for given in (weights, column))
+    np.testing.assert_array_equal(by_array.components_, by_file.components_)
+    with pytest.raises(ValueError, match="must be one column, got 2"):
+        PCA(2).fit(X, sample_weight=unmix.open(tmp_path / "w.csv"))
+
+
 def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
     path, X = table
-    pca = PCA(2, whiten=True).fit(opened(path))
+    pca = PCA(2, whiten=True, random_state=0).fit(opened(path))
     call = pca.report_.to_dict()["invocation"]
-    assert call == f"unmix.PCA(n_components=2, whiten=True).fit(unmix.open({os.fspath(path)!r}, drop=['id'], decimal=','))"
+    assert call == f"unmix.PCA(n_components=2, whiten=True, random_state=0).fit(unmix.open({os.fspath(path)!r}, drop=['id'], decimal=','))"
     again = eval(call)
     np.testing.assert_array_equal(again.components_, pca.components_)
     pca.save(tmp_path / "m.safetensors")
     unmix.report(pca, path=tmp_path / "m.html")
-    assert "unmix.PCA(n_components=2, whiten=True).fit(" in (tmp_path / "m.html").read_text()
+    assert "unmix.PCA(n_components=2, whiten=True, random_state=0).fit(" in (tmp_path / "m.html").read_text()
     for made, text in [
-        (PCA(1).fit(X), "unmix.PCA(n_components=1).fit(X)"),
-        (PCA(1).fit(X, sample_weight=np.ones(300)), "unmix.PCA(n_components=1).fit(X, sample_weight=sample_weight)"),
-        (PCA().partial_fit(X), "unmix.PCA().partial_fit(X)"),
-        (ICA(2, w_init=np.eye(2)).fit(X), "unmix.ICA(n_components=2, w_init=[[1.0, 0.0], [0.0, 1.0]]).fit(X)"),
+        (PCA(1, random_state=3).fit(X), "unmix.PCA(n_components=1, random_state=3).fit(X)"),
+        (
+            PCA(1, random_state=3).fit(X, sample_weight=np.ones(300)),
+            "unmix.PCA(n_components=1, random_state=3).fit(X, sample_weight=sample_weight)",
+        ),
+        (PCA(random_state=3).partial_fit(X), "unmix.PCA(random_state=3).partial_fit(X)"),
+        (
+            PCA(1, random_state=3).partial_fit(X).merge(PCA(random_state=4).partial_fit(X)),
+            "unmix.PCA(n_components=1, random_state=3).partial_fit(X).merge(unmix.PCA(random_state=4).partial_fit(X))",
+        ),
+        (ICA(2, w_init=np.eye(2), random_state=3).fit(X), "unmix.ICA(n_components=2, w_init=[[1.0, 0.0], [0.0, 1.0]], random_state=3).fit(X)"),
+        (ICA(2, init=ICA(2, random_state=0).fit(X), random_state=3).fit(X), "unmix.ICA(n_components=2, init=<ICA>, random_state=3).fit(X)"),
     ]:
         assert made.report_.to_dict()["invocation"] == text
+    # The seed that was drawn is written, so that the call gives the same bits.
+    for state in (None, np.random.RandomState(5)):
+        for made in (ICA(2, random_state=state).fit(X), ICA(random_state=state).fit(X)):
+            call_again = made.report_.invocation
+            assert f"random_state={made.report_.seed})" in call_again
+            np.testing.assert_array_equal(eval(call_again).components_, made.components_)
+    # Codes to be reproduced are part of the call.
+    atoms = np.eye(3)[:, : X.shape[1]] if X.shape[1] <= 3 else np.eye(X.shape[1])
+    y = np.maximum(X[:, : len(atoms)], 0)
+    learned = unmix.LISTA(atoms, max_epochs=1, random_state=0).fit(X, y)
+    assert learned.report_.invocation.endswith(".fit(X, y)")
     assert json.loads(json.dumps(pca.report_.to_dict()))["invocation"] == call
 
 

@@ -477,6 +477,9 @@ def test_exceptions_carry_rows_columns_and_lines(tmp_path):
     with pytest.raises(ValueError) as infinite:
         PCA().fit(rows)
     assert (infinite.value.row, infinite.value.column) == (4, 2)
+    with pytest.raises(ValueError) as many:
+        PCA(9).fit(np.eye(3))
+    assert many.value.setting == "n_components"
 
 
 @pytest.mark.parametrize("compression", ["snappy", "zstd"])

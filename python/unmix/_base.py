@@ -28,7 +28,7 @@ from ._report import Report
 from ._sklearn import Base
 from ._threads import threads_here
 from ._types import Array, Path, Rows
-from ._written import SIMPLE, call_source, constructor_source
+from ._written import SIMPLE, call_source, constructor_source, seeded_source
 
 if TYPE_CHECKING:
     import pandas
@@ -198,9 +198,9 @@ class Estimator(RunOptions, Input, Base):
             rows = self._rows(X, reset=True)
             self._check(rows)
             settings, written = self._settings_and_source()
-            weights, options = _weights(sample_weight, rows), self._run_options(call_source(written, "fit", X, sample_weight))
-            threads = threads_here()
-            run_options = (self._seed(), threads, int(self.verbose))
+            weights, seed, threads = _weights(sample_weight, rows), self._seed(), threads_here()
+            options = self._run_options(call_source(self._seeded(written, seed), "fit", X, sample_weight, tables))
+            run_options = (seed, threads, int(self.verbose))
             if tensor_names(self._method):
                 options["given"] = self._given_tables() + ([] if tables is None else tables())
             model = _unmix.fit(self._method, settings, rows, run_options, self._names(rows), weights, **options)
@@ -223,8 +223,9 @@ class Estimator(RunOptions, Input, Base):
             self._validate_params()
             self._check(_RemoteRows(shape, dtype))
             settings, written = self._settings_and_source()
-            run_options = (self._seed(), threads_here(), int(self.verbose))
-            options = self._run_options(f"unmix.shards.fit({written}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
+            seed = self._seed()
+            run_options = (seed, threads_here(), int(self.verbose))
+            options = self._run_options(f"unmix.shards.fit({self._seeded(written, seed)}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
             model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, run_options, **options)
             self._forget()
             # Shards have no column names; those of an earlier fit do not apply.
@@ -361,6 +362,10 @@ class Estimator(RunOptions, Input, Base):
             return int(state)
         # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
+
+    def _seeded(self, written, seed):
+        """The constructor as source code, with the seed in place of a generator of seeds."""
+        return seeded_source(written, self.random_state, seed) if "random_state" in self._parameter_names() else written
 
     def _run_arguments(self):
         return (0, threads_here(), int(self.verbose))

@@ -84,7 +84,7 @@ class Incremental:
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         settings, written = self._settings_and_source()
-        self._growing = Growing(sums, settings, run_options, call_source(written, "partial_fit", X, sample_weight))
+        self._growing = Growing(sums, settings, run_options, call_source(self._seeded(written, run_options[0]), "partial_fit", X, sample_weight))
         return self
 
     def _solve(self):
@@ -123,5 +123,6 @@ class Incremental:
         check_is_fitted(self)
         check_is_fitted(other)
         merged = clone(self)
-        merged._adopt(self._model.merge(other._model, self._run_arguments()))
+        calls = [estimator.report_.invocation or type(estimator).__name__ for estimator in (self, other)]
+        merged._adopt(self._model.merge(other._model, self._run_arguments(), f"{calls[0]}.merge({calls[1]})"))
         return merged

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from . import _unmix
 from ._read import Files
 from ._read import open as open_files
+from ._read import read as read_file
 
 
 @functools.cache
@@ -104,12 +105,22 @@ def _weights(sample_weight, rows):
         return None
     if isinstance(sample_weight, Real) and not _is_path(rows):
         return [float(sample_weight)] * rows.shape[0]
+    if _is_path(sample_weight):
+        sample_weight = _column(sample_weight)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         raise ValueError("sample_weight must have one number for each row of a file, got a single number; leave it out for equal weights")
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
     return weights.tolist()
+
+
+def _column(file):
+    """The numbers of a file, or handle to one, of one column."""
+    table = read_file(file)
+    if table.ndim == 2 and table.shape[1] != 1:
+        raise ValueError(f"sample_weight of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
+    return table.ravel()
 
 
 def _with_distinct_columns(X):

@@ -13,7 +13,7 @@ def learn_more(estimator, X):
         rows = estimator._rows(X, reset=model is None, min_samples=1)
         run_options = (estimator._seed(), threads_here(), int(estimator.verbose))
         settings, written = estimator._settings_and_source()
-        invocation = call_source(written, "partial_fit", X)
+        invocation = call_source(estimator._seeded(written, run_options[0]), "partial_fit", X)
         names = estimator._names(rows)
         options = {"max_seconds": estimator.max_seconds}
         if tensor_names(estimator._method):

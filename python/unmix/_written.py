@@ -2,8 +2,10 @@
 
 import inspect
 import os
+from numbers import Integral
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ._input import _is_path
 from ._read import Files
@@ -15,14 +17,27 @@ SIMPLE = frozenset((type(None), bool, int, float, str))
 def constructor_source(cls, values):
     """The constructor of a class, with the parameters that differ from their defaults, as source code."""
     defaults = inspect.signature(cls.__init__).parameters
-    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if name != "callback" and not _same(value, defaults[name].default)]
+    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not (_unwritten(name, value) or _same(value, defaults[name].default))]
     return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
 
 
-def call_source(written, name, X, sample_weight=None):
-    """The call that makes a model, as source code: files by name, arrays as ``X``."""
+def _unwritten(name, value):
+    """Whether a parameter has no place in the constructor: a callback, and a generator of seeds, in whose place the seed is written."""
+    return name == "callback" or (name == "random_state" and not isinstance(value, Integral))
+
+
+def seeded_source(written, state, seed):
+    """A constructor as source code, with the seed that was drawn if ``random_state`` is not a number."""
+    if isinstance(state, Integral):
+        return written
+    return f"{written[:-1]}{'' if written.endswith('()') else ', '}random_state={seed})"
+
+
+def call_source(written, name, X, sample_weight=None, targets=None):
+    """The call that makes a model, as source code: files by name, arrays as ``X``, codes to be reproduced as ``y``."""
     rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr([os.fspath(path) for path in X] if isinstance(X, (list, tuple)) else os.fspath(X))
-    return f"{written}.{name}({rows})" if sample_weight is None else f"{written}.{name}({rows}, sample_weight=sample_weight)"
+    further = ", y" * (targets is not None) + ", sample_weight=sample_weight" * (sample_weight is not None)
+    return f"{written}.{name}({rows}{further})"
 
 
 def _same(value, default):
@@ -30,6 +45,8 @@ def _same(value, default):
 
 
 def _brief(value):
-    """A value as source code; arrays, and values without a short form, by their name alone."""
+    """A value as source code; estimators, arrays and values without a short form by their type alone."""
+    if isinstance(value, BaseEstimator):
+        return f"<{type(value).__name__}>"
     text = repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
     return text if len(text) <= 80 else f"<{type(value).__name__}>"

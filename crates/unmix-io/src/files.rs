@@ -4,7 +4,8 @@ use crate::describe::{Description, describe};
 use crate::{Input, Options, open_many, paths};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use unmix::{Dtype, Error, Result, Run};
+use unmix::data::Rows;
+use unmix::{Dtype, Error, ErrorDetails, Matrix, Real, Result, Run};
 
 /// Files and how they are read, for callers that read their rows more than once. Nothing is kept in memory: [`open`](Self::open) reads the files again, and refuses those that have changed.
 ///
@@ -16,6 +17,7 @@ use unmix::{Dtype, Error, Result, Run};
 /// let run = unmix::Run::default();
 /// let about = files.about(&run)?;
 /// assert_eq!((about.n_rows, about.n_features), (2, 2));
+/// assert_eq!(files.head(1, &run)?.as_slice(), [1.5, 2.0]);
 /// assert_eq!(files.describe(&run)?.columns[1].missing, 1);
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -38,6 +40,21 @@ pub struct About {
     pub names: Option<Vec<String>>,
     /// The type that they are computed in.
     pub dtype: Dtype,
+}
+
+/// The numbers of the first `n` rows, row by row, or of all if there are fewer.
+///
+/// # Errors
+///
+/// Those of reading.
+pub fn first_rows<T: Real>(rows: &Rows<'_, T>, n: usize) -> Result<Vec<T>> {
+    /// Number of rows that are requested from a stream at a time.
+    const PART: usize = 4096;
+    let (mut stream, mut numbers, p) = (rows.source().stream()?, Vec::new(), rows.n_features());
+    let goal = n.saturating_mul(p);
+    while numbers.len() < goal && stream.read((n - numbers.len() / p).min(PART), &mut numbers)? > 0 {}
+    numbers.truncate(goal);
+    Ok(numbers)
 }
 
 /// Length and modification time, by which a change of a file is detected.
@@ -105,7 +122,10 @@ impl Files {
                     true => "it was modified after it was opened".into(),
                     false => format!("it had {} bytes when it was opened and has {} now", seen.len, now.len),
                 };
-                return Err(Error::format(path, found, "open it again"));
+                let sizes = |details: &mut ErrorDetails| {
+                    (details.need, details.got) = (Some(seen.len), Some(now.len))
+                };
+                return Err(Error::format(path, found, "open it again").with(sizes));
             }
         }
         let mut options = self.options.clone();
@@ -126,6 +146,21 @@ impl Files {
         }
         let (n_rows, n_features) = (rows.n_rows().unwrap_or(0), rows.n_features());
         Ok(About { n_rows, n_features, names: rows.features().names.clone(), dtype: rows.dtype() })
+    }
+
+    /// The first `n` rows, or all if there are fewer, in double precision; missing cells are NaN. Of most formats no more is read than is needed
+    /// for them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); cells that are not numbers.
+    pub fn head(&self, n: usize, run: &Run<'_>) -> Result<Matrix<f64>> {
+        let rows = self.open(run)?.rows;
+        let numbers = unmix::with_rows!(&rows, rows => {
+            first_rows(rows, n)?.into_iter().map(|x| x.to_f64()).collect::<Vec<f64>>()
+        });
+        let p = rows.n_features();
+        Ok(Matrix::from_vec(numbers.len() / p.max(1), p, numbers))
     }
 
     /// Description of the files, column by column, in one sweep.

@@ -71,7 +71,7 @@ mod which;
 mod wording;
 
 pub use describe::{Column, Description, describe};
-pub use files::{About, Files};
+pub use files::{About, Files, first_rows};
 pub use format::ENDINGS;
 pub use guard::panic_is_caught;
 pub use gz::contents;

@@ -79,10 +79,6 @@ impl Preparation {
         let p = rows.n_features();
         // Twelve tables: second moments while they are summed, the unmixing matrix, its inverse, and the state of a search.
         check_square(self.method, p, 12)?;
-        let mut warnings = Vec::new();
-        if !matches!(self.n_components, Components::All) {
-            warnings.push("n_components has no effect with whiten=false".into());
-        }
         let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
         if !scatter.finite() {
             return Err(rows.not_finite(self.method));
@@ -125,7 +121,7 @@ impl Preparation {
             n_constant,
             sweeps: 1,
             solver: "none",
-            warnings,
+            warnings: Vec::new(),
         })
     }
 }

@@ -152,6 +152,7 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
             "variant" if method.key == "neural-pca" => vec![json!("gha"), json!("svd")],
             "variant" => vec![Value::Null, json!("ema-scaled-tanh")],
             "batch_size" => vec![Value::Null, json!(20)],
+            "corruption" | "dropout" | "input_noise" => vec![json!(0), json!(0.25)],
             _ => values(&other.kind),
         };
         let with = |base: &Map<String, Value>, v: &Value| {

@@ -210,6 +210,25 @@ fn more_components_than_the_rank_and_fixed_widths_for_each() {
 }
 
 #[test]
+fn every_variant_fits_with_every_sigma_and_those_that_standardise_nothing_say_so() {
+    let (x, _) = mixed(60);
+    for variant in unmix::neural::NONLINEAR {
+        let of = |sigma: Option<&str>| {
+            fit(json!({"variant": variant.key, "sigma": sigma, "max_epochs": 1, "n_components": 3}), &x, 10)
+        };
+        let plain = of(None);
+        for sigma in ["batch", "ema", "train", "one"] {
+            let model = of(Some(sigma));
+            let without = model.report().warnings.iter().any(|w| w.contains("has no effect here"));
+            assert_eq!(without, !variant.spec.unwrap().reconstructs(), "{} {sigma}", variant.key);
+            if without {
+                assert_eq!(bits(&model), bits(&plain), "{} {sigma}", variant.key);
+            }
+        }
+    }
+}
+
+#[test]
 fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
     let (x, _) = mixed(100);
     for (given, said) in [

@@ -71,7 +71,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["mask", "gaussian"]),
         "\"mask\"",
         "How rows are corrupted, anew in every epoch: 'mask' replaces entries by the mean of their column, 'gaussian' adds normal noise.",
-    ),
+    )
+    .only(&[&[("corruption", &["!0.0"])]]),
     Setting::new(
         "tied",
         Kind::Bool,

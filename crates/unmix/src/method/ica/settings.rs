@@ -177,7 +177,8 @@ pub(super) const SETTINGS: &[Setting] = &[
          for the rank of the rows. Never more than the rank: larger numbers are reduced, with a warning.",
     )
     .by_rows()
-    .of_other_words("rules are available in pca only"),
+    .of_other_words("rules are available in pca only")
+    .only(&[&[("whiten", &["!false"])]]),
     Setting::new(
         "algorithm",
         Kind::Words(&["picard", "fastica", "infomax", "easi", "sigma-pca"]),

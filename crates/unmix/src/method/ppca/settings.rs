@@ -1,6 +1,6 @@
 //! PPCA's settings: names, allowed values, descriptions.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Condition, Kind, Setting};
 use crate::spectrum::Components;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,10 @@ pub(super) const SETTINGS: &[Setting] = &[
          missing.",
     ),
     NOISE_FLOOR,
-    TOL,
-    MAX_ITER,
+    TOL.only(ITERATED),
+    MAX_ITER.only(ITERATED),
     STANDARDIZE,
 ];
+
+/// As resolved: 'auto' is 'em' for rows with missing cells.
+const ITERATED: &[&[Condition]] = &[&[("algorithm", &["\"em\""])]];

@@ -367,7 +367,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Words(&["after", "before"]),
         "\"after\"",
         "Apply dropout after or before the normalisation of codes.",
-    ),
+    )
+    .only(&[&[("dropout", &["!0.0"])]]),
     Setting::new(
         "input_noise",
         RATE,
@@ -380,7 +381,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Words(&["mask", "salt-pepper", "gaussian"]),
         "\"mask\"",
         "Corruption of rows: 'mask' sets entries to 0, 'salt-pepper' to 0 or 1, 'gaussian' adds normal numbers.",
-    ),
+    )
+    .only(&[&[("input_noise", &["!0.0"])]]),
     Setting::new(
         "accept",
         Kind::Words(&["mean", "kl"]),

@@ -116,7 +116,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Weight of the squared error against sparsity in sparse subspace clustering, above 1: the penalty is `1 / alpha` times the \
          smallest one at which all coefficients of some row are 0.",
     )
-    .such_as("50"),
+    .such_as("50")
+    .only(&[&[("algorithm", &["\"ssc+k-subspaces\"", "\"ssc\"", "\"ppca-mixture\""])]]),
     Setting::new("n_init", Kind::at_least(1), "10", "Number of random starts; the one with the smallest sum of squared distances is \
     kept.")
         .only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]),

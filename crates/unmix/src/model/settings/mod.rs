@@ -166,9 +166,9 @@ impl Setting {
             values.iter().any(|v| match *v {
                 "*" => !value.is_null(),
                 text if text.starts_with('!') => {
-                    serde_json::from_str(&text[1..]).is_ok_and(|v: Value| v != *value)
+                    serde_json::from_str(&text[1..]).is_ok_and(|v: Value| !same_value(&v, value))
                 }
-                text => serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value),
+                text => serde_json::from_str::<Value>(text).is_ok_and(|v| same_value(&v, value)),
             })
         };
         self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
