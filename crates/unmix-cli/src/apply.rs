@@ -32,7 +32,7 @@ pub(crate) fn encode(args: &Encode) -> Done {
         let name = args.model.display();
         let message =
             format!("encoding by {name} is not possible: it has 0 components; fit a model with -k 1 or more");
-        return Err(Failure::Said(message));
+        return Err(Failure::Message(message));
     }
     if let Some(folder) = &folder {
         return sound::encode(&job.model, &job.files, args, folder);

@@ -60,7 +60,7 @@ fn members(
     rows: Option<&[String]>,
     columns: Option<&[String]>,
 ) -> Result<Vec<u8>, Failure> {
-    let failed = |e: String| Failure::Said(format!("writing modules is not possible: {e}"));
+    let failed = |e: String| Failure::Message(format!("writing modules is not possible: {e}"));
     let mut csv = csv::Writer::from_writer(Vec::new());
     let mut line = |fields: [&str; 5]| csv.write_record(fields).map_err(|e| failed(e.to_string()));
     line(["module", "member", "number", "name", "sign"])?;

@@ -12,7 +12,7 @@ pub(crate) enum Failure {
     /// The data or the fit: exit code 1.
     Library(Error),
     /// The same, with a message written here.
-    Said(String),
+    Message(String),
     /// Invalid arguments: exit code 2.
     Usage(String),
     /// The reader of the output has closed it, as with `| head`: no message, exit code 0.
@@ -39,7 +39,7 @@ impl Failure {
         let (message, code) = match self {
             Failure::Library(Error::Interrupted) => ("interrupted".into(), 130),
             Failure::Library(e) => (e.to_string(), 1),
-            Failure::Said(message) => (message, 1),
+            Failure::Message(message) => (message, 1),
             Failure::Usage(message) => (message, 2),
             Failure::Closed => return 0,
         };

@@ -138,7 +138,7 @@ fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
 fn keep_from_empty(model: &Model, to: &Path, place: &Destination, force: bool) -> Result<(), Failure> {
     match place {
         Destination::File(path) if model.n_components() == 0 && path.is_file() && !force => {
-            Err(Failure::Said(format!(
+            Err(Failure::Message(format!(
                 "the model has 0 components and does not replace the existing file {}; choose another number of components or \
                  another -o, or add --force to replace it",
                 to.display()
@@ -234,7 +234,7 @@ pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<
             "a model cannot be written to standard output; give -o the name of a file".into(),
         )),
         Destination::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
-            Err(Failure::Said(format!(
+            Err(Failure::Message(format!(
                 "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
                 to.display()
             )))

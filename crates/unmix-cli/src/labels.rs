@@ -51,7 +51,7 @@ impl<'a> LabelFile<'a> {
             return Ok((name, values));
         }
         let suffix = self.column.map_or(String::new(), |column| format!(":{column}"));
-        Err(Failure::Said(format!(
+        Err(Failure::Message(format!(
             "--color {}{suffix} is not possible: it has {} values, and the input has {n} rows; give one value for each row",
             self.path.display(),
             values.len()
@@ -176,7 +176,7 @@ fn kept(path: &Path, column: &str, run: &Run<'_>) -> Result<Labels, Failure> {
     input
         .kept
         .pop()
-        .ok_or_else(|| Failure::Said(format!("{} has no column '{column}' to colour by", path.display())))
+        .ok_or_else(|| Failure::Message(format!("{} has no column '{column}' to colour by", path.display())))
 }
 
 /// Numbers of an array with one column; integers are written without a decimal point.
@@ -211,7 +211,9 @@ mod tests {
         let abc = || vec!["a".to_string(), "b, c".into()];
         assert_eq!(labels("a\n\"b, c\"\n", 2).unwrap(), ("kind".to_string(), abc()));
         assert_eq!(labels("group\na\n\"b, c\"\n", 2).unwrap(), ("group".to_string(), abc()));
-        let Err(Failure::Said(message)) = labels("a\nb\n", 5) else { panic!("five rows need five labels") };
+        let Err(Failure::Message(message)) = labels("a\nb\n", 5) else {
+            panic!("five rows need five labels")
+        };
         assert!(message.contains("it has 2 values, and the input has 5 rows"), "{message}");
         assert!(labels("a,b\nc,d\n", 2).is_err());
     }

@@ -106,7 +106,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
         let _ = send.send(result);
     });
     if let Err(e) = spawned {
-        return Failure::Said(format!("a thread cannot be started: {e}")).report();
+        return Failure::Message(format!("a thread cannot be started: {e}")).report();
     }
     let mut since: Option<Instant> = None;
     loop {
@@ -114,7 +114,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
             Ok(Ok(Ok(code))) => return code,
             Ok(Ok(Err(failed))) => return failed.report(),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-                return Failure::Said(recorder.sentence()).report();
+                return Failure::Message(recorder.sentence()).report();
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -35,7 +35,7 @@ pub(crate) fn open(
             Some(names) => names[..p].iter().map(|name| column_word(name)).collect(),
             None => (0..p).map(|j| j.to_string()).collect(),
         };
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "a list of cells has the columns row, column and value, and {} has {} columns; choose three, as in --columns {}",
             rows.origin(),
             rows.n_features(),
@@ -49,7 +49,7 @@ pub(crate) fn open(
 fn of_text(e: Error) -> Failure {
     match &e {
         Error::Format { path, found, details, .. } if details.column.is_some_and(|j| j < 2) => {
-            Failure::Said(format!(
+            Failure::Message(format!(
                 "reading {} as a list of cells is not possible: {found}; rows and columns are given by numbers from 0, so replace names \
                  by numbers first, as pandas.factorize does",
                 path.display()

@@ -29,14 +29,14 @@ pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Destination, Failure
     let Ok(real) = std::fs::canonicalize(path) else { return Ok(Destination::File(path.into())) };
     if never.iter().any(|read| std::fs::canonicalize(read).is_ok_and(|r| r == real)) {
         let name = path.display();
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "writing to {name} is not possible: it is read by the same command; choose another name"
         )));
     }
     match std::fs::metadata(&real) {
         Ok(meta) if meta.is_file() && meta.permissions().readonly() => {
             let name = path.display();
-            Err(Failure::Said(format!(
+            Err(Failure::Message(format!(
                 "writing to {name} is not possible: it is read-only; make it writable, or choose another name"
             )))
         }
@@ -423,7 +423,7 @@ pub(crate) fn own_folder(folder: &Path, mark: &str, what: &str) -> Result<(), Fa
         return Ok(());
     }
     let name = folder.display();
-    Err(Failure::Said(format!(
+    Err(Failure::Message(format!(
         "{what} in {name} is not possible: the folder holds other files; choose another with -o DIR"
     )))
 }

@@ -36,7 +36,7 @@ pub(crate) fn reconstruct(
     let run = progress.run(&args.running);
     let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
     let said = |found: String, remedy: &str| {
-        Err(Failure::Said(format!("a folder of pictures is not possible: {found}; {remedy}")))
+        Err(Failure::Message(format!("a folder of pictures is not possible: {found}; {remedy}")))
     };
     let array = "give the name of a file for the numbers, such as out.npy";
     let Some(shape @ ([_, _] | [_, _, 3])) = model.features().shape.as_deref() else {

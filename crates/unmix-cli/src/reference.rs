@@ -38,7 +38,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
                 found.rows(),
                 codes.rows()
             );
-            return Err(Failure::Said(message));
+            return Err(Failure::Message(message));
         }
         names.extend(own);
         columns.push(metrics::correlations(&codes, &found)?);
@@ -119,5 +119,5 @@ fn references(
 }
 
 fn missing(reference: &str, e: Error) -> Failure {
-    Failure::Said(format!("--reference {reference} is neither a file nor a column of the input: {e}"))
+    Failure::Message(format!("--reference {reference} is neither a file nor a column of the input: {e}"))
 }

@@ -197,5 +197,5 @@ fn column(
         unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options()? };
     let mut input = unmix_io::open_many(files, &reading, run)?;
     let origin = input.rows.origin().to_string();
-    input.kept.pop().ok_or_else(|| Failure::Said(format!("{origin} has no column '{name}' to colour by")))
+    input.kept.pop().ok_or_else(|| Failure::Message(format!("{origin} has no column '{name}' to colour by")))
 }

@@ -52,7 +52,7 @@ fn loadings(model: &Model, path: &Path) -> Result<Vec<u8>, Failure> {
         let why = format!("a {} model has no loadings with uniquenesses", model.method().key);
         Error::setting("--loadings", path.display(), why, "give a model of factor-analysis")
     })?;
-    let failed = |e: String| Failure::Said(format!("writing loadings is not possible: {e}"));
+    let failed = |e: String| Failure::Message(format!("writing loadings is not possible: {e}"));
     let mut csv = csv::Writer::from_writer(Vec::new());
     for record in table.records() {
         csv.write_record(&record).map_err(|e| failed(e.to_string()))?;
@@ -150,7 +150,7 @@ fn given(files: &[PathBuf]) -> String {
 }
 
 fn data_json(files: &[PathBuf], found: &Description) -> Result<Value, Failure> {
-    let found_json = serde_json::to_value(found).map_err(|e| Failure::Said(e.to_string()))?;
+    let found_json = serde_json::to_value(found).map_err(|e| Failure::Message(e.to_string()))?;
     let mut out = Map::new();
     out.insert("file".into(), given(files).into());
     out.insert("kind".into(), "data".into());

@@ -93,7 +93,7 @@ fn write(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path, made: &S
                 "writing to {} is not possible: it is read by the same command; choose another folder",
                 path.display()
             );
-            return Err(Failure::Said(message));
+            return Err(Failure::Message(message));
         }
     }
     let progress = Progress::new(&args.running);
@@ -130,7 +130,7 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
 /// The common sampling rate of the files, which must be sound files.
 fn common_rate(files: &[PathBuf]) -> Result<u32, Failure> {
     let no_sound = |found: String| {
-        Failure::Said(format!(
+        Failure::Message(format!(
             "a folder of sound files is not possible: {found}; give .wav files, or the name of a file for the numbers, such as \
              out.npy"
         ))

@@ -38,7 +38,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> Done {
 
 /// Prints a result as JSON.
 pub(crate) fn json(value: &serde_json::Value) -> Done {
-    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Said(e.to_string()))?;
+    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Message(e.to_string()))?;
     bytes(format!("{text}\n").as_bytes())
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn check(model: &Model, rows: &AnyRows<'_>, first: &Path, quiet: bool
         if largest <= ABOVE {
             return Ok(());
         }
-        return Err(Failure::Said(format!(
+        return Err(Failure::Message(format!(
             "applying the model to {} is not possible: pictures are read as 0 to 1, and the model was fitted to larger numbers (means up \
              to {largest:.4}), such as an array of bytes; give an array in the same units, or fit the model to pictures, or to an array \
              divided by 255",

@@ -19,7 +19,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         return sparse::open(&mut archive, options, run);
     }
     let place = archive.members[key::choose(options, &names, &path)?].1;
-    let member = archive.zip.by_index(place).map_err(|e| damaged(&path, e))?;
+    let member = archive.zip.by_index(place).map_err(|e| corrupt(&path, e))?;
     let (size, start) = (member.size(), member.data_start());
     if member.compression() != CompressionMethod::Stored {
         let unpacked = copy(member, &path, run)?;
@@ -62,12 +62,12 @@ pub(crate) struct Archive<'b> {
 impl<'b> Archive<'b> {
     fn new(bytes: &'b Bytes<'static>) -> Result<Self> {
         let path = bytes.path().to_path_buf();
-        let damaged = |e| damaged(&path, e);
-        let zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(damaged)?;
+        let corrupt = |e| corrupt(&path, e);
+        let zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(corrupt)?;
         let mut members = Vec::new();
         for i in 0..zip.len() {
             let name =
-                zip.by_index_data(i).and_then(|m| m.name().map(|n| n.into_owned())).map_err(damaged)?;
+                zip.by_index_data(i).and_then(|m| m.name().map(|n| n.into_owned())).map_err(corrupt)?;
             members.extend(name.strip_suffix(".npy").map(|name| (name.to_string(), i)));
         }
         Ok(Self { path, zip, members })
@@ -83,12 +83,12 @@ impl<'b> Archive<'b> {
             let found = format!("it holds a sparse matrix without its '{name}'");
             return Err(Error::format(&self.path, found, "write it again"));
         };
-        let member = self.zip.by_index(place).map_err(|e| damaged(&self.path, e))?;
+        let member = self.zip.by_index(place).map_err(|e| corrupt(&self.path, e))?;
         copy(member, &self.path, run)
     }
 }
 
-fn damaged(path: &Path, e: ZipError) -> Error {
+fn corrupt(path: &Path, e: ZipError) -> Error {
     Error::format(path, format!("it is not a valid zip archive ({})", reason(&e)), TRUNCATED)
 }
 

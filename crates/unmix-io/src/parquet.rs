@@ -130,12 +130,12 @@ impl File {
         })?;
         let columns = columns.to_vec();
         let next = move || {
-            let damaged = |e| {
+            let corrupt = |e| {
                 let page = guarded(path, || Ok(self.changed_page(&columns, group))).ok().flatten();
                 let found = page.unwrap_or_else(|| format!("its columns are corrupt ({e})"));
                 Error::format(path, found, "copy or write it again")
             };
-            guarded(path, || reader.next().transpose().map_err(damaged)).transpose()
+            guarded(path, || reader.next().transpose().map_err(corrupt)).transpose()
         };
         Ok(Box::new(std::iter::from_fn(next)))
     }
