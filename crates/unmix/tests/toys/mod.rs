@@ -11,13 +11,17 @@ mod network;
 mod posterior;
 mod solver;
 
-use crate::made::dot;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use unmix::method::{self, Accepts, Fit, Kind, Method, Setting};
 use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
+
+/// The inner product; this file is part of programs without the helpers of the tests.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
 
 /// All test methods.
 pub(crate) static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
