@@ -50,7 +50,7 @@ fn units_are_evaluated_and_models_are_exported_and_imported() {
     let page = String::from_utf8(b.read("words.html")).unwrap();
     let units = page.split("<section id=\"units\">").nth(1).unwrap().split("</section>").next().unwrap();
     assert!(units.contains("density of each unit") && units.contains("most used"));
-    let card = units.split("<ol>").nth(1).unwrap();
+    let card = units.split("<ol start=\"1\">").nth(1).unwrap();
     let row: usize =
         card.split("<b title=\"Row ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
     let named = |i: usize| if i % 7 == 3 { [",", "&quot;"][i % 2].to_string() } else { format!("w{i}x") };
