@@ -183,12 +183,12 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
     path, X = table
     pca = PCA(2, whiten=True, random_state=0).fit(opened(path))
     call = pca.report_.to_dict()["invocation"]
-    assert call == f"unmix.PCA(n_components=2, whiten=True, random_state=0).fit(unmix.open({os.fspath(path)!r}, drop=['id'], decimal=','))"
+    assert call == f"unmix.PCA(n_components=2, random_state=0, whiten=True).fit(unmix.open({os.fspath(path)!r}, drop=['id'], decimal=','))"
     again = eval(call)
     np.testing.assert_array_equal(again.components_, pca.components_)
     pca.save(tmp_path / "m.safetensors")
     unmix.report(pca, path=tmp_path / "m.html")
-    assert "unmix.PCA(n_components=2, whiten=True, random_state=0).fit(" in (tmp_path / "m.html").read_text()
+    assert "unmix.PCA(n_components=2, random_state=0, whiten=True).fit(" in (tmp_path / "m.html").read_text()
     for made, text in [
         (PCA(1, random_state=3).fit(X), "unmix.PCA(n_components=1, random_state=3).fit(X)"),
         (
@@ -200,8 +200,8 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
             PCA(1, random_state=3).partial_fit(X).merge(PCA(random_state=4).partial_fit(X)),
             "unmix.PCA(n_components=1, random_state=3).partial_fit(X).merge(unmix.PCA(random_state=4).partial_fit(X))",
         ),
-        (ICA(2, w_init=np.eye(2), random_state=3).fit(X), "unmix.ICA(n_components=2, w_init=[[1.0, 0.0], [0.0, 1.0]], random_state=3).fit(X)"),
-        (ICA(2, init=ICA(2, random_state=0).fit(X), random_state=3).fit(X), "unmix.ICA(n_components=2, init=<ICA>, random_state=3).fit(X)"),
+        (ICA(2, w_init=np.eye(2), random_state=3).fit(X), "unmix.ICA(n_components=2, random_state=3, w_init=[[1.0, 0.0], [0.0, 1.0]]).fit(X)"),
+        (ICA(2, init=ICA(2, random_state=0).fit(X), random_state=3).fit(X), "unmix.ICA(init=<ICA>, n_components=2, random_state=3).fit(X)"),
     ]:
         assert made.report_.to_dict()["invocation"] == text
     # The seed that was drawn is written, so that the call gives the same bits.

@@ -478,7 +478,7 @@ def test_exceptions_carry_rows_columns_and_lines(tmp_path):
         PCA().fit(rows)
     assert (infinite.value.row, infinite.value.column) == (4, 2)
     with pytest.raises(ValueError) as many:
-        PCA(9).fit(np.eye(3))
+        unmix.SigmaPCA(9).fit(np.random.RandomState(0).normal(size=(20, 3)))
     assert many.value.setting == "n_components"
 
 

@@ -117,7 +117,7 @@ def _weights(sample_weight, rows):
 
 def _column(file):
     """The numbers of a file, or handle to one, of one column."""
-    table = read_file(file)
+    table = file.read() if isinstance(file, Files) else read_file(file)
     if table.ndim == 2 and table.shape[1] != 1:
         raise ValueError(f"sample_weight of a file must be one column, got {table.shape[1]}; choose one, as in unmix.open(path, columns='weight')")
     return table.ravel()
