@@ -87,7 +87,7 @@ pub(crate) struct Fit {
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
     /// With --stability: estimate the sampling error of the agreement of halves from B resamples of the rows, which costs 8 B fits of half as many
-    /// rows; 0 for a bound from simulations. Default: 20 for at most 1,048,576 cells and components that are compared by their codes,
+    /// rows; 0 for a bound from simulations. Default: 20 for at most 262,144 cells and components that are compared by their codes,
     /// otherwise 0
     #[arg(long, value_name = "B", requires = "stability", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(crate) bootstrap: Option<u16>,

@@ -35,7 +35,7 @@ const FEWEST: u64 = 20;
 /// Number of resamples where none is given: with fewer, intervals are much wider.
 const DEFAULT_RESAMPLES: usize = 20;
 /// Most cells of rows that are resampled where no number is given; beyond, the fits of the resamples take long.
-const MOST_CELLS: u64 = 1 << 20;
+const MOST_CELLS: u64 = 1 << 18;
 
 /// The number of resamples: `asked`, or, if that is none, [`DEFAULT_RESAMPLES`] of `cells.0` rows of `cells.1` columns where these are enough
 /// blocks, not too many cells, and `by_codes`, components are compared by their codes, for which the coverage was measured; otherwise 0.
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(number(None, (400, 4), 20, true).unwrap(), DEFAULT_RESAMPLES, "20 blocks");
         assert_eq!(number(None, (400, 4), 21, true).unwrap(), 0, "19 blocks");
         assert_eq!(number(None, (400, 4), 1, false).unwrap(), 0, "atoms and units");
-        assert_eq!(number(None, (1 << 18, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
-        assert_eq!(number(None, ((1 << 18) + 1, 4), 1, true).unwrap(), 0, "many cells");
+        assert_eq!(number(None, (1 << 16, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
+        assert_eq!(number(None, ((1 << 16) + 1, 4), 1, true).unwrap(), 0, "many cells");
         assert_eq!(number(None, (u64::MAX, 4), 1, true).unwrap(), 0);
         // Given, the number is used whatever the rows, unless there are too few.
         assert_eq!(number(Some(7), (u64::MAX, 4), 1, false).unwrap(), 7);

@@ -63,7 +63,7 @@ pub struct Trials {
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
-    /// wide. `None`: 20 for at most 2^20 cells, where components are compared by their codes and there are 20 rows, or 20 blocks of
+    /// wide. `None`: 20 for at most 2^18 cells, where components are compared by their codes and there are 20 rows, or 20 blocks of
     /// autocorrelated rows; otherwise 0.
     pub bootstrap: Option<usize>,
 }
