@@ -120,7 +120,7 @@ def test_messages_are_in_pythons_notation(tmp_path):
         lambda: unmix.PCA().fit(path),
         lambda: unmix.LinearEigenGAN(groups=[1]).fit(gaps),
         lambda: unmix.ICA(ortho=False, fun="skew").fit(np.nan_to_num(gaps)),
-        lambda: grown[0].merge(grown[1], (0, 1, 0)),
+        lambda: grown[0].merge(grown[1], (0, 1, 0), "a.merge(b)"),
         lambda: unmix._unmix.fit("sparse-coder", "{}", np.eye(3), (0, 1, 0)),
     ):
         with pytest.raises(ValueError) as refused:

@@ -111,7 +111,7 @@ class RICA(RICAParameters, Sources):
     >>> from unmix import RICA
     >>> draw = np.random.RandomState(0)
     >>> X = draw.laplace(size=(2000, 4)) @ draw.randn(4, 4)
-    >>> rica = RICA(n_components=8, random_state=0).fit(X)
+    >>> rica = RICA(n_components=6, random_state=0).fit(X)
     >>> np.allclose(rica.inverse_transform(rica.transform(X)), X)
     True
     """

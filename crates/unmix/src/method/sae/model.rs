@@ -235,10 +235,10 @@ impl SparseAutoencoder {
                 "every unit is dead: all codes are 0, and every row is reconstructed as the mean; {remedy}"
             ));
         } else if dead > 0 {
-            let units = if dead == 1 { "unit is" } else { "units are" };
+            let (are, them) = if dead == 1 { ("is", "it") } else { ("are", "them") };
             let advice =
                 if 2 * dead > m { "; choose fewer units, more epochs, or another dead_unit" } else { "" };
-            out.push(format!("{dead} of {m} {units} dead: no row activates them{advice}"));
+            out.push(format!("{dead} of {m} units {are} dead: no row activates {them}{advice}"));
         }
         let wanted = resolved.l0 as f64;
         // The weight of the penalty of a stream is still being adjusted.
