@@ -18,7 +18,7 @@
 //! because a single outlying row is large in every code and would make all of them similar. In addition, the
 //! components of all fits are clustered, without using the model, as in ICASSO (`clusters.rs`).
 //!
-//! Cost: two fits of half the rows for each split, and one of all for each restart. They run concurrently, each on one thread, and
+//! Cost: two fits of half the rows for each split, eight for each resample, and one of all rows for each restart. They run concurrently, each on one thread, and
 //! share their sweeps (`shared_scan.rs`); results have the same bits as those of sequential fits.
 
 mod bootstrap;
