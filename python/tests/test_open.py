@@ -175,6 +175,7 @@ def test_sample_weights_are_a_column_of_a_file(table, tmp_path):
     column = unmix.open(tmp_path / "w.csv", columns="b")
     by_array, by_file = (PCA(2, random_state=0).fit(X, sample_weight=given) for given in (weights, column))
     np.testing.assert_array_equal(by_array.components_, by_file.components_)
+    assert "sample_weight=unmix.open(" in PCA(2).fit(X, sample_weight=column).report_.invocation
     with pytest.raises(ValueError, match="must be one column, got 2"):
         PCA(2).fit(X, sample_weight=unmix.open(tmp_path / "w.csv"))
 
@@ -215,6 +216,12 @@ def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
     y = np.maximum(X[:, : len(atoms)], 0)
     learned = unmix.LISTA(atoms, max_epochs=1, random_state=0).fit(X, y)
     assert learned.report_.invocation.endswith(".fit(X, y)")
+    for ignored in (None, np.arange(len(X))):
+        assert unmix.LISTA(atoms, max_epochs=1, random_state=0).fit(X, ignored).report_.invocation.endswith(".fit(X)")
+    merged = PCA(1, random_state=3).partial_fit(X)
+    for _ in range(12):
+        merged = merged.merge(merged)
+    assert len(merged.report_.invocation) < 3000
     assert json.loads(json.dumps(pca.report_.to_dict()))["invocation"] == call
 
 

@@ -173,3 +173,15 @@ def test_sparse_sources_are_resolved_and_gaussian_ones_are_not(method, seed):
     assert resolved.sum() == 3 and correlation[resolved].min() > 0.99 and correlation[~resolved].max() < 0.2
     # The Gaussian components are resolved as a group if halves agree on their three-dimensional space.
     assert all(v.startswith(("resolved as a group with", "not resolvable")) for v in np.array(found.verdict)[~resolved])
+
+
+def test_resamples_that_cannot_be_fitted_are_left_out_unless_a_number_was_asked_for():
+    # Only six rows differ from 0: halves of the rows have some of them, and halves of some resamples have none.
+    X = np.zeros((40, 3))
+    X[:6] = np.random.RandomState(0).normal(size=(6, 3))
+    model = PCA(1, random_state=0).fit(X)
+    bound, found = (unmix.stability(model, X, splits=3, restarts=0, bootstrap=number, random_state=1) for number in (0, None))
+    assert found.bootstrap == 0
+    assert_array_equal(found.interval, bound.interval)
+    with pytest.raises(ValueError, match="varies|rows"):
+        unmix.stability(model, X, splits=3, restarts=0, bootstrap=200, random_state=1)

@@ -354,7 +354,12 @@ class Estimator(RunOptions, Input, Base):
 
     def _doubts(self):
         """The warnings of the report that are raised as Python warnings: all that leave something in doubt."""
-        return self._model.doubts
+        return [sentence for sentence in self._model.doubts if not (sentence.startswith("the rows vary along") and self._all_that_vary())]
+
+    def _all_that_vary(self):
+        """Whether there are as many components as columns that vary, and no other number was asked for."""
+        report = self.report_
+        return getattr(self, "n_components", 0) is None and report.rank == self.n_features_in_ - report.n_constant
 
     def _seed(self):
         state = getattr(self, "random_state", None)

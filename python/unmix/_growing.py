@@ -16,6 +16,9 @@ from ._threads import threads_here
 from ._types import Rows
 from ._written import call_source
 
+#: Longest call that the call of a merge contains, in characters.
+LONGEST_CALL = 1000
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
@@ -123,6 +126,9 @@ class Incremental:
         check_is_fitted(self)
         check_is_fitted(other)
         merged = clone(self)
-        calls = [estimator.report_.invocation or type(estimator).__name__ for estimator in (self, other)]
-        merged._adopt(self._model.merge(other._model, self._run_arguments(), f"{calls[0]}.merge({calls[1]})"))
+        calls = [estimator.report_.invocation or "" for estimator in (self, other)]
+        # The calls of many parts would be longer than their models.
+        left, right = (call if 0 < len(call) <= LONGEST_CALL else type(self).__name__ for call in calls)
+        merged._adopt(self._model.merge(other._model, self._run_arguments(), f"{left}.merge({right})"))
+        merged._warn()
         return merged

@@ -105,7 +105,7 @@ def _weights(sample_weight, rows):
         return None
     if isinstance(sample_weight, Real) and not _is_path(rows):
         return [float(sample_weight)] * rows.shape[0]
-    if _is_path(sample_weight):
+    if isinstance(sample_weight, (str, os.PathLike, Files)):
         sample_weight = _column(sample_weight)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:

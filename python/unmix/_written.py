@@ -35,9 +35,18 @@ def seeded_source(written, state, seed):
 
 def call_source(written, name, X, sample_weight=None, targets=None):
     """The call that makes a model, as source code: files by name, arrays as ``X``, codes to be reproduced as ``y``."""
-    rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr([os.fspath(path) for path in X] if isinstance(X, (list, tuple)) else os.fspath(X))
-    further = ", y" * (targets is not None) + ", sample_weight=sample_weight" * (sample_weight is not None)
+    rows = _file(X) or "X"
+    file = None if isinstance(sample_weight, (list, tuple)) else _file(sample_weight)
+    weights = "" if sample_weight is None else f", sample_weight={file or 'sample_weight'}"
+    further = ", y" * (targets is not None) + weights
     return f"{written}.{name}({rows}{further})"
+
+
+def _file(X):
+    """Files as source code; None for anything else."""
+    if not _is_path(X):
+        return None
+    return repr(X) if isinstance(X, Files) else repr([os.fspath(path) for path in X] if isinstance(X, (list, tuple)) else os.fspath(X))
 
 
 def _same(value, default):

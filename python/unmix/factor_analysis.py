@@ -197,6 +197,11 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in self._derived} if isinstance(state, dict) else state
 
+    def _doubts(self):
+        # As many factors as columns were not asked for.
+        unasked = ("the Ledermann bound", "factors have nonzero loadings") if self.n_components is None else ()
+        return [sentence for sentence in super()._doubts() if not any(words in sentence for words in unasked)]
+
     def _warn(self):
         for sentence in self._doubts():
             warn(sentence)

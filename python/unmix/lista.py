@@ -171,7 +171,7 @@ class LISTA(LISTAParameters, Estimator):
         >>> LISTA([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, n_layers=2, max_epochs=0).fit([[3.0, 0.0], [0.0, 1.0]]).report_.outcome
         'completed'
         """
-        self._fit(X, tables=lambda: _codes(y))
+        self._fit(X, tables=_targets(y))
         return self
 
     @_validated
@@ -202,7 +202,7 @@ class LISTA(LISTAParameters, Estimator):
         array([[2.5, 0. ],
                [0. , 0.5]])
         """
-        rows, threads = self._fit(X, tables=lambda: _codes(y))
+        rows, threads = self._fit(X, tables=_targets(y))
         return self._model.encode(rows, (0, threads, int(self.verbose))).toarray()
 
     def transform(self, X: Rows) -> Array:
@@ -261,6 +261,12 @@ class LISTA(LISTAParameters, Estimator):
         check_is_fitted(self)
         names, numbers = _unmix.measures(self._model, self._rows(X), self._run_arguments())
         return Record(**{name: numbers[:, i] for i, name in enumerate(names)})
+
+
+def _targets(y):
+    """A function that returns the target codes as a table; None if ``y`` is not a table."""
+    is_table = y is not None and (_is_path(y) or np.ndim(y) > 1 or hasattr(y, "toarray"))
+    return (lambda: _codes(y)) if is_table else None
 
 
 def _codes(y):

@@ -177,6 +177,22 @@ fn resamples_change_the_intervals_and_nothing_else() {
     }
 }
 
+#[test]
+fn intervals_of_a_run_that_ends_early_are_from_0_to_1() {
+    let x = drawn(400, Distribution::Gaussian, &[9.0, 4.0, 1.0], 3);
+    let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), x.cols()).unwrap().into();
+    let model = unmix::fit("pca", &Map::new(), &mut rows, &made::on_threads(1)).unwrap();
+    let of = |max_seconds: Option<f64>| {
+        let run = Run { max_seconds, ..made::on_threads(1) };
+        let trials = Trials { splits: 5, restarts: 0, bootstrap: None };
+        stability(&model, &rows, trials, &run).unwrap()
+    };
+    let (whole, late) = (of(None), of(Some(0.0)));
+    assert_eq!((whole.bootstrap, late.bootstrap), (20, 0));
+    assert!(whole.interval.iter().all(|interval| *interval != (0.0, 1.0)));
+    assert!(late.interval.iter().chain(&late.space_interval).all(|interval| *interval == (0.0, 1.0)));
+}
+
 /// Pairs of similar variances, one of twenty decreasing variances, and independent sources; only where `UNMIX_TESTS` is "all".
 fn in_many_cases(splits: usize, bootstrap: usize) {
     if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {

@@ -83,7 +83,7 @@ fn strongest(context: &Context<'_>, unit: &Unit) -> Markup {
     };
     html! {
         (list(first, 1))
-        @if !more.is_empty() { details { summary { (more.len()) " more rows" } (list(more, FIRST + 1)) } }
+        @if !more.is_empty() { details { summary { (more.len()) @if more.len() == 1 { " more row" } @else { " more rows" } } (list(more, FIRST + 1)) } }
     }
 }
 

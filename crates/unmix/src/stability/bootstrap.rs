@@ -34,28 +34,23 @@ pub(super) struct Resamples {
 const FEWEST: u64 = 20;
 /// Number of resamples where none is given: with fewer, intervals are much wider.
 const DEFAULT_RESAMPLES: usize = 20;
-/// Most cells of rows that are resampled where no number is given; beyond, the fits of the resamples take long.
+/// Most cells of rows that are resampled where no number is given, and most cells times iterations of the fit: beyond, the fits of the resamples
+/// take long.
 const MOST_CELLS: u64 = 1 << 18;
+const MOST_WORK: u64 = 1 << 24;
 
-/// The number of resamples: `asked`, or, if that is none, [`DEFAULT_RESAMPLES`] of `cells.0` rows of `cells.1` columns where these are enough
-/// blocks, not too many cells, and `by_codes`, components are compared by their codes, for which the coverage was measured; otherwise 0.
-///
-/// # Errors
-///
-/// Resamples of too few blocks.
-pub(super) fn number(
-    asked: Option<usize>,
-    cells: (u64, usize),
-    block_length: u64,
-    by_codes: bool,
-) -> Result<usize> {
-    let blocks = cells.0 / block_length.max(1);
-    match asked {
-        None if by_codes && blocks >= FEWEST && cells.0.saturating_mul(cells.1 as u64) <= MOST_CELLS => {
-            Ok(DEFAULT_RESAMPLES)
-        }
-        None => Ok(0),
-        Some(resamples) if resamples > 0 && blocks < FEWEST => Err(Error::setting(
+/// The number of resamples where none is given: [`DEFAULT_RESAMPLES`] for a `linear` encoder, for which the coverage was measured, if the `cells.0`
+/// rows of `cells.1` columns are enough blocks and not too many cells for a fit of `n_iter` iterations; otherwise 0.
+pub(super) fn default_number(cells: (u64, usize), n_iter: u64, block_length: u64, linear: bool) -> usize {
+    let number = cells.0.saturating_mul(cells.1 as u64);
+    let quick = number <= MOST_CELLS && number.saturating_mul(n_iter.max(1)) <= MOST_WORK;
+    if linear && quick && cells.0 / block_length.max(1) >= FEWEST { DEFAULT_RESAMPLES } else { 0 }
+}
+
+/// Refuses resamples of so few blocks of rows that a half may consist of copies of one of them.
+pub(super) fn check(resamples: usize, blocks: u64) -> Result<()> {
+    match resamples > 0 && blocks < FEWEST {
+        true => Err(Error::setting(
             "bootstrap",
             resamples,
             format!(
@@ -63,11 +58,16 @@ pub(super) fn number(
             ),
             format!("choose bootstrap=0, or give at least {FEWEST}"),
         )),
-        Some(resamples) => Ok(resamples),
+        false => Ok(()),
     }
 }
 
 impl Resamples {
+    /// No resamples, of `k` components.
+    pub(super) fn none(k: usize) -> Self {
+        Self { own: vec![Vec::new(); k], spaces: vec![Vec::new(); k] }
+    }
+
     /// `number` resamples of blocks of `block_length` rows; at most `readers` fits run concurrently. `whole`: there are as many components as
     /// columns.
     pub(super) fn new<T: Real>(
@@ -82,7 +82,7 @@ impl Resamples {
         for<'b> AnyRows<'b>: From<Rows<'b, T>>,
     {
         let (n, seed, k) = (fits.source.n_rows(), fits.run.seed, groups.len());
-        let mut out = Self { own: vec![Vec::new(); k], spaces: vec![Vec::new(); k] };
+        let mut out = Self::none(k);
         // The rows of all halves together may not fit into memory.
         let at_once = (readers / (2 * SPLITS_EACH)).max(1);
         for first in (0..number).step_by(at_once) {
@@ -112,17 +112,16 @@ mod tests {
 
     #[test]
     fn resamples_are_the_default_where_they_are_quick_and_their_coverage_is_known() {
-        assert_eq!(number(None, (400, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
-        assert_eq!(number(None, (400, 4), 20, true).unwrap(), DEFAULT_RESAMPLES, "20 blocks");
-        assert_eq!(number(None, (400, 4), 21, true).unwrap(), 0, "19 blocks");
-        assert_eq!(number(None, (400, 4), 1, false).unwrap(), 0, "atoms and units");
-        assert_eq!(number(None, (1 << 16, 4), 1, true).unwrap(), DEFAULT_RESAMPLES);
-        assert_eq!(number(None, ((1 << 16) + 1, 4), 1, true).unwrap(), 0, "many cells");
-        assert_eq!(number(None, (u64::MAX, 4), 1, true).unwrap(), 0);
-        // Given, the number is used whatever the rows, unless there are too few.
-        assert_eq!(number(Some(7), (u64::MAX, 4), 1, false).unwrap(), 7);
-        assert_eq!(number(Some(0), (3, 4), 1, true).unwrap(), 0);
-        let refused = number(Some(7), (400, 4), 21, true).unwrap_err().to_string();
+        assert_eq!(default_number((400, 4), 1, 1, true), DEFAULT_RESAMPLES);
+        assert_eq!(default_number((400, 4), 0, 20, true), DEFAULT_RESAMPLES, "20 blocks");
+        assert_eq!(default_number((400, 4), 0, 21, true), 0, "19 blocks");
+        assert_eq!(default_number((400, 4), 0, 1, false), 0, "no linear encoder");
+        assert_eq!(default_number((1 << 16, 4), 64, 1, true), DEFAULT_RESAMPLES);
+        assert_eq!(default_number((1 << 16, 4), 65, 1, true), 0, "many iterations");
+        assert_eq!(default_number(((1 << 16) + 1, 4), 1, 1, true), 0, "many cells");
+        assert_eq!(default_number((u64::MAX, 4), u64::MAX, 1, true), 0);
+        let refused = check(7, 19).unwrap_err().to_string();
         assert!(refused.contains("bootstrap") && refused.contains("19 rows"), "{refused}");
+        assert!(check(7, 20).is_ok() && check(0, 3).is_ok());
     }
 }

@@ -63,8 +63,8 @@ pub struct Trials {
     pub restarts: usize,
     /// Number of resamples of the rows, from which the sampling error of the agreement of halves is estimated; each costs eight fits of half as many
     /// rows. `Some(0)` for a bound from simulations instead, which costs nothing. With one, intervals are `[0, 1]`; fewer than some 20 make them
-    /// wide. `None`: 20 for at most 2^18 cells, where components are compared by their codes and there are 20 rows, or 20 blocks of
-    /// autocorrelated rows; otherwise 0.
+    /// wide. `None`: 20 for linear encoders and at most 2^18 cells, and 2^24 cells times iterations, if there are 20 rows, or 20 blocks of
+    /// autocorrelated rows, and every resample can be fitted; otherwise 0. Those of a run that ends early are not used.
     pub bootstrap: Option<usize>,
 }
 
@@ -189,9 +189,16 @@ where
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
-    // With one split every interval is [0, 1], whatever the resamples.
-    let asked = trials.bootstrap.or((trials.splits < 2).then_some(0));
-    let number = bootstrap::number(asked, (n, p), together.block_length, !alone)?;
+    let number = match trials.bootstrap {
+        // With one split every interval is [0, 1], whatever the resamples.
+        None if trials.splits < 2 => 0,
+        None => {
+            let linear = model.code().encoder().linear().is_some() && !alone;
+            bootstrap::default_number((n, p), model.report().n_iter, together.block_length, linear)
+        }
+        Some(asked) => asked,
+    };
+    bootstrap::check(number, n / together.block_length.max(1))?;
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
@@ -230,10 +237,25 @@ where
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
-    let resamples = Resamples::new(number, &fits, &seen, (&groups, k == p), together.block_length, readers)?;
-    let interval = |j: usize| interval::interval(&halved.of(j), &resamples.own[j]);
+    // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
+    let late = run.ends_early();
+    let number = if late { 0 } else { number };
+    let resampled = Resamples::new(number, &fits, &seen, (&groups, k == p), together.block_length, readers);
+    let (number, resamples) = match resampled {
+        // Fewer distinct rows than those of the data may not be enough for a fit.
+        Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => {
+            (0, Resamples::none(k))
+        }
+        Ok(_) if number > 0 && run.ends_early() => (0, Resamples::none(k)),
+        resampled => (number, resampled?),
+    };
+    let of_agreements = |agreements: &[f64], resamples: &[Vec<f64>]| match late {
+        true => (0.0, 1.0),
+        false => interval::interval(agreements, resamples),
+    };
+    let interval = |j: usize| of_agreements(&halved.of(j), &resamples.own[j]);
     let space_interval: Vec<(f64, f64)> =
-        (0..k).map(|j| interval::interval(&spaces[j], &resamples.spaces[j])).collect();
+        (0..k).map(|j| of_agreements(&spaces[j], &resamples.spaces[j])).collect();
     Ok(Stability {
         clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),

@@ -134,6 +134,10 @@ pub(super) fn report<T: Real>(
     report.settings = settings.clone();
     report.objective = found.history.clone();
     report.warnings.extend(constant_columns(report.n_constant, p, "entries in every component"));
-    report.warnings.extend(measured.warning.clone());
+    if let Some(warning) = &measured.warning {
+        // The model is not that of a run without limits.
+        report.outcome = run.early_outcome();
+        report.warnings.push(warning.clone());
+    }
     report
 }

@@ -88,7 +88,12 @@ pub(super) fn fit<T: Real>(
     let late = run.ends_early() && each.saturating_mul(TABLE) > SHORT;
     let few = fixed.drawn(if late { LATE } else { TABLE }, &problem, run.seed);
     let table = by_layer(net, &atoms, &few.x, few.codes.as_deref());
-    let report = report(given, &problem, &scan, (&trained, table), run);
+    let mut report = report(given, &problem, &scan, (&trained, table), run);
+    if late {
+        report.warnings.push(format!(
+            "the errors by layer were computed for {LATE} rows instead of {TABLE}, because the fit was ended early"
+        ));
+    }
     let tensors = model::parameters(&problem, &atoms, &trained.params);
     let settings = as_map(given);
     Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)

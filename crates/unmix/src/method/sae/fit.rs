@@ -143,13 +143,17 @@ impl SparseAutoencoder {
         rows: &Rows<'_, T>,
         scaling: RowScaling,
         resolved: Resolved,
-        found: Trained<T>,
+        mut found: Trained<T>,
         run: &Run<'_>,
     ) -> Result<Model> {
         let tensors = parameters_in_units(&found.state, self.activation, &scaling, &Order::kept(resolved.m));
         let (encoder, atoms, mean) = super::model::encoder(self.activation, resolved.l0, &tensors)?;
         let Measured { used, warning, .. } =
             measured(rows, &encoder, (&mean.f64s(), &atoms, &scaling.mean), run)?;
+        if warning.is_some() {
+            // The model is not that of a run without limits.
+            found.outcome = run.early_outcome();
+        }
         let (n_samples, n_features, features) = (rows.n_samples(), rows.n_features(), rows.features());
         let of = RowsOf { n_samples, n_features, features, stream: false, warning };
         self.model(of, scaling, resolved, found, &used, run)

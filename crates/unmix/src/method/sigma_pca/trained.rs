@@ -93,7 +93,11 @@ impl SigmaPca {
         }
         if let Some(l2) = self.sigma_l2.filter(|_| spec.sigma != Sigma::Trained) {
             let why = format!("'{}' does not learn standard deviations", row.key);
-            return refused("sigma_l2", l2.to_string(), why, "leave it out, or choose sigma='train'");
+            let remedy = match spec.reconstructs() {
+                true => "leave it out, or choose sigma='train'",
+                false => "leave it out",
+            };
+            return refused("sigma_l2", l2.to_string(), why, remedy);
         }
         Ok(())
     }

@@ -188,7 +188,7 @@ impl Setting {
         }
         let condition = |(name, values): &Condition| match *values {
             ["*"] => format!("{name} that is not null"),
-            [text] if text.starts_with('!') => format!("another {name} than {}", text[1..].trim_matches('"')),
+            [text] if text.starts_with('!') => format!("{name} other than {}", text[1..].trim_matches('"')),
             _ => format!(
                 "{name}={}",
                 values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ")
