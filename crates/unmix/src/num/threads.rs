@@ -66,11 +66,9 @@ struct Pool {
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
-/// Pools of one thread that are not in use.
+/// Pools of one thread that are not in use; at most as many as processors, because each keeps the buffers of its thread (of matrix products, up to
+/// a gigabyte of address space), and a process with many gigabytes of address space cannot be forked.
 static IDLE: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
-
-/// Number of idle pools of one thread that are kept.
-const MOST_IDLE: usize = 64;
 
 /// Runs `work` on a pool of `threads` threads, which is kept for the next call. Work for one thread runs on the calling thread if
 /// that belongs to a pool, and on a pool of its own otherwise: on a common one, concurrent calls would wait for each other.
@@ -85,7 +83,7 @@ pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) 
     let result = on(pool.clone(), work);
     // The lock is only tried, as in `pool`.
     if let (Some(pool), Ok(mut kept)) = (pool, IDLE.try_lock())
-        && kept.len() < MOST_IDLE
+        && kept.len() < allowed()
     {
         kept.push(Pool { process: std::process::id(), threads: 1, pool });
     }
@@ -185,6 +183,17 @@ mod tests {
             let second = scope.spawn(|| met(to_first, from_first));
             assert!(first.join().unwrap() && second.join().unwrap());
         });
+    }
+
+    #[test]
+    fn idle_pools_are_at_most_as_many_as_processors() {
+        let barrier = std::sync::Barrier::new(3 * allowed());
+        std::thread::scope(|scope| {
+            for _ in 0..3 * allowed() {
+                scope.spawn(|| on_pool(1, || barrier.wait()));
+            }
+        });
+        assert!(IDLE.lock().unwrap().len() <= allowed());
     }
 
     #[test]
