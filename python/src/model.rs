@@ -151,10 +151,10 @@ impl Model {
         self.inner.report().doubts().map(in_python).collect()
     }
 
-    /// The word for what `n_iter` counts, in the plural.
+    /// The word for what `n_iter` counts, in the singular for one.
     #[getter]
     fn counted(&self) -> &'static str {
-        self.inner.counted().word(2)
+        self.inner.counted().word(self.inner.report().n_iter)
     }
 
     /// Sentences about settings that are not at their defaults and have no effect in combination with the others.
