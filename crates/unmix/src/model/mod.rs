@@ -326,13 +326,13 @@ impl Model {
     pub fn objective_over(&self) -> Counted {
         let seen = self.settings_seen();
         let has_epochs = self.method.settings.iter().any(|s| s.name == "max_epochs" && s.has_effect(&seen));
-        // Some fits list the objective more often than once in an epoch.
-        let most = seen.get("max_epochs").and_then(Value::as_u64).unwrap_or(u64::MAX);
-        if has_epochs && self.report.objective.len() as u64 <= most {
-            Counted::Epochs
-        } else {
-            self.counted()
+        // Some fits list the objective of all rows at the end, and some list it at steps of other kinds.
+        let most =
+            seen.get("max_epochs").and_then(Value::as_u64).map_or(u64::MAX, |most| most.saturating_add(1));
+        if has_epochs && self.report.objective.len() as u64 > most {
+            return Counted::Iterations;
         }
+        if has_epochs { Counted::Epochs } else { self.counted() }
     }
 
     /// The settings as given, and as resolved.
