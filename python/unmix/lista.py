@@ -265,7 +265,7 @@ class LISTA(LISTAParameters, Estimator):
 
 def _targets(y):
     """A function that returns the target codes as a table; None if ``y`` is not a table."""
-    is_table = y is not None and (_is_path(y) or np.ndim(y) > 1 or hasattr(y, "toarray"))
+    is_table = y is not None and (_is_path(y) or hasattr(y, "toarray") or np.asarray(y).ndim > 1)
     return (lambda: _codes(y)) if is_table else None
 
 
