@@ -103,8 +103,8 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-#: Modules and names that are imported on first use. The command ``unmix``, which is started through this package, needs none of them, and the
-#: import of scikit-learn takes ten times as long as a short command.
+#: Modules and names that are imported on first use. The command ``unmix``, which is started through this package, needs none of them, nor
+#: scikit-learn.
 _MODULES = ("compat", "datasets", "metrics", "plot", "shards")
 _NAMES = {
     "_biclusters": ("Biclusters", "biclusters"),

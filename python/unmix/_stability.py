@@ -133,7 +133,7 @@ class Stability:
     splits : int
         Number of splits.
     bootstrap : int
-        Number of resamples from which the sampling error in the intervals is estimated; 0 if it is an upper bound.
+        Number of resamples from which the sampling error in the intervals is estimated; 0 if it is a bound from simulations.
     restarts : ndarray of shape (n_components,) or None
         Agreement with fits of all rows from other seeds; None if every seed gives the same bits.
     index : ndarray of shape (n_components,)

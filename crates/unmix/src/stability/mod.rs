@@ -95,7 +95,7 @@ pub struct Stability {
     pub space_interval: Vec<(f64, f64)>,
     /// Number of splits.
     pub splits: usize,
-    /// Number of resamples that the intervals' sampling error is estimated from; 0 if it is an upper bound.
+    /// Number of resamples that the intervals' sampling error is estimated from; 0 if it is a bound from simulations.
     pub bootstrap: usize,
     /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
     /// restart gave the same bits, as with a deterministic solver.
@@ -189,16 +189,7 @@ where
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
-    let number = match trials.bootstrap {
-        // With one split every interval is [0, 1], whatever the resamples.
-        None if trials.splits < 2 => 0,
-        None => {
-            let linear = model.code().encoder().linear().is_some() && !alone;
-            bootstrap::default_number((n, p), model.report().n_iter, together.block_length, linear)
-        }
-        Some(asked) => asked,
-    };
-    bootstrap::check(number, n / together.block_length.max(1))?;
+    let number = n_resamples(model, trials, (n, p), together.block_length)?;
     let splits: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.splits).map(|split| split_in_halves(n, run.seed, split, together.block_length)).collect();
     let fits = Fits {
@@ -239,15 +230,10 @@ where
     let spaces = halved.spaces(&groups, k == p)?;
     // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
-    let number = if late { 0 } else { number };
-    let resampled = Resamples::new(number, &fits, &seen, (&groups, k == p), together.block_length, readers);
-    let (number, resamples) = match resampled {
-        // Fewer distinct rows than those of the data may not be enough for a fit.
-        Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => {
-            (0, Resamples::none(k))
-        }
-        Ok(_) if number > 0 && run.ends_early() => (0, Resamples::none(k)),
-        resampled => (number, resampled?),
+    let of = (&groups[..], k == p);
+    let (number, resamples) = match late {
+        true => (0, Resamples::none(k)),
+        false => resampled(number, trials, &fits, &seen, of, together.block_length, readers)?,
     };
     let of_agreements = |agreements: &[f64], resamples: &[Vec<f64>]| match late {
         true => (0.0, 1.0),
@@ -271,6 +257,43 @@ where
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
+}
+
+/// The number of resamples of `cells.0` rows of `cells.1` columns: the one asked for, or else the default.
+fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length: u64) -> Result<usize> {
+    let number = match trials.bootstrap {
+        Some(asked) => asked,
+        // With one split every interval is [0, 1], whatever the resamples.
+        None if trials.splits < 2 => 0,
+        None => {
+            let linear = model.code().encoder().linear().is_some() && !compare::alone(model);
+            bootstrap::default_number(cells, model.report().n_iter, block_length, linear)
+        }
+    };
+    bootstrap::check(number, cells.0 / block_length.max(1))?;
+    Ok(number)
+}
+
+/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was asked for: fewer
+/// distinct rows than those of the data may not be enough for a fit.
+fn resampled<T: Real>(
+    number: usize,
+    trials: Trials,
+    fits: &Fits<'_, '_, T>,
+    seen: &Reference<'_, T>,
+    of: (&[Vec<usize>], bool),
+    block_length: u64,
+    readers: usize,
+) -> Result<(usize, Resamples)>
+where
+    for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+{
+    let none = || (0, Resamples::none(of.0.len()));
+    match Resamples::new(number, fits, seen, of, block_length, readers) {
+        Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => Ok(none()),
+        Ok(_) if number > 0 && fits.run.ends_early() => Ok(none()),
+        found => Ok((number, found?)),
+    }
 }
 
 /// Number of draws of random directions over which [`chance_agreement`] is averaged.
