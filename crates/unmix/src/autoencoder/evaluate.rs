@@ -2,8 +2,8 @@
 
 use crate::data::Workspace;
 use crate::model::Encoder;
+use crate::num::parallel;
 use crate::num::{Matrix, Real, kernel};
-use rayon::prelude::*;
 
 /// Sums over rows of their codes and reconstruction errors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,7 +165,8 @@ pub fn evaluate_until<T: Real>(
     let mut all = Evaluation::new(m);
     // The sums of many parts would need more memory than the parameters of the model.
     for x in x.chunks(ROWS * PARTS * p) {
-        let parts: Vec<Evaluation> = x.par_chunks(ROWS * p).map(part).collect::<Option<_>>()?;
+        let parts: Vec<Evaluation> =
+            parallel::map(x.chunks(ROWS * p), part).into_iter().collect::<Option<_>>()?;
         parts.iter().for_each(|part| all.merge(part));
     }
     Some(all)
@@ -186,18 +187,15 @@ pub fn near_duplicates(atoms: &Matrix<f64>, least: f64) -> f64 {
             .collect(),
     );
     let across = unit.transposed();
-    let near: usize = (0..m.div_ceil(ROWS))
-        .into_par_iter()
-        .map(|part| {
-            let rows = part * ROWS..((part + 1) * ROWS).min(m);
-            let mut products = vec![0.0; rows.len() * m];
-            let some = &unit.as_slice()[rows.start * p..rows.end * p];
-            kernel::product(&mut products, some, across.as_slice(), rows.len(), p, m);
-            let near = |(i, row): (usize, &[f64])| {
-                row.iter().enumerate().any(|(j, cosine)| j != rows.start + i && *cosine >= least)
-            };
-            products.chunks_exact(m).enumerate().filter(|each| near(*each)).count()
-        })
-        .sum();
-    near as f64 / m.max(1) as f64
+    let near = parallel::map(0..m.div_ceil(ROWS), |part| {
+        let rows = part * ROWS..((part + 1) * ROWS).min(m);
+        let mut products = vec![0.0; rows.len() * m];
+        let some = &unit.as_slice()[rows.start * p..rows.end * p];
+        kernel::product(&mut products, some, across.as_slice(), rows.len(), p, m);
+        let near = |(i, row): (usize, &[f64])| {
+            row.iter().enumerate().any(|(j, cosine)| j != rows.start + i && *cosine >= least)
+        };
+        products.chunks_exact(m).enumerate().filter(|each| near(*each)).count()
+    });
+    near.iter().sum::<usize>() as f64 / m.max(1) as f64
 }

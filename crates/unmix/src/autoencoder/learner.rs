@@ -8,8 +8,8 @@ use super::{Activation, DeadUnit};
 use crate::data::Batch;
 use crate::error::{Error, Result};
 use crate::learn::{Learner, Updates};
+use crate::num::parallel;
 use crate::num::{Real, widest};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Options of the training.
@@ -202,7 +202,7 @@ impl<T: Real> Learner<T> for AutoencoderLearner<T> {
     /// Normalises the atoms.
     fn project(&mut self, state: &mut Self::State) -> Result<()> {
         let p = state.parameters.mean.len();
-        state.parameters.decoder.par_chunks_mut(p * 64).for_each(|atoms| {
+        parallel::each(state.parameters.decoder.chunks_mut(p * 64), |atoms| {
             for atom in atoms.chunks_exact_mut(p) {
                 let by = T::from_f64(1.0 / norm(atom));
                 widest(

@@ -6,7 +6,7 @@ use super::rows::{ActiveUnits, BatchInputs, Part, Ready, SLICE};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;
-use rayon::prelude::*;
+use crate::num::parallel;
 
 /// The penalty on codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ impl<T: Real> Pass<T> {
         let (p, m) = (parameters.n_features(), parameters.n_units());
         let encoder = &parameters.encoder;
         self.ready.across.resize(p * m, T::default());
-        self.ready.across.par_chunks_mut(COLUMNS * m).enumerate().for_each(|(number, rows)| {
+        parallel::each(self.ready.across.chunks_mut(COLUMNS * m).enumerate(), |(number, rows)| {
             // Tiles of few columns and units fit in the first-level cache.
             for first in (0..m).step_by(COLUMNS) {
                 for (c, row) in rows.chunks_exact_mut(m).enumerate() {
@@ -100,7 +100,7 @@ impl<T: Real> Pass<T> {
         let wanted = terms.l0 * self.n;
         let mut tops: Vec<T> = self.slices.iter().flat_map(|s| s.tops.iter().copied()).collect();
         let least = bound(&mut tops, wanted);
-        self.slices.par_iter_mut().zip(self.u.par_chunks(SLICE * m)).for_each(|(touched, u)| {
+        parallel::each(self.slices.iter_mut().zip(self.u.chunks(SLICE * m)), |(touched, u)| {
             touched.candidates(u, m, least);
         });
         let mut all: Vec<T> = self.slices.iter().flat_map(|s| s.found.iter().map(|f| f.1)).collect();
@@ -180,16 +180,14 @@ impl<T: Real> Pass<T> {
         m: usize,
         work: impl Fn(&mut ActiveUnits<T>, &[T], &mut Part<'_, T>) + Sync,
     ) {
-        let buffers = self.centred.par_chunks_mut(SLICE * p).zip(self.u.par_chunks_mut(SLICE * m));
-        let residuals =
-            self.residual.par_chunks_mut(SLICE * p).zip(self.dead_residual.par_chunks_mut(SLICE * p));
-        self.slices.par_iter_mut().zip(buffers.zip(residuals)).enumerate().for_each(
-            |(number, (touched, ((centred, u), (residual, dead_residual))))| {
-                let rows = centred.len();
-                let x = if x.is_empty() { x } else { &x[number * SLICE * p..][..rows] };
-                work(touched, x, &mut Part { centred, u, residual, dead_residual });
-            },
-        );
+        let buffers = self.centred.chunks_mut(SLICE * p).zip(self.u.chunks_mut(SLICE * m));
+        let residuals = self.residual.chunks_mut(SLICE * p).zip(self.dead_residual.chunks_mut(SLICE * p));
+        let slices = self.slices.iter_mut().zip(buffers.zip(residuals)).enumerate();
+        parallel::each(slices, |(number, (touched, ((centred, u), (residual, dead_residual))))| {
+            let rows = centred.len();
+            let x = if x.is_empty() { x } else { &x[number * SLICE * p..][..rows] };
+            work(touched, x, &mut Part { centred, u, residual, dead_residual });
+        });
     }
 }
 

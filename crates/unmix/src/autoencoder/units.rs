@@ -3,8 +3,8 @@
 use super::Activation;
 use super::parameters::Parameters;
 use super::rows::{ActiveUnits, Entry, SLICE, add, dot};
+use crate::num::parallel;
 use crate::num::{Real, widest};
-use rayon::prelude::*;
 
 /// Units that one thread processes at a time.
 const UNITS: usize = 32;
@@ -89,9 +89,10 @@ impl<T: Real> Rows<'_, T> {
         let mut sums = vec![Sums::default(); m];
         let mut by_mean = vec![0.0f64; m.div_ceil(UNITS) * p];
         let width = UNITS * p;
-        let decoders = to.decoder.par_chunks_mut(width).zip(to.encoder.par_chunks_mut(width));
-        let others = sums.par_chunks_mut(UNITS).zip(by_mean.par_chunks_mut(p));
-        decoders.zip(others).enumerate().for_each(|(number, ((decoder, encoder), (sums, by_mean)))| {
+        let decoders = to.decoder.chunks_mut(width).zip(to.encoder.chunks_mut(width));
+        let others = sums.chunks_mut(UNITS).zip(by_mean.chunks_mut(p));
+        let units = decoders.zip(others).enumerate();
+        parallel::each(units, |(number, ((decoder, encoder), (sums, by_mean)))| {
             widest(
                 #[inline(always)]
                 || {

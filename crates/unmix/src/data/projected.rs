@@ -7,10 +7,10 @@ use super::source::{RandomAccess, Source, Stream};
 use super::{Features, Rows, Subset, VecSink};
 use crate::error::Result;
 use crate::machine::check_memory;
+use crate::num::parallel;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -103,8 +103,9 @@ impl<T: Real> Map<T> {
         )?;
         let (picked, step) = (Subset::new(random, p, chosen), rows.plan().block_rows.max(1));
         let mut out = vec![T::default(); n * k];
-        let blocks = out.par_chunks_mut((step * k).max(1)).enumerate();
-        blocks.try_for_each_init(
+        let blocks = out.chunks_mut((step * k).max(1)).enumerate();
+        parallel::try_each_with(
+            blocks,
             Default::default,
             |(block, centred, raw): &mut (Vec<T>, Vec<T>, Vec<u8>), (i, out)| {
                 let (first, n) = ((i * step) as u64, out.len() / k);

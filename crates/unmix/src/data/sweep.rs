@@ -13,6 +13,7 @@ use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
+use crate::num::parallel;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
@@ -230,11 +231,7 @@ impl<T: Real> Rows<'_, T> {
             };
             match threads {
                 1 => wave(&mut kept[0])?,
-                _ => on_pool(run.threads, || {
-                    use rayon::prelude::*;
-                    kept.par_iter_mut().with_max_len(1).map(wave).collect::<Result<Vec<()>>>()
-                })
-                .map(|_| ())?,
+                _ => on_pool(run.threads, || parallel::try_each(kept.iter_mut(), wave))?,
             }
             let made = made.into_inner().unwrap_or_else(|e| e.into_inner());
             if made.is_empty() {
@@ -271,19 +268,8 @@ pub(crate) fn no_columns(stage: &str, origin: &str) -> Error {
 }
 
 /// Runs `work` on `threads` threads at once and returns the first error.
-fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
-    let failed = Mutex::new(None);
-    on_pool(threads, || {
-        rayon::broadcast(|_| {
-            if let Err(e) = work() {
-                lock(&failed).get_or_insert(e);
-            }
-        })
-    });
-    match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
-        None => Ok(()),
-        Some(e) => Err(e),
-    }
+fn on_threads(threads: usize, work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
+    on_pool(threads, || parallel::on_every_thread(work))
 }
 
 fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {

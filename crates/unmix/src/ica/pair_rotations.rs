@@ -16,6 +16,7 @@ use super::subsample;
 use crate::data::Rows;
 use crate::data::splits::autocorrelation_time;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::{Matrix, Real, widest};
 use crate::run::Run;
 use crate::stats::Contrast;
@@ -97,7 +98,6 @@ fn of_dependent_rows(rotations: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<
 
 /// The significant rotation with the largest gain of each pair of columns, if rows are independent.
 fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
-    use rayon::prelude::*;
     let each: Vec<Vec<f64>> = columns.iter().map(|y| log_cosh(y.iter().copied())).collect();
     let pairs: Vec<(usize, usize)> = (0..columns.len()).flat_map(|i| (0..i).map(move |j| (j, i))).collect();
     let best = |&(i, j): &(usize, usize)| {
@@ -108,11 +108,7 @@ fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
         let rotations = ANGLES.iter().map(of_angle).filter(|(_, rotation)| rotation.t > CERTAIN);
         rotations.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, rotation)| rotation)
     };
-    // Small problems run without a thread pool.
-    match rayon::current_thread_index() {
-        Some(_) => pairs.par_iter().filter_map(best).collect(),
-        None => pairs.iter().filter_map(best).collect(),
-    }
+    parallel::map(pairs.iter(), best).into_iter().flatten().collect()
 }
 
 fn log_cosh<T: Real>(y: impl Iterator<Item = T>) -> Vec<T> {

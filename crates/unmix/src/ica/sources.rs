@@ -7,6 +7,7 @@ use super::{Limits, Search, SolverResult, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Arrangement, Code, Described, Method, Model, Report, Tensor, Tensors, require};
+use crate::num::order;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
@@ -119,13 +120,12 @@ fn ranking<T: Real>(
     report: &mut Report,
 ) -> Result<Vec<usize>> {
     let mut ranked: Vec<usize> = (0..variance.len()).collect();
-    let by = |ranked: &mut Vec<usize>, key: &[f64]| ranked.sort_by(|&a, &b| key[b].total_cmp(&key[a]));
     match order {
         Order::Found => {}
-        Order::Variance => by(&mut ranked, variance),
+        Order::Variance => ranked = order::descending(variance),
         Order::Kurtosis => {
             report.sweeps += 1;
-            by(&mut ranked, &kurtosis(rows, coordinates, unmixing, run)?);
+            ranked = order::descending(&kurtosis(rows, coordinates, unmixing, run)?);
         }
     }
     Ok(ranked)

@@ -1,7 +1,7 @@
 //! Optimisers: stochastic gradient descent with momentum, and Adam.
 
+use crate::num::parallel;
 use crate::num::{Real, widest};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The update rule of the parameters.
@@ -111,16 +111,15 @@ impl<T: Real> OptimiserState<T> {
 
     /// Calls `step` for parts of the parameter, on all threads of the current pool if it is long; entries are independent.
     fn in_parts(&mut self, w: &mut [T], g: &[T], step: impl Fn(&mut [T], &[T], &mut [T], &mut [T]) + Sync) {
-        if w.len() <= PART || rayon::current_thread_index().is_none() {
+        if w.len() <= PART {
             return step(w, g, &mut self.first, &mut self.second);
         }
-        let moments = self.first.par_chunks_mut(PART);
-        let parts = w.par_chunks_mut(PART).zip(g.par_chunks(PART)).zip(moments);
+        let parts = w.chunks_mut(PART).zip(g.chunks(PART)).zip(self.first.chunks_mut(PART));
         match self.second.is_empty() {
-            true => parts.for_each(|((w, g), m)| step(w, g, m, &mut [])),
+            true => parallel::each(parts, |((w, g), m)| step(w, g, m, &mut [])),
             false => {
-                let parts = parts.zip(self.second.par_chunks_mut(PART));
-                parts.for_each(|(((w, g), m), v)| step(w, g, m, v));
+                let parts = parts.zip(self.second.chunks_mut(PART));
+                parallel::each(parts, |(((w, g), m), v)| step(w, g, m, v));
             }
         }
     }
@@ -134,10 +133,10 @@ pub(super) fn descend<T: Real>(w: &mut [T], g: &[T], by: T) {
             || w.iter_mut().zip(g).for_each(|(w, g)| *w -= by * *g),
         );
     };
-    if w.len() <= PART || rayon::current_thread_index().is_none() {
+    if w.len() <= PART {
         return step(w, g);
     }
-    w.par_chunks_mut(PART).zip(g.par_chunks(PART)).for_each(|(w, g)| step(w, g));
+    parallel::each(w.chunks_mut(PART).zip(g.chunks(PART)), |(w, g)| step(w, g));
 }
 
 #[cfg(test)]

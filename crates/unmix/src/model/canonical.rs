@@ -1,6 +1,7 @@
 //! The convention for signs and order of components.
 
 use crate::error::Result;
+use crate::num::order;
 use crate::num::{Matrix, null};
 
 /// Number of the sign rule; stored in every model file.
@@ -86,9 +87,7 @@ impl Arrangement {
 
     /// By decreasing variance of the components.
     pub(crate) fn by_variance(variance: &[f64], decoder: &Matrix<f64>, eps: f64) -> Self {
-        let mut order: Vec<usize> = (0..variance.len()).collect();
-        order.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));
-        Self::new(order, decoder, eps)
+        Self::new(order::descending(variance), decoder, eps)
     }
 
     /// Index of each component before the arrangement.

@@ -239,6 +239,16 @@ impl Method {
         run: &Run<'_>,
     ) -> Result<()> {
         self.check(settings)?;
+        self.begin_checked(&|| serde_json::to_string(settings).unwrap_or_default(), rows, run)
+    }
+
+    /// [`begin`](Self::begin) after the settings are checked; compiled once for all methods.
+    fn begin_checked<T: Real>(
+        &self,
+        settings: &dyn Fn() -> String,
+        rows: &mut Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<()> {
         self.check_rows(rows, run)?;
         // Also if the fit has a closed form and takes no start.
         match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
@@ -250,7 +260,7 @@ impl Method {
         checkpoint.bind(Identity {
             version: env!("CARGO_PKG_VERSION").into(),
             method: self.key.into(),
-            settings: serde_json::to_string(settings).unwrap_or_default(),
+            settings: settings(),
             seed: run.seed,
             dtype: T::DTYPE.name().into(),
             n_rows: rows.n_rows().unwrap_or(0),

@@ -7,6 +7,7 @@ use super::tensor::Tensor;
 use crate::data::{MergeStack, Plan, Rows, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_square;
+use crate::num::parallel;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Dtype, Matrix, Real, Values, Workspace};
 use crate::run::Run;
@@ -237,10 +238,7 @@ impl Sums {
         };
         match threads.min(shards) {
             1 => (0..shards).map(gathered).collect(),
-            _ => on_pool(threads, || {
-                use rayon::prelude::*;
-                (0..shards).into_par_iter().map(gathered).collect()
-            }),
+            _ => on_pool(threads, || parallel::map(0..shards, gathered)),
         }
     }
 

@@ -17,6 +17,7 @@ use super::native::orthonormality;
 use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::start::Principal;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::{Matrix, Real, factor, kernel};
 use crate::run::Run;
 use crate::stats::quantiles::{student, upper_sum};
@@ -80,7 +81,6 @@ impl BlockEvidence {
         sigma: Vec<f64>,
         h: &Nonlinearity,
     ) -> Self {
-        use rayon::prelude::*;
         let (inner, k) = (w.cols(), h.a.len());
         let m = x.len() / inner;
         let into = Matrix::from_fn(inner, w.rows(), |i, j| w[(j, i)] / sigma[j]).cast::<T>();
@@ -90,12 +90,7 @@ impl BlockEvidence {
             let x = &x[rows.start * inner..rows.end * inner];
             sums(x, weights.map(|w| &w[rows]), &into, &ready, k)
         };
-        // Small problems run without a thread pool.
-        let blocks = match rayon::current_thread_index() {
-            Some(_) => (0..count).into_par_iter().map(one).collect(),
-            None => (0..count).map(one).collect(),
-        };
-        Self { sigma, blocks, share: 1.0, rest: 0 }
+        Self { sigma, blocks: parallel::map(0..count, one), share: 1.0, rest: 0 }
     }
 }
 

@@ -6,6 +6,7 @@ mod means;
 
 pub use means::{mean_of, means, merge_mean, two_parts};
 
+use super::parallel;
 use super::simd::SIMD_WIDTH;
 use super::{Real, widest};
 use faer::linalg::matmul::matmul;
@@ -241,10 +242,9 @@ const PART: usize = 96;
 /// The product of the block is computed in `T`, the total in `f64`. In a thread pool of this crate, wide products are divided among
 /// its threads: every entry is still computed by one of them, in a fixed order.
 pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
-    if p >= SHARED && rayon::current_thread_index().is_some() {
-        use rayon::prelude::*;
-        let parts = total.par_chunks_mut(PART * p).with_max_len(1).enumerate();
-        parts.for_each(|(i, part)| T::add_gram(part, i * PART, packed, n, p));
+    if p >= SHARED {
+        let parts = total.chunks_mut(PART * p).enumerate();
+        parallel::each(parts, |(i, part)| T::add_gram(part, i * PART, packed, n, p));
     } else {
         T::add_gram(total, 0, packed, n, p);
     }

@@ -1,9 +1,9 @@
 //! A shard of sparse rows, and the loop of sums over it.
 
 use super::Real;
+use super::parallel::try_each;
 use super::threads::on_pool;
 use crate::error::Result;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -166,7 +166,7 @@ pub(crate) fn fill<U: Real>(
     if threads == 1 || stored + table.len() < SMALL {
         return table.chunks_mut(piece * width).enumerate().try_for_each(one);
     }
-    on_pool(threads, || table.par_chunks_mut(piece * width).enumerate().try_for_each(one))
+    on_pool(threads, || try_each(table.chunks_mut(piece * width).enumerate(), one))
 }
 
 /// [`fill`] of lines of little work, without reports of progress and interruptions.

@@ -73,21 +73,27 @@ static IDLE: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
 /// Runs `work` on a pool of `threads` threads, which is kept for the next call. Work for one thread runs on the calling thread if
 /// that belongs to a pool, and on a pool of its own otherwise: on a common one, concurrent calls would wait for each other.
 pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    let (mut work, mut result) = (Some(work), None);
+    enter(threads, &mut || result = work.take().map(|work| work()));
+    result.expect("work that is installed is done once")
+}
+
+/// [`on_pool`], compiled once for all kinds of work: the code for entering a pool is a large part of the code of a small piece of work.
+fn enter(threads: usize, work: &mut (dyn FnMut() + Send)) {
     if threads > 1 {
-        return on(pool(threads), work);
+        return install(pool(threads), work);
     }
     if rayon::current_thread_index().is_some() {
         return work();
     }
     let pool = idle().or_else(|| build(1));
-    let result = on(pool.clone(), work);
+    install(pool.clone(), work);
     // The lock is only tried, as in `pool`.
     if let (Some(pool), Ok(mut kept)) = (pool, IDLE.try_lock())
         && kept.len() < allowed()
     {
         kept.push(Pool { process: std::process::id(), threads: 1, pool });
     }
-    result
 }
 
 /// A pool of one thread that is not in use, if there is one of this process.
@@ -102,13 +108,6 @@ fn idle() -> Option<Arc<rayon::ThreadPool>> {
 }
 
 /// Runs `work` on `pool`. Without one, because the system refused to create threads, the work runs on this thread alone.
-fn on<R: Send>(pool: Option<Arc<rayon::ThreadPool>>, work: impl FnOnce() -> R + Send) -> R {
-    let (mut work, mut result) = (Some(work), None);
-    install(pool, &mut || result = work.take().map(|work| work()));
-    result.expect("work that is installed is done once")
-}
-
-/// Compiled once for all kinds of work: the code for entering a pool is a large part of the code of a small piece of work.
 fn install(pool: Option<Arc<rayon::ThreadPool>>, work: &mut (dyn FnMut() + Send)) {
     match pool {
         Some(pool) => pool.install(work),

@@ -43,8 +43,7 @@ pub(super) fn eigh(a: &mut [f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
             ql(&mut d, &mut e, &mut vectors, n)
         },
     )?;
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| d[i].total_cmp(&d[j]));
+    let order = super::order::ascending(&d);
     let mut sorted = Vec::with_capacity(n * n);
     order.iter().for_each(|&i| sorted.extend_from_slice(&vectors[i * n..(i + 1) * n]));
     Some((order.iter().map(|&i| d[i] * unit).collect(), sorted))

@@ -5,6 +5,7 @@
 use super::codes::CodeSums;
 use crate::data::{Rows, Sink};
 use crate::error::{Error, Result};
+use crate::num::parallel;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
@@ -75,22 +76,14 @@ impl<T: Real> StoredCodes<T> {
 
     /// Calls `work` for each chunk with its index: in all threads of the current pool, if there is enough work.
     pub(super) fn each_mut(&mut self, work: impl Fn(usize, &mut [T]) + Sync) {
-        if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
-            use rayon::prelude::*;
-            let chunks = self.chunks.par_iter_mut().with_max_len(1).enumerate();
-            return chunks.for_each(|(c, chunk)| work(c, chunk));
-        }
-        self.chunks.iter_mut().enumerate().for_each(|(c, chunk)| work(c, chunk));
+        let parallel = self.n * self.l >= FEW;
+        parallel::each_if(parallel, self.chunks.iter_mut().enumerate(), |(c, chunk)| work(c, chunk));
     }
 
     /// Results of `work` for each chunk, in order.
     pub(super) fn each<V: Send>(&self, work: impl Fn(usize, &[T]) -> V + Sync) -> Vec<V> {
-        if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
-            use rayon::prelude::*;
-            let chunks = self.chunks.par_iter().with_max_len(1).enumerate();
-            return chunks.map(|(c, chunk)| work(c, chunk)).collect();
-        }
-        self.chunks.iter().enumerate().map(|(c, chunk)| work(c, chunk)).collect()
+        let (chunks, work) = (self.chunks.iter().enumerate(), |(c, chunk): (usize, &Vec<T>)| work(c, chunk));
+        if self.n * self.l >= FEW { parallel::map(chunks, work) } else { chunks.map(work).collect() }
     }
 
     /// Fills the codes with `(x - center) b + bias` of every row, times the square root of its weight.

@@ -2,11 +2,11 @@
 
 use super::FittedRows;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use rayon::prelude::*;
 
 /// The number of components, from 0, with the smallest prediction error of held-out blocks; the smallest of several.
 ///
@@ -101,7 +101,8 @@ fn residuals(mut a: Matrix<f64>, p: &Matrix<f64>, q: &Matrix<f64>) -> Vec<f64> {
     let (terms, width) = (q.rows(), a.cols());
     // Chunks of a fixed size, summed in order: the same bits for any number of threads.
     const CHUNK: usize = 64;
-    let chunks = a.as_mut_slice().par_chunks_mut((CHUNK * width).max(1)).enumerate().map(|(chunk, rows)| {
+    let chunks = a.as_mut_slice().chunks_mut((CHUNK * width).max(1)).enumerate();
+    let chunks: Vec<Vec<f64>> = parallel::map(chunks, |(chunk, rows)| {
         let mut errors = vec![0.0; terms + 1];
         for (i, row) in rows.chunks_exact_mut(width).enumerate() {
             errors[0] += square(row);
@@ -113,7 +114,6 @@ fn residuals(mut a: Matrix<f64>, p: &Matrix<f64>, q: &Matrix<f64>) -> Vec<f64> {
         }
         errors
     });
-    let chunks: Vec<Vec<f64>> = chunks.collect();
     let mut out = vec![0.0; terms + 1];
     chunks.iter().for_each(|errors| out.iter_mut().zip(errors).for_each(|(t, e)| *t += e));
     out

@@ -2,11 +2,11 @@
 
 use super::FittedRows;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use rayon::prelude::*;
 
 /// Number of permuted copies of the data.
 const COPIES: u64 = 20;
@@ -53,8 +53,8 @@ fn permute(from: &Matrix<f64>, to: &mut Matrix<f64>, stream: &Stream) {
     let n = from.cols();
     to.as_mut_slice().copy_from_slice(from.as_slice());
     // Draws are indexed, so the result does not depend on which thread permutes which column.
-    let each = to.as_mut_slice().par_chunks_mut(n.max(1)).enumerate();
-    each.for_each(|(j, column)| stream.shuffle((j * n) as u64, column));
+    let columns = to.as_mut_slice().chunks_mut(n.max(1)).enumerate();
+    parallel::each(columns, |(j, column)| stream.shuffle((j * n) as u64, column));
 }
 
 /// Singular values of a matrix of columns, descending: square roots of the eigenvalues of its smaller Gram matrix. Those below

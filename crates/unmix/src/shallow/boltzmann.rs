@@ -6,16 +6,16 @@
 //! ```
 
 use super::products::{
-    Slices, Weights, add_differences, both, gradient, least_parts, pack_slice, packs_on_two,
+    Slices, Weights, add_differences, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
     shifted_distance, slice_rows, total,
 };
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::{Real, draws, tanh};
-use rayon::prelude::*;
 
 /// Random streams of hidden and of visible units.
 const HIDDEN: u64 = 0x7262_6d31;
@@ -120,14 +120,14 @@ impl<T: Real> BoltzmannLearner<T> {
             epoch: batch.position.epoch,
         };
         let [first, last] = &mut self.packed;
-        let units = self.given.par_chunks_mut(rows * m).zip(self.ended.par_chunks_mut(rows * m));
-        let drawn = self.hidden.par_chunks_mut(rows * m).zip(self.visible.par_chunks_mut(rows * p));
+        let units = self.given.chunks_mut(rows * m).zip(self.ended.chunks_mut(rows * m));
+        let drawn = self.hidden.chunks_mut(rows * m).zip(self.visible.chunks_mut(rows * p));
         let packed = first.each_mut(rows, m).zip(last.each_mut(rows, m));
-        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
-        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + p));
+        let given = batch.x.chunks(rows * p).zip(batch.rows.chunks(rows));
+        let results = self.losses.iter_mut().zip(self.sums.chunks_mut(m + p));
         let slices = units.zip(drawn).zip(packed).zip(given).zip(results);
-        let least = least_parts((1 + 2 * self.how.n_steps) * n * m * p);
-        slices.with_min_len(least).for_each(|((((units, drawn), packed), (x, numbers)), (loss, sums))| {
+        let parallel = multiplies_on_two((1 + 2 * self.how.n_steps) * n * m * p);
+        parallel::each_if(parallel, slices, |((((units, drawn), packed), (x, numbers)), (loss, sums))| {
             let ((given, ended), (hidden, visible)) = (units, drawn);
             *loss = chain.run(numbers, x, Buffers { given, ended, hidden, visible });
             pack_slice(packed.0, given, m, T::from_f64(-1.0 / n as f64));

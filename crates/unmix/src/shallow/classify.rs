@@ -5,14 +5,16 @@
 //! ```
 
 use super::denoise::{Corruption, keep_active, rectify};
-use super::products::{Slices, Weights, add_columns, gradient, least_parts, pack_slice, slice_rows, total};
+use super::products::{
+    Slices, Weights, add_columns, gradient, multiplies_on_two, pack_slice, slice_rows, total,
+};
 use super::weights::bounded;
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::{Real, kernel};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Random stream of initial weights.
@@ -84,15 +86,15 @@ impl<T: Real> ClassifierWeights<T> {
     pub fn n_errors(&self, x: &[T], labels: &[u32]) -> u64 {
         let (m, p, c) = (self.n_units(), self.n_features(), self.n_classes());
         assert_eq!(x.len(), labels.len() * p, "a label for each row");
-        let slices = x.par_chunks(SLICE * p).zip(labels.par_chunks(SLICE));
-        let wrong = slices.map(|(x, labels)| {
+        let slices = x.chunks(SLICE * p).zip(labels.chunks(SLICE));
+        let wrong: Vec<u64> = parallel::map(slices, |(x, labels)| {
             let (mut codes, mut scores) =
                 (vec![T::default(); labels.len() * m], vec![T::default(); labels.len() * c]);
             self.scores(x, &mut codes, &mut scores);
             let found = scores.chunks_exact(c).map(first_largest);
             found.zip(labels).filter(|(found, label)| *found != **label as usize).count() as u64
         });
-        wrong.sum()
+        wrong.iter().sum()
     }
 
     /// The mean over rows of the squared length of their codes.
@@ -232,14 +234,14 @@ impl<'v, T: Real> ClassifierLearner<'v, T> {
         let (up, back_up) = (&self.up, &self.back_up);
         let (how, deviations, share) = (&self.how, &self.deviations, 1.0 / n as f64);
         let [of_scores, of_back] = &mut self.packed;
-        let of_rows = self.noisy.par_chunks_mut(rows * p).zip(self.scores.par_chunks_mut(rows * c));
-        let units = self.codes.par_chunks_mut(rows * m).zip(self.back.par_chunks_mut(rows * m));
+        let of_rows = self.noisy.chunks_mut(rows * p).zip(self.scores.chunks_mut(rows * c));
+        let units = self.codes.chunks_mut(rows * m).zip(self.back.chunks_mut(rows * m));
         let packed = of_scores.each_mut(rows, c).zip(of_back.each_mut(rows, m));
-        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
-        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + c));
+        let given = batch.x.chunks(rows * p).zip(batch.rows.chunks(rows));
+        let results = self.losses.iter_mut().zip(self.sums.chunks_mut(m + c));
         let slices = of_rows.zip(units).zip(packed).zip(given).zip(results);
-        let least = least_parts(n * m * (p + 2 * c));
-        slices.with_min_len(least).for_each(|((((of_rows, units), packed), (x, numbers)), (loss, sums))| {
+        let parallel = multiplies_on_two(n * m * (p + 2 * c));
+        parallel::each_if(parallel, slices, |((((of_rows, units), packed), (x, numbers)), (loss, sums))| {
             let ((noisy, scores), (codes, back)) = (of_rows, units);
             let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);
             each.for_each(|((out, x), row)| {

@@ -1,16 +1,16 @@
 //! A denoising autoencoder as a learner: corrupted rows, and the gradient of a batch.
 
 use super::products::{
-    Slices, Weights, add_columns, both, gradient, least_parts, multiplies_on_two, pack_slice, packs_on_two,
+    Slices, Weights, add_columns, both, gradient, multiplies_on_two, pack_slice, packs_on_two,
     shifted_distance, slice_rows, total,
 };
 use super::weights::{LayerWeights, bounded};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::learn::{Learner, Updates};
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::{Real, draws, widest};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How rows are corrupted.
@@ -165,14 +165,16 @@ impl<T: Real> DenoisingLearner<T> {
         };
         let (how, deviations, epoch) = (&self.how, &self.deviations, batch.position.epoch);
         let [of_back, of_second] = &mut self.packed;
-        let noisy = self.noisy.par_chunks_mut(rows * p).zip(self.residual.par_chunks_mut(rows * p));
-        let units = self.codes.par_chunks_mut(rows * m).zip(self.back.par_chunks_mut(rows * m));
+        let noisy = self.noisy.chunks_mut(rows * p).zip(self.residual.chunks_mut(rows * p));
+        let units = self.codes.chunks_mut(rows * m).zip(self.back.chunks_mut(rows * m));
         let packed = of_back.each_mut(rows, m).zip(of_second.each_mut(rows, second));
-        let given = batch.x.par_chunks(rows * p).zip(batch.rows.par_chunks(rows));
-        let results = self.losses.par_iter_mut().zip(self.sums.par_chunks_mut(m + p));
+        let given = batch.x.chunks(rows * p).zip(batch.rows.chunks(rows));
+        let results = self.losses.iter_mut().zip(self.sums.chunks_mut(m + p));
         let slices = noisy.zip(units).zip(packed).zip(given).zip(results);
-        let least = least_parts(3 * n * m * p);
-        slices.with_min_len(least).for_each(
+        let parallel = multiplies_on_two(3 * n * m * p);
+        parallel::each_if(
+            parallel,
+            slices,
             |((((of_columns, units), packed), (x, numbers)), (loss, sums))| {
                 let ((noisy, residual), (codes, back)) = (of_columns, units);
                 let each = noisy.chunks_exact_mut(p).zip(x.chunks_exact(p)).zip(numbers);

@@ -2,8 +2,8 @@
 //!
 //! The second factor of every product is packed in panels: weights once for all rows of a batch, codes by the thread that computed them.
 
+use crate::num::parallel;
 use crate::num::{Panels, Real, Terms, pack, simd::SIMD_WIDTH, widest};
-use rayon::prelude::*;
 
 /// Most rows of a batch that one thread processes at a time: with fewer, panels of weights are read more often than used.
 const SLICE: usize = 64;
@@ -23,11 +23,6 @@ pub(super) fn slice_rows(n: usize) -> usize {
         0..=WHOLE => n.max(1),
         _ => n.div_ceil(n.div_ceil(SLICE).next_multiple_of(2)).next_multiple_of(8),
     }
-}
-
-/// The least number of parts of a thread, for products of `work` multiplications.
-pub(super) fn least_parts(work: usize) -> usize {
-    if work < SMALL { usize::MAX } else { 1 }
 }
 
 /// Whether packing matrices of so many numbers is worth waking a thread.
@@ -62,17 +57,16 @@ impl<T: Real> Weights<T> {
         let n = w.len() / k;
         self.0.resize(n, k);
         let some = (PACKED / (n * T::lanes()).max(1)).max(1) * T::lanes();
-        let parts = self.0.numbers_mut().par_chunks_mut((n * some).max(1)).enumerate();
-        parts.for_each(|(part, out)| pack(out, w, k, part * some, T::from_f64(1.0)));
+        let parts = self.0.numbers_mut().chunks_mut((n * some).max(1)).enumerate();
+        parallel::each(parts, |(part, out)| pack(out, w, k, part * some, T::from_f64(1.0)));
     }
 
     /// The transpose of the matrix `w`, row-major with `k` columns.
     pub(super) fn pack_transposed(&mut self, w: &[T], k: usize) {
         self.0.resize(k, w.len() / k);
         let some = (PACKED / (k * T::lanes()).max(1)).max(1) * T::lanes();
-        let parts =
-            self.0.numbers_mut().par_chunks_mut((k * some).max(1)).zip(w.par_chunks((k * some).max(1)));
-        parts.for_each(|(out, w)| crate::num::pack_transposed(out, w, k));
+        let parts = self.0.numbers_mut().chunks_mut((k * some).max(1)).zip(w.chunks((k * some).max(1)));
+        parallel::each(parts, |(out, w)| crate::num::pack_transposed(out, w, k));
     }
 
     /// `out = a w`: `out` has `k` columns.
@@ -98,8 +92,8 @@ impl<T: Real> Slices<T> {
     }
 
     /// The slices of `rows` rows each.
-    pub(super) fn each_mut(&mut self, rows: usize, k: usize) -> rayon::slice::ChunksMut<'_, T> {
-        self.0.numbers_mut().par_chunks_mut(rows * Panels::<T>::padded(k))
+    pub(super) fn each_mut(&mut self, rows: usize, k: usize) -> std::slice::ChunksMut<'_, T> {
+        self.0.numbers_mut().chunks_mut(rows * Panels::<T>::padded(k))
     }
 
     /// The terms of `a' b`, for this matrix as `b` of `k` columns, and `a`, row-major with `p` columns.
@@ -121,8 +115,8 @@ pub(super) fn pack_slice<T: Real>(out: &mut [T], x: &[T], k: usize, by: T) {
 /// `out = a1' b1 + a2' b2 + ...`, row-major with `k` columns, on the threads of the current pool. Every entry is one sum.
 pub(super) fn gradient<T: Real>(out: &mut [T], terms: &[Terms<'_, T>], k: usize) {
     let work = out.len() * terms.iter().map(|t| t.count).sum::<usize>();
-    let parts = out.par_chunks_mut(PART * k).with_min_len(least_parts(work)).enumerate();
-    parts.for_each(|(part, out)| {
+    let parts = out.chunks_mut(PART * k).enumerate();
+    parallel::each_if(multiplies_on_two(work), parts, |(part, out)| {
         let first = |t: &Terms<'_, T>| (part * PART * t.step[0]).min(t.a.len());
         let terms: Vec<_> = terms.iter().map(|t| Terms { a: &t.a[first(t)..], ..*t }).collect();
         T::multiply_packed(out, &terms, out.len() / k, k);

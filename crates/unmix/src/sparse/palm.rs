@@ -12,8 +12,8 @@
 
 use super::constraint::AtomSet;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::{Matrix, Real, factor, kernel};
-use rayon::prelude::*;
 
 /// Rows of a chunk.
 const CHUNK: usize = 256;
@@ -183,8 +183,8 @@ impl<T: Real> Problem<T> {
     pub(crate) fn code_steps(&self, atoms: &Ready<T>, z: &mut [T], from: Option<&[T]>, steps: u64) {
         let m = atoms.atoms.rows();
         let penalty = (self.alpha, self.positive);
-        let rows = self.x.par_chunks(CHUNK * self.p).zip(z.par_chunks_mut(CHUNK * m)).enumerate();
-        rows.for_each(|(i, (x, z))| {
+        let rows = self.x.chunks(CHUNK * self.p).zip(z.chunks_mut(CHUNK * m)).enumerate();
+        parallel::each(rows, |(i, (x, z))| {
             let at = i * CHUNK * m;
             let from = from.map(|from| &from[at..at + z.len()]);
             atoms.descend(x, z, from, penalty, steps);
@@ -196,7 +196,7 @@ impl<T: Real> Problem<T> {
         let mut total = Sums::zero(m, self.p);
         let chunks: Vec<(&[T], &[T])> = self.x.chunks(CHUNK * self.p).zip(z.chunks(CHUNK * m)).collect();
         for group in chunks.chunks(TOGETHER) {
-            let parts: Vec<Sums> = group.par_iter().map(|(x, z)| sums_of(x, z, m, self.p)).collect();
+            let parts: Vec<Sums> = parallel::map(group.iter(), |(x, z)| sums_of(x, z, m, self.p));
             parts.iter().for_each(|part| total.merge(part));
         }
         total

@@ -4,9 +4,9 @@ use super::Atoms;
 use super::gap::Checked;
 use super::lasso::{Row, fast};
 use super::set::Set;
+use crate::num::parallel;
 use crate::num::simd::SIMD_WIDTH;
 use crate::num::{Real, kernel};
-use rayon::prelude::*;
 
 /// Buffers that are reused from row to row; their contents between two calls are undefined.
 #[derive(Default)]
@@ -107,12 +107,10 @@ pub(super) fn on_pool<T: Real>(
     code: impl Fn(&[T], &mut [T], &mut Work<T>) -> u64 + Sync,
 ) -> u64 {
     let (m, p) = (atoms.n_atoms(), atoms.n_features());
-    if rayon::current_thread_index().is_none() || rows.len() <= TASK * p || m == 0 || p == 0 {
+    if rows.len() <= TASK * p || m == 0 || p == 0 {
         return code(rows, codes, &mut Work::default());
     }
-    rows.par_chunks(TASK * p)
-        .zip(codes.par_chunks_mut(TASK * m))
-        .map_init(Work::default, |work, (rows, codes)| code(rows, codes, work))
-        .max()
-        .unwrap_or(0)
+    let parts = rows.chunks(TASK * p).zip(codes.chunks_mut(TASK * m));
+    let results = parallel::map_with(parts, Work::default, |work, (rows, codes)| code(rows, codes, work));
+    results.into_iter().max().unwrap_or(0)
 }

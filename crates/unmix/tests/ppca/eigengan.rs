@@ -94,3 +94,19 @@ fn groups_that_do_not_fit_are_refused() {
     let found = try_fit("linear-eigengan", &settings(json!({"groups": [2, 1]})), &gaps, 5);
     assert!(found.unwrap_err().to_string().contains("leave groups out"));
 }
+
+#[test]
+fn settings_of_iterations_give_a_warning_where_no_cell_is_missing() {
+    let x = falling(60, 5, 3);
+    let given = json!({"n_components": 2, "tol": 0.5, "max_iter": 7});
+    let about = |model: &Model| {
+        model.report().warnings.iter().filter(|w| w.contains("only missing cells require iterations")).count()
+    };
+    assert_eq!(
+        (about(&fitted(json!({"n_components": 2}), &x, 5)), about(&fitted(given.clone(), &x, 5))),
+        (0, 2)
+    );
+    let mut gaps = x;
+    gaps[7] = f64::NAN;
+    assert_eq!(about(&fitted(given, &gaps, 5)), 0);
+}

@@ -9,6 +9,7 @@ use super::cells::Cells;
 use super::variational::{Sizes, State, VariationalResult, step};
 use crate::data::Sparse;
 use crate::error::{Error, Result};
+use crate::num::order;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
@@ -126,8 +127,7 @@ impl Cells {
             for a in 0..k {
                 ridge[a].per_cell *= scale[a] * scale[a];
             }
-            let mut order: Vec<usize> = (0..k).collect();
-            order.sort_by(|a, b| size[*b].total_cmp(&size[*a]));
+            let order = order::descending(&size);
             let mut all: Vec<(usize, f64)> = order.iter().map(|a| (*a, 1.0)).collect();
             all.extend(sizes.offsets.map(|_| (k, 1.0)));
             columns = columns.chosen(&all);

@@ -19,6 +19,7 @@ use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::factor::{self, Cholesky};
+use crate::num::parallel;
 use crate::num::{Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
@@ -161,13 +162,7 @@ impl FactorAnalysis {
         let over_psi = at.start.over_psi();
         let bound = RowBound::new(&scaled, self.prior);
         let work = |rows: &std::ops::Range<usize>| self.chunk(held, at, (&bound, &over_psi), rows.clone());
-        let done: Vec<Result<(Sums, Vec<f64>)>> = match rayon::current_thread_index() {
-            Some(_) => {
-                use rayon::prelude::*;
-                chunks.par_iter().with_max_len(1).map(work).collect()
-            }
-            None => chunks.iter().map(work).collect(),
-        };
+        let done: Vec<Result<(Sums, Vec<f64>)>> = parallel::map(chunks.iter(), work);
         let (p, q) = (held.x.cols(), scaled.rows());
         let mut sums = Sums { second: Matrix::zeros(q, q), cross: Matrix::zeros(p, q), value: 0.0 };
         let mut after = Vec::with_capacity(held.x.rows() * q);

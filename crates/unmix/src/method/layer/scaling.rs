@@ -4,6 +4,7 @@ use crate::autoencoder::Evaluation;
 use crate::data::{Batches, Rows};
 use crate::error::Result;
 use crate::model::{Tensor, Tensors};
+use crate::num::order;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::{Run, Start};
 use crate::shallow::{Initial, LayerWeights};
@@ -159,7 +160,5 @@ pub(in crate::method) fn by_use<T: Real>(weights: &LayerWeights<T>, used: &Evalu
     let (_, decoder) = weights.by_units();
     let sizes = decoder.chunks_exact(p).zip(&used.size);
     let sizes: Vec<f64> = sizes.map(|(row, sum)| sum * kernel::sum_of_squares(row).sqrt()).collect();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
-    order
+    order::descending(&sizes)
 }

@@ -13,8 +13,8 @@
 
 use super::net::{Buffers, Net, transposed};
 use super::settings::LayerType;
+use crate::num::parallel;
 use crate::num::{Real, kernel, widest};
-use rayon::prelude::*;
 
 /// Rows of a slice.
 const SLICE: usize = 32;
@@ -57,15 +57,12 @@ impl<T: Real> Net<'_, T> {
     /// Sum over rows of the loss after `depth` layers, on the threads of the current pool.
     pub(super) fn loss(&self, x: &[T], target: Target<'_, T>, depth: usize) -> f64 {
         let (m, p) = (self.of.m, self.of.p);
-        let slices: Vec<f64> = x
-            .par_chunks(SLICE * p)
-            .enumerate()
-            .map_init(Buffers::default, |work, (i, x)| {
-                let mut z = vec![T::default(); x.len() / p * m];
-                self.codes(x, &mut z, depth, work, |_, _| {});
-                self.output(x, target.of_slice(i, z.len(), m), &z, None)
-            })
-            .collect();
+        let slices = x.chunks(SLICE * p).enumerate();
+        let slices: Vec<f64> = parallel::map_with(slices, Buffers::default, |work, (i, x)| {
+            let mut z = vec![T::default(); x.len() / p * m];
+            self.codes(x, &mut z, depth, work, |_, _| {});
+            self.output(x, target.of_slice(i, z.len(), m), &z, None)
+        });
         slices.into_iter().sum()
     }
 
@@ -81,18 +78,14 @@ impl<T: Real> Net<'_, T> {
         let root = if self.params.recurrent.is_empty() { 0 } else { m };
         // Used in the backward pass only.
         let back = transposed(&self.params.recurrent, root, root);
-        let slices: Vec<Slice<'_, T>> = x
-            .par_chunks(SLICE * p)
-            .enumerate()
-            .map(|(i, x)| {
-                let mut slice = self.forward(x, depth);
-                let mut g = vec![T::default(); x.len() / p * m];
-                let target = target.of_slice(i, g.len(), m);
-                slice.loss = self.output(x, target, &slice.z[depth], Some(&mut g));
-                self.backward(&mut slice, g, (from, depth), &back);
-                slice
-            })
-            .collect();
+        let slices: Vec<Slice<'_, T>> = parallel::map(x.chunks(SLICE * p).enumerate(), |(i, x)| {
+            let mut slice = self.forward(x, depth);
+            let mut g = vec![T::default(); x.len() / p * m];
+            let target = target.of_slice(i, g.len(), m);
+            slice.loss = self.output(x, target, &slice.z[depth], Some(&mut g));
+            self.backward(&mut slice, g, (from, depth), &back);
+            slice
+        });
         let loss = slices.iter().map(|s| s.loss).sum();
         let gradient = self.sums(&slices, (from, depth));
         (loss, gradient)
@@ -226,7 +219,7 @@ impl<T: Real> Net<'_, T> {
         let of_layer = |l: usize| self.matrix_of_layer(slices, l);
         let by_layer: Vec<Vec<f64>> = match params.weights.len() {
             0 => Vec::new(),
-            _ => (from..depth).into_par_iter().map(of_layer).collect(),
+            _ => parallel::map(from..depth, of_layer),
         };
         let weights = match params.weights.len() {
             0 | 1 => by_layer.into_iter().reduce(added).into_iter().collect(),
@@ -234,10 +227,7 @@ impl<T: Real> Net<'_, T> {
         };
         let recurrent = match params.recurrent.is_empty() {
             true => Vec::new(),
-            false => (from.max(1)..depth)
-                .into_par_iter()
-                .map(|l| self.recurrent_of_layer(slices, l))
-                .collect::<Vec<_>>()
+            false => parallel::map(from.max(1)..depth, |l| self.recurrent_of_layer(slices, l))
                 .into_iter()
                 .reduce(added)
                 .unwrap_or_else(|| vec![0.0; self.of.m * self.of.m]),

@@ -1,9 +1,9 @@
 //! Quality of the codes after every layer, compared with the same number of steps of ISTA and FISTA.
 
 use super::net::{Buffers, Net, Problem};
+use crate::num::parallel;
 use crate::num::{Real, kernel};
 use crate::sparse::{Atoms, Checked, Measure, measure};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// Rows that are processed at a time.
@@ -60,27 +60,23 @@ fn curve<T: Real>(
     run: impl Fn(&[T], &mut dyn FnMut(usize, &[T])) + Sync,
 ) -> Curve {
     let (m, p, penalty) = (of.m, of.p, (of.alpha, of.positive));
-    let blocks: Vec<Vec<Sums>> = x
-        .par_chunks(BLOCK * p)
-        .enumerate()
-        .map(|(i, x)| {
-            let n = x.len() / p;
-            let (mut out, mut checked) = (vec![[0.0; 5]; of.n_layers], Checked::default());
-            let mut found = vec![Measure::default(); n];
-            run(x, &mut |l, z| {
-                measure(atoms, penalty, x, z, &mut found, &mut checked);
-                for row in &found {
-                    let numbers = [row.objective, row.squared_error, row.gap, row.squared_norm];
-                    out[l].iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
-                }
-                if let Some(codes) = codes {
-                    let pairs = z.iter().zip(&codes[i * BLOCK * m..]);
-                    out[l][4] += pairs.map(|(z, c)| (z.to_f64() - c.to_f64()).powi(2)).sum::<f64>();
-                }
-            });
-            out
-        })
-        .collect();
+    let blocks: Vec<Vec<Sums>> = parallel::map(x.chunks(BLOCK * p).enumerate(), |(i, x)| {
+        let n = x.len() / p;
+        let (mut out, mut checked) = (vec![[0.0; 5]; of.n_layers], Checked::default());
+        let mut found = vec![Measure::default(); n];
+        run(x, &mut |l, z| {
+            measure(atoms, penalty, x, z, &mut found, &mut checked);
+            for row in &found {
+                let numbers = [row.objective, row.squared_error, row.gap, row.squared_norm];
+                out[l].iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
+            }
+            if let Some(codes) = codes {
+                let pairs = z.iter().zip(&codes[i * BLOCK * m..]);
+                out[l][4] += pairs.map(|(z, c)| (z.to_f64() - c.to_f64()).powi(2)).sum::<f64>();
+            }
+        });
+        out
+    });
     let n = (x.len() / p).max(1) as f64;
     let sum = |l: usize, k: usize| blocks.iter().map(|block| block[l][k]).sum::<f64>();
     let each = |k: usize, by: &dyn Fn(usize) -> f64| -> Vec<f64> {

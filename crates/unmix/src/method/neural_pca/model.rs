@@ -6,6 +6,7 @@ use crate::learn::Optimiser;
 use crate::model::{
     Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
 };
+use crate::num::order;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -80,10 +81,7 @@ impl Canonical {
         let unit = Matrix::from_fn(k, r, |j, i| w[(i, j)] / lengths[j]);
         let along = |j: usize| (0..r).map(|i| values[i] * unit[(j, i)].powi(2)).sum::<f64>();
         let variances: Vec<f64> = (0..k).map(along).collect();
-        let mut order: Vec<usize> = (0..k).collect();
-        if sorted {
-            order.sort_by(|&i, &j| variances[j].total_cmp(&variances[i]));
-        }
+        let order = if sorted { order::descending(&variances) } else { (0..k).collect() };
         let sorted = Matrix::from_fn(k, r, |j, i| unit[(order[j], i)]);
         let mut axes = factor::multiply(&sorted, basis);
         crate::model::canonical_sign(&mut axes, eps);

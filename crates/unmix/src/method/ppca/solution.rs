@@ -2,11 +2,11 @@
 
 use super::blocks::{bic_blocks, bic_blocks_of_any};
 use super::model::Estimate;
-use super::settings::Algorithm;
+use super::settings::{Algorithm, MAX_ITER, TOL};
 use crate::data::{Features, Rows, check_n_rows, check_total_weight};
 use crate::error::{Error, Result};
 use crate::method::as_map;
-use crate::model::{Method, Model, Report, Sums, Tensor, constant_columns};
+use crate::model::{Method, Model, Report, Setting, Sums, Tensor, constant_columns};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use crate::select::{FitBy, Spectrum, size_by};
@@ -14,7 +14,7 @@ use crate::spectrum::{
     self, Components, Covariance, Decomposition, Request, Solver, auto_solver, check_total,
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Components of equal variance.
 #[derive(Clone, Debug, PartialEq)]
@@ -350,6 +350,8 @@ impl Problem {
         report.settings.insert("n_components".into(), k.into());
         if report.settings.contains_key("algorithm") {
             report.settings.insert("algorithm".into(), report.solver.clone().into());
+        } else if report.solver == "closed-form" {
+            report.warnings.extend(without_iterations(&settings));
         }
         report.end(run);
         let sizes: Vec<f64> = blocks.iter().map(|d| *d as f64).collect();
@@ -392,4 +394,14 @@ fn averaged(variance: &mut [f64], blocks: &[usize]) {
         block.fill(mean);
         rest = others;
     }
+}
+
+/// Sentences about settings of the iterations that are not at their defaults, for a method without the setting `algorithm`, by whose value
+/// they would have conditions.
+fn without_iterations(settings: &Map<String, Value>) -> Vec<String> {
+    let changed = |s: &&Setting| settings.get(s.name).is_some_and(|value| *value != s.default_value());
+    let sentence = |s: &Setting| {
+        format!("{}={} has no effect here: only missing cells require iterations", s.name, settings[s.name])
+    };
+    [&TOL, &MAX_ITER].into_iter().filter(changed).map(sentence).collect()
 }

@@ -8,6 +8,7 @@ use crate::model::{
     Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, constant_columns,
     require,
 };
+use crate::num::order;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::rectified::{Noise, Parameters, Prior};
 use crate::run::Run;
@@ -64,9 +65,7 @@ impl Task<'_> {
         let alive = |j: usize| found.scale[j] > 0.0;
         let used: Vec<f64> =
             (0..l).map(|j| if alive(j) { found.stats.m[(j, j)] * square(j) } else { -1.0 }).collect();
-        let mut order: Vec<usize> = (0..l).collect();
-        order.sort_by(|&a, &b| used[b].total_cmp(&used[a]).then(a.cmp(&b)));
-        order
+        order::descending(&used)
     }
 
     fn diagnostics(&self, found: &FitResult) -> Map<String, Value> {

@@ -3,10 +3,10 @@
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
+use crate::num::parallel;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::spectrum::check_total;
-use rayon::prelude::*;
 
 /// Cells that one thread processes at a time: sums over them are added in order.
 pub(super) const PART: usize = 1 << 14;
@@ -95,14 +95,9 @@ impl Cells {
     fn measured<T: Real>(mut self, key: &str, rows: &Rows<'_, T>) -> Result<Self> {
         let p = self.x.cols();
         let largest = self.x.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let squares: f64 = self
-            .x
-            .as_slice()
-            .par_chunks(PART)
-            .map(|c| c.iter().map(|x| x * x).sum())
-            .collect::<Vec<f64>>()
-            .iter()
-            .sum();
+        let parts = self.x.as_slice().chunks(PART);
+        let squares: Vec<f64> = parallel::map(parts, |c| c.iter().map(|x| x * x).sum());
+        let squares: f64 = squares.iter().sum();
         if largest == 0.0 {
             return Err(Error::NoVariance {
                 method: key.into(),
@@ -123,7 +118,7 @@ impl Cells {
     pub(super) fn medians(&self) -> Vec<f64> {
         let (n, p) = (self.x.rows(), self.x.cols());
         let column = |j: usize| (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
-        (0..p).into_par_iter().map(|j| median(column(j))).collect()
+        parallel::map(0..p, |j| median(column(j)))
     }
 
     fn subtract(&mut self, center: &[f64]) {

@@ -7,6 +7,7 @@
 //! that to the dual, `max y'x` over `||y||_∞ <= 1`, `V y = 0`.
 
 use super::cells::{median, soft};
+use crate::num::order;
 use crate::num::{Matrix, factor};
 
 /// Tolerance on the gap as a fraction of `||x||_1`: about the accuracy of the row space of a fit.
@@ -224,10 +225,9 @@ impl Deviations<'_> {
     /// The vertex of the cells with the smallest residuals, as far as they are linearly independent.
     fn vertex(&self, left: &[f64]) -> Option<Vertex> {
         let (r, m) = (self.v.rows(), self.x.len());
-        let mut order: Vec<usize> = (0..m).collect();
-        order.sort_by(|&a, &b| left[a].abs().total_cmp(&left[b].abs()));
+        let sizes: Vec<f64> = left.iter().map(|x| x.abs()).collect();
         let (mut cells, mut basis) = (Vec::new(), Vec::<Vec<f64>>::new());
-        for j in order {
+        for j in order::ascending(&sizes) {
             let column: Vec<f64> = (0..r).map(|i| self.v[(i, j)]).collect();
             let mut rest = column.clone();
             for _ in 0..2 {

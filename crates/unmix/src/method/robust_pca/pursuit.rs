@@ -6,9 +6,9 @@ use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Matrix;
+use crate::num::parallel;
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Tolerance on the dual residual, as a multiple of that on the primal one.
@@ -135,9 +135,9 @@ impl Pursuit<'_> {
         let x = &self.cells.x;
         let mut z = Matrix::zeros(x.rows(), x.cols());
         // A missing cell has x and dual 0, and sparse = -low, which leaves the low-rank part unchanged.
-        let parts = z.as_mut_slice().par_chunks_mut(PART).zip(x.as_slice().par_chunks(PART));
-        let parts = parts.zip(sparse.as_slice().par_chunks(PART)).zip(dual.as_slice().par_chunks(PART));
-        parts.for_each(|(((z, x), s), y)| {
+        let parts = z.as_mut_slice().chunks_mut(PART).zip(x.as_slice().chunks(PART));
+        let parts = parts.zip(sparse.as_slice().chunks(PART)).zip(dual.as_slice().chunks(PART));
+        parallel::each(parts, |(((z, x), s), y)| {
             for (((z, x), s), y) in z.iter_mut().zip(x).zip(s).zip(y) {
                 *z = x - s + y / mu;
             }
@@ -167,9 +167,9 @@ impl Pursuit<'_> {
         mu: f64,
     ) -> [f64; 4] {
         let threshold = self.alpha / mu;
-        let rows = self.cells.x.as_slice().par_chunks(PART).zip(low.as_slice().par_chunks(PART)).enumerate();
-        let parts = sparse.as_mut_slice().par_chunks_mut(PART).zip(dual.as_mut_slice().par_chunks_mut(PART));
-        let sums = parts.zip(rows).map(|((s, y), (part, (x, low)))| {
+        let rows = self.cells.x.as_slice().chunks(PART).zip(low.as_slice().chunks(PART)).enumerate();
+        let parts = sparse.as_mut_slice().chunks_mut(PART).zip(dual.as_mut_slice().chunks_mut(PART));
+        let sums = parallel::map(parts.zip(rows), |((s, y), (part, (x, low)))| {
             let mut sums = [0.0; 4];
             for (i, (((s, y), x), low)) in s.iter_mut().zip(y).zip(x).zip(low).enumerate() {
                 if !self.cells.has(part * PART + i) {
@@ -189,6 +189,6 @@ impl Pursuit<'_> {
             }
             sums
         });
-        total(&sums.collect::<Vec<_>>())
+        total(&sums)
     }
 }

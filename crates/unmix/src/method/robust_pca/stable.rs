@@ -11,9 +11,9 @@ use super::svd::{Low, PartialSvd};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Matrix;
+use crate::num::parallel;
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Distance from the low-rank part, in standard deviations of the noise, above which a cell belongs to the sparse part.
@@ -183,8 +183,8 @@ impl Stable<'_> {
         let bound = weight * self.alpha;
         // A gradient step from `ahead`.
         let mut point = ahead.clone();
-        let parts = point.as_mut_slice().par_chunks_mut(PART).zip(self.cells.x.as_slice().par_chunks(PART));
-        parts.enumerate().for_each(|(part, (l, x))| {
+        let parts = point.as_mut_slice().chunks_mut(PART).zip(self.cells.x.as_slice().chunks(PART));
+        parallel::each(parts.enumerate(), |(part, (l, x))| {
             for (i, (l, x)) in l.iter_mut().zip(x).enumerate() {
                 if self.cells.has(part * PART + i) {
                     *l += (x - *l).clamp(-bound, bound);
@@ -211,7 +211,7 @@ impl Stable<'_> {
             &all[part * PART..((part + 1) * PART).min(all.len())]
         }
         let parts = self.cells.x.as_slice().len().div_ceil(PART);
-        let sums = (0..parts).into_par_iter().map(|part| {
+        let sums = parallel::map(0..parts, |part| {
             let mut sums = [0.0; 4];
             let (l, before, ahead, x) =
                 (cut(now, part), cut(before, part), cut(ahead, part), cut(&self.cells.x, part));
@@ -228,7 +228,7 @@ impl Stable<'_> {
             }
             sums
         });
-        total(&sums.collect::<Vec<_>>())
+        total(&sums)
     }
 
     /// Least-squares fit to the cells `kept` of a matrix with the rank of the low-rank part: the other cells are imputed from the last
@@ -243,16 +243,15 @@ impl Stable<'_> {
         while steps.ending(at.residual).is_none() {
             let mut filled = at.low.full();
             let before = filled.clone();
-            let parts =
-                filled.as_mut_slice().par_chunks_mut(PART).zip(self.cells.x.as_slice().par_chunks(PART));
-            parts.zip(kept.par_chunks(PART)).for_each(|((f, x), kept)| {
+            let parts = filled.as_mut_slice().chunks_mut(PART).zip(self.cells.x.as_slice().chunks(PART));
+            parallel::each(parts.zip(kept.chunks(PART)), |((f, x), kept)| {
                 f.iter_mut().zip(x).zip(kept).filter(|(_, kept)| **kept).for_each(|((f, x), _)| *f = *x);
             });
             let low = at.partial.leading(&filled, r)?;
             let after = low.full();
-            let both = after.as_slice().par_chunks(PART).zip(before.as_slice().par_chunks(PART));
-            let sums = both.map(|(a, b)| [a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()]);
-            let [moved] = total(&sums.collect::<Vec<_>>());
+            let both = after.as_slice().chunks(PART).zip(before.as_slice().chunks(PART));
+            let square = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+            let [moved] = total(&parallel::map(both, |(a, b)| [square(a, b)]));
             at = Refit { low, partial: at.partial, residual: moved.sqrt() / self.cells.norm };
             steps.counted(&at)?;
         }
@@ -262,8 +261,8 @@ impl Stable<'_> {
 
 /// `ahead = now + momentum (now - before)`.
 fn extrapolate(ahead: &mut Matrix<f64>, now: &Matrix<f64>, before: &Matrix<f64>, momentum: f64) {
-    let parts = ahead.as_mut_slice().par_chunks_mut(PART).zip(now.as_slice().par_chunks(PART));
-    parts.zip(before.as_slice().par_chunks(PART)).for_each(|((a, n), b)| {
+    let parts = ahead.as_mut_slice().chunks_mut(PART).zip(now.as_slice().chunks(PART));
+    parallel::each(parts.zip(before.as_slice().chunks(PART)), |((a, n), b)| {
         a.iter_mut().zip(n).zip(b).for_each(|((a, n), b)| *a = n + momentum * (n - b));
     });
 }

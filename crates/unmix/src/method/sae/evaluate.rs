@@ -7,12 +7,12 @@ use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
 use crate::method::Pca;
 use crate::model::{Model, RowMap, map_of, require};
+use crate::num::parallel;
 use crate::num::{Block, Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, Omp, Work};
 use crate::spectrum::no_variance_of;
 use crate::stats::GatherMoments;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// Cosine above which two atoms are near-duplicates.
@@ -238,7 +238,7 @@ fn pursued<T: Real>(
         }
         out
     };
-    let parts: Vec<Pursued> = x.par_chunks(TASK * p).map_init(Default::default, part).collect();
+    let parts: Vec<Pursued> = parallel::map_with(x.chunks(TASK * p), Default::default, part);
     Ok(parts.into_iter().fold(Pursued::default(), |a, b| Pursued {
         n: a.n + b.n,
         about: a.about + b.about,

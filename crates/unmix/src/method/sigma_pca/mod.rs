@@ -235,17 +235,6 @@ impl SigmaPca {
         let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
             Err(Error::setting(name, got, why, remedy))
         };
-        let given = [
-            ("beta", self.beta.map(|b| b.to_string())),
-            ("beta_scale", self.beta_scale.map(|s| format!("'{}'", s.name()))),
-            ("sigma_l2", self.sigma_l2.map(|l| l.to_string())),
-        ];
-        for (name, got) in given {
-            if let Some(got) = got {
-                let why = "the deterministic solvers have no such term";
-                return refused(name, &got, why, "leave it out, or choose a variant that has one");
-            }
-        }
         if self.constraint == Constraint::Native && self.solver == Solver::Gpm {
             let why = "'gpm' keeps columns orthonormal, but those of constraint='native' are only nearly orthogonal";
             return refused("solver", &"'gpm'", why, "choose 'auto', or constraint='orthonormal'");

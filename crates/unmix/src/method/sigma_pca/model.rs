@@ -12,6 +12,7 @@ use crate::model::{
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
 use crate::neural::separation::Separation;
+use crate::num::order;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -35,10 +36,10 @@ impl<T: Real> SolverOutput<'_, T> {
     /// The same with components in the order that was requested.
     pub(super) fn in_order(mut self, asked: Order) -> Self {
         let solved = &mut self.solved;
-        let mut order: Vec<usize> = (0..solved.w.rows()).collect();
-        if asked == Order::Variance {
-            order.sort_by(|&i, &j| solved.sigma[j].total_cmp(&solved.sigma[i]));
-        }
+        let order = match asked {
+            Order::Variance => order::descending(&solved.sigma),
+            Order::Found => (0..solved.w.rows()).collect(),
+        };
         let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
         solved.w = Matrix::from_fn(order.len(), solved.w.cols(), |j, i| solved.w[(order[j], i)]);
         for statistics in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {

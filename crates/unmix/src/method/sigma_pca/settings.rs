@@ -139,16 +139,6 @@ pub enum BetaScale {
     Absolute,
 }
 
-impl BetaScale {
-    /// The name in files and in Python.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            BetaScale::Variance => "variance",
-            BetaScale::Absolute => "absolute",
-        }
-    }
-}
-
 /// The decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -219,6 +209,28 @@ pub(super) const VARIANTS: [&str; 24] = [
 
 /// Conditions for training on mini-batches: the settings of trained solvers have an effect.
 const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]];
+/// Variants with a term that `beta` weighs.
+const WEIGHTED: &[&[Condition]] = &[&[(
+    "variant",
+    &[
+        "\"trained-latent-symmetric\"",
+        "\"trained-latent-asymmetric\"",
+        "\"trained-latent-coupled\"",
+        "\"ema-latent-coupled\"",
+        "\"ema-nested-dropout\"",
+        "\"rica\"",
+        "\"logcosh\"",
+        "\"skew-symmetric\"",
+        "\"no-diagonal\"",
+        "\"no-diagonal-sigma\"",
+        "\"ema-triangular\"",
+    ],
+)]];
+/// Conditions for standard deviations that are learned; of a trained fit `sigma` is resolved.
+const LEARNED: &[&[Condition]] = &[
+    &[("sigma", &["\"train\""]), ("solver", &["\"sgd\"", "\"adam\""])],
+    &[("sigma", &["\"train\""]), ("variant", &["*"])],
+];
 /// Conditions for the deterministic solvers.
 const DETERMINISTIC: &[&[Condition]] = &[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]];
 
@@ -281,7 +293,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in \
          19 to 23, of order in 24; null for the variant's value.",
     )
-    .such_as("0.1"),
+    .such_as("0.1")
+    .only(WEIGHTED),
     Setting::new(
         "beta_scale",
         Kind::AnyOf(&[Kind::Words(&["variance", "absolute"]), Kind::Null]),
@@ -289,7 +302,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Unit of `beta`: with 'variance' it is multiplied by the mean variance along the components for orthogonality, by the mean length of a \
          row for sparsity, and by the root of the mean variance of the columns for order, so that results do not depend on units; with \
          'absolute' it is used as given, as published; null for 'variance', or for 'absolute' if `tangent=false`.",
-    ),
+    )
+    .only(WEIGHTED),
     Setting::new(
         "sigma_l2",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
@@ -297,7 +311,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "L2 penalty on learned standard deviations (`sigma='train'`), which without it grow without bound; null for the variant's value \
          if it learns them, else 0.001.",
     )
-    .such_as("0.001"),
+    .such_as("0.001")
+    .only(LEARNED),
     Setting::new(
         "order",
         Kind::Words(&["variance", "found"]),

@@ -71,33 +71,11 @@ impl SigmaPca {
                 "give one number, or no variant and solver='gpm'",
             ));
         }
-        let (row, spec) = (self.row()?, self.rule(self.row()?));
-        let refused =
-            |name: &str, got: String, why: String, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        if self.reconstruct == Reconstruct::Nonlinear && !spec.reconstructs() {
+        let row = self.row()?;
+        if self.reconstruct == Reconstruct::Nonlinear && !self.rule(row).reconstructs() {
             let why = format!("'{}' reconstructs rows from the codes themselves", row.key);
-            return refused("reconstruct", "'nonlinear'".into(), why, "choose 'linear', or another variant");
-        }
-        let weighs = spec.orth != Orthogonality::None || spec.triangle != 0.0 || sparsity(&spec).is_some();
-        let scale = self.beta_scale.map(|s| format!("'{}'", s.name()));
-        let beta = self.beta.map(|b| b.to_string()).or(scale);
-        if let Some(got) = beta.filter(|_| !weighs) {
-            let name = if self.beta.is_some() { "beta" } else { "beta_scale" };
-            let why = format!("'{}' has no term with a weight", row.key);
-            return refused(
-                name,
-                got,
-                why,
-                "leave it out, or choose a variant such as 'ema-latent-coupled' or 'rica'",
-            );
-        }
-        if let Some(l2) = self.sigma_l2.filter(|_| spec.sigma != Sigma::Trained) {
-            let why = format!("'{}' does not learn standard deviations", row.key);
-            let remedy = match spec.reconstructs() {
-                true => "leave it out, or choose sigma='train'",
-                false => "leave it out",
-            };
-            return refused("sigma_l2", l2.to_string(), why, remedy);
+            let remedy = "choose 'linear', or another variant";
+            return Err(Error::setting("reconstruct", "'nonlinear'", why, remedy));
         }
         Ok(())
     }
@@ -264,6 +242,7 @@ impl SigmaPca {
             tol: 0.0,
             settings: vec![
                 ("variant", row.key.into()),
+                ("sigma", sigma_name(&spec).into()),
                 ("a", solved.a[0].into()),
                 ("learning_rate", how.learning_rate.into()),
                 ("batch_size", how.batch_size.into()),
@@ -331,6 +310,17 @@ fn with_statistics<T: Real>(
     };
     let a = if h.a.len() == 1 { vec![h.a[0]; k] } else { h.a };
     Ok((solved, Nonlinearity { a, ..h }))
+}
+
+/// The value of the setting `sigma` for this rule; codes that are not reconstructed are not standardised.
+fn sigma_name(spec: &Spec) -> &'static str {
+    match spec.sigma {
+        _ if !spec.reconstructs() => "one",
+        Sigma::One => "one",
+        Sigma::Trained => "train",
+        Sigma::Batch => "batch",
+        Sigma::Running => "ema",
+    }
 }
 
 /// The weight of a rule's term of sparsity or independence, if it has one.

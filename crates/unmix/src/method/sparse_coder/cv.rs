@@ -6,11 +6,11 @@
 use super::solver::Solver;
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::num::parallel;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::{Atoms, Work};
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// Number of folds of the columns.
@@ -105,8 +105,8 @@ fn of_fold<T: Real>(
     let mut codes = vec![T::default(); n * m];
     for (alpha, errors) in alphas.iter().zip(errors.chunks_exact_mut(n)) {
         let rules = super::solver::Rules { alpha: *alpha, ..solver.rules };
-        let tasks = seen.par_chunks(TASK * outside.len()).zip(codes.par_chunks_mut(TASK * m));
-        tasks.for_each_init(Work::default, |work, (rows, codes)| {
+        let tasks = seen.chunks(TASK * outside.len()).zip(codes.chunks_mut(TASK * m));
+        parallel::each_with(tasks, Work::default, |work, (rows, codes)| {
             rules.code(&atoms, rows, codes, work);
         });
         for ((row, code), error) in x.chunks_exact(p).zip(codes.chunks_exact(m)).zip(errors) {

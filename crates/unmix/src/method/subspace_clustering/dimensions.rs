@@ -3,6 +3,7 @@
 use super::settings::Dimensions;
 use super::table::{Table, principal};
 use crate::error::Result;
+use crate::num::order;
 use crate::select;
 
 /// The dimension of every cluster of rows: as requested, or selected by the Bayesian information criterion.
@@ -25,8 +26,7 @@ pub(super) fn of_clusters(
                 let (sum, squares) = values.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
                 participation.push(if squares > 0.0 { sum * (sum / squares) } else { 0.0 });
             }
-            let mut order: Vec<usize> = (0..members.len()).collect();
-            order.sort_by(|&a, &b| participation[b].total_cmp(&participation[a]).then(a.cmp(&b)));
+            let order = order::descending(&participation);
             let mut sorted = given.clone();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             let mut out = vec![0; members.len()];
@@ -82,8 +82,7 @@ fn by_criterion(table: &Table, rows: &[usize], k: usize) -> Result<usize> {
     let (values, axes) = principal(&table.rows(rows))?;
     let enough = |d: usize| -> Result<bool> {
         let distances = table.distances_of(rows, &axes.clone().top_rows(d));
-        let mut near: Vec<usize> = (0..rows.len()).collect();
-        near.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(a.cmp(&b)));
+        let mut near = order::ascending(&distances);
         near.truncate(rows.len() - rows.len() / TRIMMED);
         near.sort_unstable();
         let kept: Vec<usize> = near.iter().map(|&at| rows[at]).collect();

@@ -1,8 +1,9 @@
 //! k-means for few columns: Lloyd's algorithm from k-means++ starts; the bits do not depend on the number of threads.
 
 use crate::num::Matrix;
+use crate::num::order;
+use crate::num::parallel;
 use crate::num::random::Stream;
-use rayon::prelude::*;
 
 /// Maximum number of iterations of a start.
 const ITERATIONS: usize = 300;
@@ -10,7 +11,7 @@ const ITERATIONS: usize = 300;
 /// Labels of the rows in `k` clusters: those with the smallest sum of squared distances among `starts` starts, the first in case of ties.
 pub fn kmeans(x: &Matrix<f64>, k: usize, starts: u64, seed: u64) -> Vec<usize> {
     let runs: Vec<(f64, Vec<usize>)> =
-        (0..starts).into_par_iter().map(|start| lloyd(x, k, &Stream::new(seed, start))).collect();
+        parallel::map(0..starts as usize, |start| lloyd(x, k, &Stream::new(seed, start as u64)));
     let first = |best: (f64, Vec<usize>), next: (f64, Vec<usize>)| if next.0 < best.0 { next } else { best };
     runs.into_iter().reduce(first).map_or(vec![0; x.rows()], |(_, labels)| labels)
 }
@@ -53,9 +54,7 @@ fn move_centres(x: &Matrix<f64>, labels: &[usize], far: &[f64], centres: &mut Ma
         counts[c] += 1;
         sums.row_mut(c).iter_mut().zip(x.row(i)).for_each(|(s, x)| *s += x);
     }
-    let mut order: Vec<usize> = (0..x.rows()).collect();
-    order.sort_by(|&a, &b| far[b].total_cmp(&far[a]).then(a.cmp(&b)));
-    let mut farthest = order.into_iter();
+    let mut farthest = order::descending(&far).into_iter();
     for c in 0..k {
         if counts[c] > 0 {
             let mean = sums.row(c).iter().map(|s| s / counts[c] as f64);

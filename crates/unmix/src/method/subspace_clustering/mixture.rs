@@ -13,9 +13,9 @@ use crate::data::Workspace;
 use crate::error::Result;
 use crate::model::{Gaussian, Mixture};
 use crate::num::Matrix;
+use crate::num::parallel;
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Minimum noise variance of a part, as a fraction of the mean variance of the columns over its rows, and over all rows.
@@ -130,14 +130,11 @@ impl PpcaMixture<'_> {
         let (n, p, k) = (self.table.n(), self.table.p(), parts.len());
         let mixture = mixture(parts, &vec![0.0; p]);
         let mut joint = Matrix::zeros(n, k);
-        let blocks =
-            joint.as_mut_slice().par_chunks_mut(PART * k).zip(self.table.x.as_slice().par_chunks(PART * p));
-        let values: Vec<Vec<f64>> = blocks
-            .map(|(joint, x)| {
-                mixture.log_joint(x, joint, &mut Workspace::default());
-                joint.chunks_exact_mut(k).map(Mixture::normalise).collect()
-            })
-            .collect();
+        let blocks = joint.as_mut_slice().chunks_mut(PART * k).zip(self.table.x.as_slice().chunks(PART * p));
+        let values: Vec<Vec<f64>> = parallel::map(blocks, |(joint, x)| {
+            mixture.log_joint(x, joint, &mut Workspace::default());
+            joint.chunks_exact_mut(k).map(Mixture::normalise).collect()
+        });
         (joint, values.iter().flatten().sum::<f64>() / n as f64)
     }
 

@@ -2,10 +2,10 @@
 
 use super::kmeans::kmeans;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::top::{self, Pairs};
 use crate::num::{Matrix, factor};
 use crate::run::Run;
-use rayon::prelude::*;
 
 /// Number of starts of k-means.
 const STARTS: u64 = 20;
@@ -80,7 +80,8 @@ impl Graph {
     fn apply(&self, scale: &[f64], block: &Matrix<f64>) -> Matrix<f64> {
         let n = self.n();
         let mut out = Matrix::zeros(block.rows(), n);
-        out.as_mut_slice().par_chunks_mut(n).zip(block.as_slice().par_chunks(n)).for_each(|(to, from)| {
+        let rows = out.as_mut_slice().chunks_mut(n).zip(block.as_slice().chunks(n));
+        parallel::each(rows, |(to, from)| {
             let scaled: Vec<f64> = from.iter().zip(scale).map(|(x, s)| x * s).collect();
             for (i, to) in to.iter_mut().enumerate() {
                 let sum: f64 = match self {

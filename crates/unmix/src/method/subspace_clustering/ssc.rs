@@ -11,9 +11,9 @@
 
 use super::spectral::Graph;
 use crate::error::Result;
+use crate::num::parallel;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
-use rayon::prelude::*;
 
 /// Tolerance on the duality gap of a row, as a fraction of its objective without coefficients, 1/2.
 const TOL: f64 = 1e-4;
@@ -48,20 +48,17 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
         let others = gram.row(i).iter().enumerate().filter(|(j, _)| *j != i);
         others.fold(0.0f64, |m, (_, g)| m.max(g.abs()))
     };
-    let largest: Vec<f64> = (0..n).into_par_iter().map(largest).collect();
+    let largest: Vec<f64> = parallel::map(0..n, largest);
     let least = largest.iter().filter(|g| **g > ORTHOGONAL).fold(f64::INFINITY, |m, g| m.min(*g));
     let penalty = least / alpha;
     let mut all: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
     let mut unsolved = 0;
     for first in (0..n).step_by(PART) {
         run.sweep_progress("sparse coefficients", first as u64, Some(n as u64))?;
-        let part: Vec<_> = (first..n.min(first + PART))
-            .into_par_iter()
-            .map(|i| match largest[i] > ORTHOGONAL {
-                true => RowLasso { gram, row: i, penalty }.solve(),
-                false => (Vec::new(), true),
-            })
-            .collect();
+        let part = parallel::map(first..n.min(first + PART), |i| match largest[i] > ORTHOGONAL {
+            true => RowLasso { gram, row: i, penalty }.solve(),
+            false => (Vec::new(), true),
+        });
         for (coefficients, solved) in part {
             unsolved += usize::from(!solved);
             all.push(coefficients);

@@ -3,10 +3,11 @@
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
+use crate::num::order;
+use crate::num::parallel;
 use crate::num::{Matrix, Real, factor, kernel};
 use crate::run::Run;
 use crate::spectrum::check_total;
-use rayon::prelude::*;
 
 /// Rows that one thread processes at a time.
 const PART: usize = 256;
@@ -62,7 +63,7 @@ impl Table {
                 .for_each(|row| row.iter_mut().zip(&means).for_each(|(x, m)| *x -= m));
         }
         let squares: Vec<f64> =
-            x.as_slice().par_chunks_exact(p).map(|row| row.iter().map(|x| x * x).sum()).collect();
+            x.as_slice().chunks_exact(p).map(|row| row.iter().map(|x| x * x).sum()).collect();
         let total: f64 = squares.iter().sum();
         if x.as_slice().iter().all(|x| *x == 0.0) {
             let n_samples = rows.n_samples() as u64;
@@ -108,8 +109,8 @@ impl Table {
     pub(super) fn distances(&self, bases: &[Matrix<f64>]) -> Matrix<f64> {
         let (p, k) = (self.p(), bases.len());
         let mut out = Matrix::zeros(self.n(), k);
-        let parts = out.as_mut_slice().par_chunks_mut(PART * k).zip(self.x.as_slice().par_chunks(PART * p));
-        parts.for_each(|(out, x)| squared_distances(x, bases, out));
+        let parts = out.as_mut_slice().chunks_mut(PART * k).zip(self.x.as_slice().chunks(PART * p));
+        parallel::each(parts, |(out, x)| squared_distances(x, bases, out));
         out
     }
 
@@ -126,9 +127,11 @@ impl Table {
             let dot: f64 = self.x.row(i).iter().zip(self.x.row(j)).map(|(a, b)| a * b).sum();
             if self.squares[j] > 0.0 { dot.abs() / self.squares[j].sqrt() } else { -1.0 }
         };
-        let cosines: Vec<f64> = (0..self.n()).into_par_iter().map(cosine).collect();
-        let mut order: Vec<usize> = (0..self.n()).collect();
-        order.sort_by(|&a, &b| cosines[b].total_cmp(&cosines[a]).then(a.cmp(&b)));
+        let parts = (0..self.n()).step_by(PART);
+        let parts = parallel::map(parts, |first| {
+            (first..self.n().min(first + PART)).map(cosine).collect::<Vec<f64>>()
+        });
+        let mut order = order::descending(&parts.concat());
         order.truncate(d);
         order
     }

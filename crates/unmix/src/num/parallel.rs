@@ -1,0 +1,184 @@
+//! Loops on the threads of the current pool.
+//!
+//! Items come from an ordinary iterator, such as `a.chunks_mut(s).zip(b.chunks(s))`, and each goes to the next thread that is free: which thread
+//! that is must not change a result. Outside a pool of this crate a loop runs on the calling thread. Parallel iterators would be compiled for
+//! every loop and each of its adapters; what waits and wakes here is compiled once.
+
+use crate::error::Result;
+use std::sync::{Mutex, MutexGuard};
+
+/// Calls `work` for every item.
+pub(crate) fn each<I: Send>(items: impl Iterator<Item = I> + Send, work: impl Fn(I) + Sync) {
+    each_with(items, || (), |(), item| work(item));
+}
+
+/// [`each`], on the calling thread unless `parallel`: not all work is worth waking a thread.
+pub(crate) fn each_if<I: Send>(
+    parallel: bool,
+    items: impl Iterator<Item = I> + Send,
+    work: impl Fn(I) + Sync,
+) {
+    if parallel { each(items, work) } else { items.for_each(work) }
+}
+
+/// [`each`], with a value of every thread, such as its buffers.
+pub(crate) fn each_with<I: Send, S>(
+    items: impl Iterator<Item = I> + Send,
+    own: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) + Sync,
+) {
+    let most = items.size_hint().1.unwrap_or(usize::MAX);
+    let items = Mutex::new(items);
+    let next = || lock(&items).next();
+    on_threads(most, &|| {
+        let Some(first) = next() else { return };
+        let mut own = own();
+        work(&mut own, first);
+        while let Some(item) = next() {
+            work(&mut own, item);
+        }
+    });
+}
+
+/// Results of `work` for every item, in their order.
+pub(crate) fn map<I: Send, R: Send>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    work: impl Fn(I) -> R + Sync,
+) -> Vec<R> {
+    map_with(items, || (), |(), item| work(item))
+}
+
+/// [`map`], with a value of every thread.
+pub(crate) fn map_with<I: Send, S, R: Send>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    own: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> R + Sync,
+) -> Vec<R> {
+    let mut results: Vec<Option<R>> = (0..items.len()).map(|_| None).collect();
+    each_with(items.zip(&mut results), own, |own, (item, result)| *result = Some(work(own, item)));
+    results.into_iter().flatten().collect()
+}
+
+/// [`each_with`], until an item fails.
+///
+/// # Errors
+///
+/// The first error, in time.
+pub(crate) fn try_each_with<I: Send, S>(
+    items: impl Iterator<Item = I> + Send,
+    own: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I) -> Result<()> + Sync,
+) -> Result<()> {
+    let failed = Mutex::new(None);
+    let items = items.take_while(|_| lock(&failed).is_none());
+    each_with(items, own, |own, item| {
+        if let Err(e) = work(own, item) {
+            lock(&failed).get_or_insert(e);
+        }
+    });
+    into_result(failed)
+}
+
+/// [`each`], until an item fails.
+///
+/// # Errors
+///
+/// The first error, in time.
+pub(crate) fn try_each<I: Send>(
+    items: impl Iterator<Item = I> + Send,
+    work: impl Fn(I) -> Result<()> + Sync,
+) -> Result<()> {
+    try_each_with(items, || (), |(), item| work(item))
+}
+
+/// Runs `work` at once on all threads of the current pool, but on no more than `most`.
+fn on_threads(most: usize, work: &(dyn Fn() + Sync)) {
+    fn divide(threads: usize, work: &(dyn Fn() + Sync)) {
+        match threads {
+            0 | 1 => work(),
+            _ => {
+                rayon::join(|| divide(threads - threads / 2, work), || divide(threads / 2, work));
+            }
+        }
+    }
+    let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+    divide(threads.min(most), work);
+}
+
+/// Runs `work` once on every thread of the current pool.
+///
+/// # Errors
+///
+/// The first error, in time.
+pub(crate) fn on_every_thread(work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
+    let failed = Mutex::new(None);
+    rayon::broadcast(|_| {
+        if let Err(e) = work() {
+            lock(&failed).get_or_insert(e);
+        }
+    });
+    into_result(failed)
+}
+
+fn into_result(failed: Mutex<Option<crate::Error>>) -> Result<()> {
+    failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+}
+
+fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::num::threads::on_pool;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    #[test]
+    fn every_item_is_visited_once_and_results_keep_their_order() {
+        for threads in [1, 2, 3, 5] {
+            for n in [0, 1, 2, 3, 17, 1000] {
+                let mut visits = vec![0; n];
+                on_pool(threads, || each(visits.iter_mut(), |visits| *visits += 1));
+                assert_eq!(visits, vec![1; n], "{threads} threads");
+                assert_eq!(
+                    on_pool(threads, || map(0..n, |i| 3 * i)),
+                    (0..n).map(|i| 3 * i).collect::<Vec<_>>()
+                );
+            }
+        }
+        assert_eq!(map(0..4, |i| i * i), [0, 1, 4, 9], "outside a pool");
+    }
+
+    #[test]
+    fn all_threads_work_at_once_and_each_has_one_value_of_its_own() {
+        let (barrier, made) = (Barrier::new(3), AtomicUsize::new(0));
+        let own = || made.fetch_add(1, Relaxed);
+        on_pool(3, || each_with(0..3, own, |_, _| drop(barrier.wait())));
+        assert_eq!(made.into_inner(), 3);
+    }
+
+    #[test]
+    fn the_first_error_ends_a_loop() {
+        let visited = AtomicUsize::new(0);
+        let work = |i: usize| match i {
+            40 => Err(Error::Interrupted),
+            _ => {
+                visited.fetch_add(1, Relaxed);
+                Ok(())
+            }
+        };
+        let result = on_pool(2, || try_each(0..1_000_000, work));
+        assert!(matches!(result, Err(Error::Interrupted)));
+        assert!(visited.into_inner() < 1_000_000);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let panics = || on_pool(2, || each(0..100, |i| assert!(i != 7)));
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert_eq!(on_pool(2, || map(0..3, |i| i)), [0, 1, 2]);
+    }
+}
