@@ -243,7 +243,8 @@ const PART: usize = 96;
 /// its threads: every entry is still computed by one of them, in a fixed order.
 pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
     if p >= SHARED {
-        let parts = total.chunks_mut(PART * p).enumerate();
+        // The last parts of the triangle are the longest.
+        let parts = total.chunks_mut(PART * p).enumerate().rev();
         parallel::each(parts, |(i, part)| T::add_gram(part, i * PART, packed, n, p));
     } else {
         T::add_gram(total, 0, packed, n, p);

@@ -21,7 +21,7 @@ pub(crate) fn each_if<I: Send>(
     if parallel { each(items, work) } else { items.for_each(work) }
 }
 
-/// [`each`], with a value of every thread, such as its buffers.
+/// [`each`], with a value, such as buffers, that is made at most as often as the pool has threads.
 pub(crate) fn each_with<I: Send, S>(
     items: impl Iterator<Item = I> + Send,
     own: impl Fn() -> S + Sync,
@@ -48,7 +48,7 @@ pub(crate) fn map<I: Send, R: Send>(
     map_with(items, || (), |(), item| work(item))
 }
 
-/// [`map`], with a value of every thread.
+/// [`map`], with a value as in [`each_with`].
 pub(crate) fn map_with<I: Send, S, R: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     own: impl Fn() -> S + Sync,
@@ -56,7 +56,7 @@ pub(crate) fn map_with<I: Send, S, R: Send>(
 ) -> Vec<R> {
     let mut results: Vec<Option<R>> = (0..items.len()).map(|_| None).collect();
     each_with(items.zip(&mut results), own, |own, (item, result)| *result = Some(work(own, item)));
-    results.into_iter().flatten().collect()
+    results.into_iter().map(|result| result.expect("every item is visited")).collect()
 }
 
 /// [`each_with`], until an item fails.
@@ -91,7 +91,7 @@ pub(crate) fn try_each<I: Send>(
     try_each_with(items, || (), |(), item| work(item))
 }
 
-/// Runs `work` at once on all threads of the current pool, but on no more than `most`.
+/// Runs `work` as often as the current pool has threads, but no more than `most` times: at once, as far as threads are free.
 fn on_threads(most: usize, work: &(dyn Fn() + Sync)) {
     fn divide(threads: usize, work: &(dyn Fn() + Sync)) {
         match threads {
@@ -156,23 +156,24 @@ mod tests {
     fn all_threads_work_at_once_and_each_has_one_value_of_its_own() {
         let (barrier, made) = (Barrier::new(3), AtomicUsize::new(0));
         let own = || made.fetch_add(1, Relaxed);
-        on_pool(3, || each_with(0..3, own, |_, _| drop(barrier.wait())));
+        on_pool(3, || {
+            assert_eq!(rayon::current_num_threads(), 3, "no pool of three threads");
+            each_with(0..3, own, |_, _| drop(barrier.wait()));
+        });
         assert_eq!(made.into_inner(), 3);
     }
 
     #[test]
     fn the_first_error_ends_a_loop() {
         let visited = AtomicUsize::new(0);
-        let work = |i: usize| match i {
-            40 => Err(Error::Interrupted),
-            _ => {
-                visited.fetch_add(1, Relaxed);
-                Ok(())
-            }
+        let work = |i: usize| {
+            visited.fetch_add(1, Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            if i == 40 { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let result = on_pool(2, || try_each(0..1_000_000, work));
+        let result = on_pool(2, || try_each(0..1000, work));
         assert!(matches!(result, Err(Error::Interrupted)));
-        assert!(visited.into_inner() < 1_000_000);
+        assert!(visited.into_inner() < 500);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn multiplies_on_two(multiplications: usize) -> bool {
 
 /// Runs both, on two threads if `parallel`.
 pub(super) fn both(parallel: bool, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
-    if !parallel {
+    if !parallel || rayon::current_thread_index().is_none() {
         one();
         return other();
     }

@@ -209,8 +209,8 @@ pub(super) const VARIANTS: [&str; 24] = [
 
 /// Conditions for training on mini-batches: the settings of trained solvers have an effect.
 const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]];
-/// Variants with a term that `beta` weighs.
-const WEIGHTED: &[&[Condition]] = &[&[(
+/// Variants for which `beta_scale` chooses the unit of the weight.
+const WITH_UNIT: &[&[Condition]] = &[&[(
     "variant",
     &[
         "\"trained-latent-symmetric\"",
@@ -222,10 +222,11 @@ const WEIGHTED: &[&[Condition]] = &[&[(
         "\"logcosh\"",
         "\"skew-symmetric\"",
         "\"no-diagonal\"",
-        "\"no-diagonal-sigma\"",
         "\"ema-triangular\"",
     ],
 )]];
+/// Variants with a term that `beta` weighs; that of the last one is a ratio and has no unit.
+const WEIGHTED: &[&[Condition]] = &[WITH_UNIT[0], &[("variant", &["\"no-diagonal-sigma\""])]];
 /// Conditions for standard deviations that are learned; of a trained fit `sigma` is resolved.
 const LEARNED: &[&[Condition]] = &[
     &[("sigma", &["\"train\""]), ("solver", &["\"sgd\"", "\"adam\""])],
@@ -303,7 +304,7 @@ pub(super) const SETTINGS: &[Setting] = &[
          row for sparsity, and by the root of the mean variance of the columns for order, so that results do not depend on units; with \
          'absolute' it is used as given, as published; null for 'variance', or for 'absolute' if `tangent=false`.",
     )
-    .only(WEIGHTED),
+    .only(WITH_UNIT),
     Setting::new(
         "sigma_l2",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),

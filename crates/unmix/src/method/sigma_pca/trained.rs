@@ -142,9 +142,10 @@ impl SigmaPca {
             (false, _) if literal => by_length(1.0),
             (false, _) => by_length(begin.size.max(f64::MIN_POSITIVE)),
         };
-        spec.own_units |= absolute && spec.by_length;
+        let counted_by_length = spec.by_length;
         if let Some(weight) = sparsity_mut(&mut spec) {
             *weight = beta * factor;
+            spec.own_units |= absolute && counted_by_length;
             spec.by_length = false;
         } else {
             spec.nodiag_sigma = beta;
@@ -242,7 +243,7 @@ impl SigmaPca {
             tol: 0.0,
             settings: vec![
                 ("variant", row.key.into()),
-                ("sigma", sigma_name(&spec).into()),
+                ("sigma", sigma_name(&spec).map_or(Value::Null, Into::into)),
                 ("a", solved.a[0].into()),
                 ("learning_rate", how.learning_rate.into()),
                 ("batch_size", how.batch_size.into()),
@@ -312,15 +313,14 @@ fn with_statistics<T: Real>(
     Ok((solved, Nonlinearity { a, ..h }))
 }
 
-/// The value of the setting `sigma` for this rule; codes that are not reconstructed are not standardised.
-fn sigma_name(spec: &Spec) -> &'static str {
-    match spec.sigma {
-        _ if !spec.reconstructs() => "one",
+/// The value of the setting `sigma` for this rule; `None` for one without a nonlinear reconstruction, where it has no effect.
+fn sigma_name(spec: &Spec) -> Option<&'static str> {
+    spec.reconstructs().then_some(match spec.sigma {
         Sigma::One => "one",
         Sigma::Trained => "train",
         Sigma::Batch => "batch",
         Sigma::Running => "ema",
-    }
+    })
 }
 
 /// The weight of a rule's term of sparsity or independence, if it has one.

@@ -54,7 +54,7 @@ fn move_centres(x: &Matrix<f64>, labels: &[usize], far: &[f64], centres: &mut Ma
         counts[c] += 1;
         sums.row_mut(c).iter_mut().zip(x.row(i)).for_each(|(s, x)| *s += x);
     }
-    let mut farthest = order::descending(&far).into_iter();
+    let mut farthest = order::descending(far).into_iter();
     for c in 0..k {
         if counts[c] > 0 {
             let mean = sums.row(c).iter().map(|s| s / counts[c] as f64);
