@@ -28,6 +28,9 @@ class Gaps(_Estimator):
     def posterior(self, X: Rows) -> tuple[Array, Array]:
         """Return mean and covariance of the latent variables of each row, from its observed cells.
 
+        The square roots of the diagonal of a covariance are the standard errors of the codes of that row, given the parameters; they are
+        larger in rows with missing cells. All covariances are in memory: ``n_samples * n_components**2`` numbers.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
