@@ -106,6 +106,10 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
 
+        Weights are updated by contrastive divergence for each mini-batch, in random order. Memory is four numbers for each parameter,
+        whatever the number of rows. Training ends after ``max_epochs``: the likelihood, by which convergence could be judged, is
+        intractable.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -135,6 +139,9 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
+
+        The codes are conditional probabilities given the fitted parameters, not random states, and so repeatable. They are computed in a
+        further pass over the rows, and held in memory.
 
         Parameters
         ----------

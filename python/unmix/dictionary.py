@@ -164,6 +164,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Learn atoms from rows.
 
+        With ``algorithm="online"`` rows are read in mini-batches, in random order, and memory does not depend on their number; the other
+        algorithms hold the rows and their codes in memory. Codes of the fit are not kept: ``transform`` computes them for the final atoms.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -195,6 +198,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Learn atoms from rows and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 
+        The codes are computed for the final atoms in a further pass over the rows. They are a dense array; ``encode`` can write compressed
+        sparse rows to a file.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -223,6 +229,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
+
+        Each row is encoded independently of the others by ``coder``: except with ``"omp"``, by the solution of the lasso with weight
+        ``alpha_``. With ``algorithm="layerwise"`` the code is the output of the layers, without a bound on its error.
 
         Parameters
         ----------
