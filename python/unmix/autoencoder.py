@@ -130,8 +130,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Notes
     -----
     Codes are ``z = activation(W (x - mean) + b)``, a row is reconstructed as ``mean + z D``: ``W`` is the encoder, ``b`` its bias, and the
-    atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are
-    reproducible.
+    atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu``
+    does not imply that atoms are reproducible.
 
     References
     ----------

@@ -79,10 +79,11 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
 
     Notes
     -----
-    The density of a standardised row ``x`` and units ``h`` of 0 or 1 is proportional to ``exp(-E)``, ``E = ||x - c||**2 / 2 - b.h - h.(W x)``:
-    codes are the probabilities ``1 / (1 + exp(-(W x + b)))``, rows given ``h`` are normal with mean ``W.T h + c``. The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are
-    ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance of the column, so
-    columns with little noise are fitted badly.
+    The density of a standardised row ``x`` and units ``h`` of 0 or 1 is proportional to ``exp(-E)``,
+    ``E = ||x - c||**2 / 2 - b.h - h.(W x)``: codes are the probabilities ``1 / (1 + exp(-(W x + b)))``, rows given ``h`` are normal with
+    mean ``W.T h + c``. The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and
+    ``encoder_weight_`` are ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance
+    of the column, so columns with little noise are fitted badly.
 
     References
     ----------

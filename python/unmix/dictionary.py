@@ -136,8 +136,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     Notes
     -----
-    The fit minimises ``1/2 ||X - Z A||**2 + alpha ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1. The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The
-    problem is not convex: other seeds give other atoms, with nearly the same objective.
+    The fit minimises ``1/2 ||X - Z A||**2 + alpha ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1. The state of
+    ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The problem is not
+    convex: other seeds give other atoms, with nearly the same objective.
 
     References
     ----------

@@ -252,10 +252,10 @@ class PPCA(PPCAParameters, Probabilistic):
 
     Notes
     -----
-    Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every column;
-    ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and at the mean
-    of the other eigenvalues for the noise. With missing cells it is maximised by expectation-maximisation with expanded parameters
-    (PX-EM), with one factorisation for each pattern of observed cells.
+    Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every
+    column; ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and
+    at the mean of the other eigenvalues for the noise. With missing cells it is maximised by expectation-maximisation with expanded
+    parameters (PX-EM), with one factorisation for each pattern of observed cells.
 
     References
     ----------
@@ -363,9 +363,9 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     Notes
     -----
-    Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e`` of
-    the same variance in every column. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of its block,
-    minus the noise variance.
+    Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e``
+    of the same variance in every column. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of its
+    block, minus the noise variance.
 
     References
     ----------
