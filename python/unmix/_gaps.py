@@ -92,6 +92,13 @@ class Gaps(_Estimator):
         posterior : Mean and covariance of the codes.
         unmix.metrics.pool : Rubin's rules.
 
+        Notes
+        -----
+        A cell in column ``j`` is filled with ``mean_j + w_j . E[z | observed]``, with the loadings ``w_j`` and the latent variables ``z``
+        of the row; its variance is ``(w_j.T @ V @ w_j + noise_j) n / (n - k - 1) + b``, with the posterior covariance ``V`` of ``z``, ``n``
+        rows and ``k`` components, and ``b`` the variance of the filled value over refits. Without refits the factor is 1 and ``b`` is 0.
+        For :class:`MatrixCompletion` the first term includes the errors of the loadings and the offset of the column.
+
         References
         ----------
         D. B. Rubin (1987), Multiple imputation for nonresponse in surveys. doi:10.1002/9780470316696

@@ -134,6 +134,11 @@ def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool
     --------
     low_rank_plus_noise : Random directions in white noise.
 
+    Notes
+    -----
+    ``X = sum_k z_k w_k.T + e``, then columns are centred. ``e`` is normal with the standard deviation of the noise; entries of ``z_k`` and
+    ``w_k`` are normal, of members with mean 1 and standard deviation 1, of others with mean 0 and standard deviation 0.01 or 0.5.
+
     Examples
     --------
     >>> from unmix.datasets import biclusters

@@ -248,6 +248,12 @@ class SparseCoder(SparseCoderParameters, Estimator):
         --------
         path : The same for a range of alphas.
 
+        Notes
+        -----
+        With ``r = x - z A``, ``c = A r`` and ``s`` the number nearest to ``x . r / ||r||**2`` between ``-alpha / max(abs(c))`` and
+        ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``, a sum of non-negative terms.
+        With ``positive_code=True``, ``s`` is between 0 and ``alpha / max(c)``.
+
         Examples
         --------
         >>> from unmix import SparseCoder

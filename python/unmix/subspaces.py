@@ -28,7 +28,8 @@ def _is_mixture(estimator):
 _UNDECODED = """Not available, as an AttributeError says: codes are distances from the subspaces, from which no row can be computed.
 
 A row has as many distances as there are subspaces, usually fewer than columns, and all rows at the same distances from them have the same
-code. The projection of a row onto the subspace of cluster ``k`` is ``(x - mean_) @ subspaces_[k].T @ subspaces_[k] + mean_``.
+code. The projection of a row onto the subspace of cluster ``k`` is ``(x - mean_) @ subspaces_[k].T @ subspaces_[k] + mean_``, in a
+mixture with ``means_[k]`` in place of ``mean_``.
 
 See Also
 --------
@@ -310,6 +311,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         See Also
         --------
         predict : The most probable cluster.
+
+        Notes
+        -----
+        ``p_k(x) = w_k N_k(x) / sum_l w_l N_l(x)``, with ``w = weights_`` and the normal densities ``N_k`` of :meth:`score_samples`.
 
         Examples
         --------
