@@ -246,8 +246,8 @@ class Files:
     def read(self) -> Array:
         """Return all rows, in memory.
 
-        Estimators take the handle itself and stream the rows, which needs memory for a few of them only. If all fit into memory and are
-        used often, an array is faster for text and compressed files, which are decoded again in every pass.
+        Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
+        often, an array is faster for text and compressed files, which are decoded again in every pass.
 
         Returns
         -------
@@ -427,7 +427,7 @@ def read(path: Path | Sequence[Path], **settings: Any) -> Array:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that
-    :func:`unmix.open` returns, and stream the rows.
+    :func:`unmix.open` returns, and most of them stream the rows.
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ class Stability:
     -----
     With the mean agreement ``a`` over ``m`` splits and its standard deviation ``s``, the interval is ``tanh(artanh(a) -/+ h)``,
     ``h**2 = e**2 + (t s / (sqrt(m) (1 - a**2)))**2``, with ``t`` the 97.5 % quantile of Student's t distribution with ``m - 1`` degrees of
-    freedom. The first term is the sampling error: ``e = 1.96 a**2 / 2`` by simulations if ``bootstrap`` is 0, else 1.96 times an upper 90 %
+    freedom. ``e`` is the sampling error: ``1.96 a**2 / 2``, a bound from simulations, if ``bootstrap`` is 0, else 1.96 times an upper 90 %
     confidence bound of the standard deviation of ``artanh(a)`` over resamples of the rows, less the part that is due to their few splits.
     With one split the interval is [0, 1].
 

@@ -164,8 +164,8 @@ class SparseCoder(SparseCoderParameters, Estimator):
     def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
-        With a number for ``alpha`` the codes do not depend on the other rows; with ``"auto"`` and ``"cv"`` they do, through ``alpha_``.
-        With ``sparse_output=True`` only their nonzero entries are held in memory.
+        With a number for ``alpha``, and without ``center``, the codes do not depend on the other rows; with ``"auto"`` and ``"cv"`` they do,
+        through ``alpha_``. With ``sparse_output=True`` only their nonzero entries are held in memory.
 
         Parameters
         ----------
