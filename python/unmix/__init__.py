@@ -154,6 +154,9 @@ def __dir__() -> list[str]:
 def load(path: Path) -> Any:
     """Return the estimator that was saved to ``path``, by Python or by the command line.
 
+    The class is that of the method in the file, and the estimator encodes, decodes and reports as after its fit. The file contains numbers
+    and text only: unlike a pickle, it cannot execute code when it is read.
+
     Parameters
     ----------
     path : path
@@ -192,6 +195,9 @@ def load(path: Path) -> Any:
 def methods() -> list[dict[str, Any]]:
     """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it.
 
+    It is the single source of the parameters of the classes, of the options of the command line and of their defaults. ``"takes"`` says
+    whether a method takes sparse rows, sample weights, rows that do not fit in memory, and missing cells.
+
     Returns
     -------
     list of dict
@@ -214,6 +220,9 @@ def methods() -> list[dict[str, Any]]:
 
 def variants(method: str) -> list[dict[str, str]]:
     """Return the published variants of a method: a list of dicts with ``key``, ``reference`` and ``recovers``.
+
+    A variant is a published learning rule, given by values of the settings of the method: ``variant=`` of the class selects it by its key,
+    and single settings can still be changed.
 
     Parameters
     ----------
@@ -273,6 +282,10 @@ def report(
     permutations: int | None = None,
 ) -> Page | None:
     """Make one self-contained HTML page about a fitted estimator: write it to a file, or return it.
+
+    It shows the outcome of the fit, the components as pictures, curves or bars, the variance they explain, stability if it was measured,
+    and with rows codes and reconstructions. At most 5000 rows, at a fixed stride, are drawn as points. The page has no scripts and needs no
+    network access.
 
     Parameters
     ----------

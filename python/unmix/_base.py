@@ -125,6 +125,9 @@ class Estimator(RunOptions, Input, Base):
     def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows.
 
+        The rows are not changed, and the number of threads has no influence on the result. An earlier fit is replaced, not continued,
+        unless ``init`` gives a model to start from. ``report_`` has the outcome; a fit that did not converge issues a ConvergenceWarning.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -159,6 +162,9 @@ class Estimator(RunOptions, Input, Base):
     @_validated
     def fit_transform(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
+
+        The rows are encoded in a further pass over them after the fit. The codes are held in memory; if they do not fit, call ``fit``, and
+        then ``encode`` with a file as ``out``.
 
         Parameters
         ----------
@@ -380,6 +386,9 @@ class Estimator(RunOptions, Input, Base):
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
 
+        Rows are encoded independently of each other, by the fitted parameters alone. Rows of a file are read block by block, but the codes
+        are held in memory; ``encode`` can write them to a file instead.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -408,6 +417,10 @@ class Estimator(RunOptions, Input, Base):
     def inverse_transform(self, X: Rows) -> Array:
         """Decode: return the rows of given codes: ``X @ mixing_.T + mean_``.
 
+        Decoding is affine in the codes, also for methods whose encoder is not. ``inverse_transform(transform(X))`` is the approximation of
+        ``X`` by the model; its error is what the components do not represent, and for codes that are shrunk, such as posterior means, the
+        shrinkage.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components), or path
@@ -435,6 +448,9 @@ class Estimator(RunOptions, Input, Base):
 
     def encode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the codes of rows (``transform``), or write them to a file.
+
+        Use it instead of ``transform`` if rows or codes do not fit in memory: with a file as ``X`` and another as ``out``, only a few rows
+        are in memory at a time. ``unmix encode`` does the same on the command line.
 
         Parameters
         ----------
@@ -472,6 +488,9 @@ class Estimator(RunOptions, Input, Base):
     def decode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the rows decoded from codes (``inverse_transform``), or write them to a file.
 
+        Use it instead of ``inverse_transform`` if codes or rows do not fit in memory, with files as ``X`` and ``out``. ``unmix decode``
+        does the same on the command line.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components), or path
@@ -505,6 +524,10 @@ class Estimator(RunOptions, Input, Base):
 
     def save(self, path: Path) -> None:
         """Write the fitted model to one safetensors file, which ``unmix.load`` and the command line read.
+
+        The file has the parameters, the settings and the report, and after ``partial_fit`` also the state from which learning continues. It
+        contains numbers and text only, so that, unlike a pickle, it cannot execute code when it is read, and other programs can read its
+        tensors.
 
         Parameters
         ----------
@@ -592,6 +615,9 @@ class Estimator(RunOptions, Input, Base):
     def summary(self) -> str:
         """Return the table that the command line prints after a fit, as text.
 
+        It has the shape of the rows, the outcome of the fit, the solver and the warnings, and, for methods whose components explain
+        variance, a line for each of the first ten and for the last one. The same values are attributes of ``report_`` and of the estimator.
+
         Returns
         -------
         str
@@ -613,6 +639,9 @@ class Estimator(RunOptions, Input, Base):
 
     def components_frame(self, which: Literal["components", "patterns"] = "components") -> pandas.DataFrame:
         """Return the components as a data frame, with their names and those of the columns.
+
+        Components have the names of ``get_feature_names_out``, such as ``pca0``; columns without names are ``x0``, ``x1`` and so on. The
+        numbers are a copy, so that changes of the frame do not change the model.
 
         Parameters
         ----------

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 class Biclusters(BiclusterMixin):  # type: ignore[misc]
     """Modules of a model of non-negative codes, in the order of decreasing evidence.
 
+    A module, or bicluster, is a set of rows with a set of columns in which they are higher or lower than the other rows. Modules may
+    overlap, and a row or column may be in none. ``get_indices``, ``get_shape`` and ``get_submatrix`` are those of scikit-learn's
+    biclustering classes.
+
     Parameters
     ----------
     text : str
@@ -78,6 +82,12 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     --------
     unmix.biclusters : The function that returns this object.
     unmix.metrics.consensus_score : Agreement of two sets of biclusters.
+
+    Notes
+    -----
+    With ``r`` of ``n`` rows and ``c`` of ``p`` columns the evidence is ``r d**2 / 2 - log C(n, r) - log C(p, c)``. ``d`` is the difference
+    between the rows of the module and the others in the mean of its columns (standardised, with their signs, clipped at 3), divided by the
+    standard deviation of that mean among the other rows, or by ``1 / sqrt(c)`` if this is larger.
 
     Examples
     --------
@@ -133,6 +143,9 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a line for each module.
 
+        The lines are in the order of decreasing evidence. Columns that are higher in the rows of a module are listed as ``positive``, those
+        that are lower as ``negative``.
+
         Returns
         -------
         pandas.DataFrame
@@ -182,6 +195,10 @@ def biclusters(
 ) -> Biclusters:
     """Fit an estimator from several starts, pool its units, and return modules with stability and q-values.
 
+    A single fit may miss modules, and has units that fit noise; modules that several starts have in common are more reliable. It takes
+    ``n_starts * (1 + n_permutations) + 2`` fits, 90 by default, of which those of each copy of the rows run concurrently, each on one
+    thread, and a copy of the rows in memory.
+
     Parameters
     ----------
     estimator : estimator
@@ -209,6 +226,11 @@ def biclusters(
     See Also
     --------
     unmix.stability : Reproducibility of components.
+
+    Notes
+    -----
+    The q-value of module ``k``, in the order of decreasing evidence ``e_k``, is ``min_{l >= k} (1 + N(e_l)) / (n_permutations l)``, at most
+    1, where ``N(e)`` is the number of modules of all permuted copies with evidence of at least ``e``.
 
     Examples
     --------

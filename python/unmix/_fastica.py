@@ -263,6 +263,9 @@ class FastICA(FastICAParameters, Sources):
     def transform(self, X: Rows, copy: bool = True) -> Array:
         """Return the sources of rows.
 
+        Sources are ``(X - mean_) @ components_.T``, in the order of decreasing variance of their back-projection. Rows of a file are read
+        block by block; the sources are held in memory.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -292,6 +295,9 @@ class FastICA(FastICAParameters, Sources):
 
     def inverse_transform(self, X: Rows, copy: bool = True) -> Array:
         """Return the rows of given sources: ``X @ mixing_.T + mean_``.
+
+        Column ``j`` of ``mixing_`` is what one unit of source ``j`` adds to the columns. With fewer sources than columns the result is the
+        part of the rows that the sources explain.
 
         Parameters
         ----------
@@ -339,6 +345,10 @@ def fastica(
     return_n_iter: bool = False,
 ) -> Any:
     """Run FastICA and return matrices, like scikit-learn's function of this name.
+
+    It fits :class:`FastICA` and returns its matrices in place of the estimator; use the class to save the model, or to transform other
+    rows. Unlike in scikit-learn, sources are in the order of decreasing variance of their back-projection, each with its canonical sign,
+    and directions beyond the rank are left out.
 
     Parameters
     ----------

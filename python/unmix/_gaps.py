@@ -28,6 +28,9 @@ class Gaps(_Estimator):
     def posterior(self, X: Rows) -> tuple[Array, Array]:
         """Return mean and covariance of the latent variables of each row, from its observed cells.
 
+        The square roots of the diagonal of a covariance are the standard errors of the codes of that row, given the parameters; they are
+        larger in rows with missing cells. All covariances are in memory: ``n_samples * n_components**2`` numbers.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -88,6 +91,13 @@ class Gaps(_Estimator):
         --------
         posterior : Mean and covariance of the codes.
         unmix.metrics.pool : Rubin's rules.
+
+        Notes
+        -----
+        A cell in column ``j`` is filled with ``mean_j + w_j . E[z | observed]``, with the loadings ``w_j`` and the latent variables ``z``
+        of the row; its variance is ``(w_j.T @ V @ w_j + noise_j) n / (n - k - 1) + b``, with the posterior covariance ``V`` of ``z``, ``n``
+        rows and ``k`` components, and ``b`` the variance of the filled value over refits. Without refits the factor is 1 and ``b`` is 0.
+        For :class:`MatrixCompletion` the first term includes the errors of the loadings and the offset of the column.
 
         References
         ----------

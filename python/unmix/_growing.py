@@ -101,6 +101,9 @@ class Incremental:
     def merge(self, other: Self) -> Self:
         """Return a new estimator of the rows of both, with the parameters of this one.
 
+        Sums over the rows are added, and the model is computed from them without another pass: parts of the rows can be fitted in parallel,
+        or on different machines. Neither of the two estimators is changed.
+
         Parameters
         ----------
         other : estimator of the same class

@@ -32,6 +32,9 @@ def _brief(cell: Any) -> str:
 class Page:
     """An HTML page about a model, which a notebook shows inline.
 
+    It is one text without scripts, with all styles and pictures, and needs no network access. Notebooks show it in a frame, so that its
+    styles and those of the notebook do not affect each other.
+
     Parameters
     ----------
     text : str
@@ -55,6 +58,8 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file.
+
+        The file is encoded in UTF-8, and replaces an existing one. It needs no other files, so that it can be sent or archived by itself.
 
         Parameters
         ----------

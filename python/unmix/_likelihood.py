@@ -18,6 +18,9 @@ class Likelihood:
     def get_covariance(self) -> Array:
         """Return the covariance of the model, in the units of the rows.
 
+        It is the covariance that the factors imply, plus the noise variances of the columns; not the sample covariance, which it
+        approximates. It takes ``n_features**2`` numbers, and does not depend on the rotation of the factors.
+
         Returns
         -------
         ndarray of shape (n_features, n_features)
@@ -41,6 +44,9 @@ class Likelihood:
     def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
 
+        An entry divided by the square root of the product of the two diagonal entries is, with the opposite sign, the partial correlation
+        of two columns given all others under the model. It takes ``n_features**2`` numbers; ``score_samples`` does not need it.
+
         Returns
         -------
         ndarray of shape (n_features, n_features)
@@ -63,6 +69,9 @@ class Likelihood:
 
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model.
+
+        It is the logarithm of the normal density with mean ``mean_`` and covariance ``get_covariance()``, in nats; with missing cells, of
+        the marginal density of the observed ones. Small values indicate outliers. The covariance matrix is not formed.
 
         Parameters
         ----------
@@ -90,6 +99,9 @@ class Likelihood:
 
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows.
+
+        Larger values are better: scikit-learn's ``cross_val_score`` and ``GridSearchCV`` use it as the score of the estimator, for example
+        to compare numbers of components on held-out rows.
 
         Parameters
         ----------

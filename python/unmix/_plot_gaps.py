@@ -26,6 +26,9 @@ _MOST_NAMES = 30
 def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw which cells of a table are missing: rows downwards, columns to the right.
 
+    Columns that are missing together, or blocks of consecutive rows, show that cells are not missing completely at random. Whether cells
+    are missing because of their values, which biases imputation, no map can show. The rows are held in memory.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)

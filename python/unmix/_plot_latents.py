@@ -28,6 +28,9 @@ def traversals(
 ) -> Figure:
     """Draw rows that differ in one latent variable, from ``-span`` to ``span`` standard deviations, the others at their mean.
 
+    The rows are decoded from codes by ``inverse_transform``, so that they show in the units of the columns what a latent variable does.
+    Pictures have one scale of greys for all latent variables, so that a small effect is seen as such; curves have an axis for each.
+
     Parameters
     ----------
     model : fitted estimator with ``inverse_transform``
@@ -86,6 +89,9 @@ def traversals(
 def loadings(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the loadings of a factor analysis as a heat map, with the uniqueness of each column beside them.
 
+    Loadings are divided by the standard deviations of the columns under the model: if factors are uncorrelated, they are the correlations
+    of columns and factors, and the sum of their squares and the uniqueness is 1. Numbers are drawn for at most 60 columns.
+
     Parameters
     ----------
     model : fitted ``FactorAnalysis``
@@ -135,6 +141,9 @@ def loadings(model: Any, ax: Axes | None = None) -> Axes:
 
 def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the correlations of the factors of a factor analysis.
+
+    A correlation near 1 or -1 means that two factors are hardly distinguishable, so that fewer may be sufficient. The colour scale is from
+    -1 to 1.
 
     Parameters
     ----------

@@ -27,6 +27,9 @@ _MOST_LINES = 24
 def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) -> Axes:
     """Draw the rows and columns of the first modules as one heat map, members next to each other.
 
+    Members of the first module come first, then those of the second that are not in the first, and so on. Where members of a later module
+    are not consecutive in this order, the frame is around their longest run.
+
     Parameters
     ----------
     found : Biclusters
@@ -79,6 +82,9 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
 
 def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> Figure:
     """Draw one module: the code of every row, and the member columns of all rows.
+
+    It shows whether a module is due to all its members or to a few of them, and which other rows nearly belong to it. At most 24 columns
+    are drawn; colours are deviations from the mean of the column, in standard deviations, clipped at 4.
 
     Parameters
     ----------

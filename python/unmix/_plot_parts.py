@@ -22,6 +22,9 @@ def parts(
 ) -> Figure:
     """Draw rows beside their low-rank part and their sparse part, as pictures or as curves.
 
+    Structure in the sparse part suggests that the rank is too small, or that errors are not in single cells. Without ``X``, the first panel
+    is the sum of the two parts, without the noise.
+
     Parameters
     ----------
     model : RobustPCA
@@ -92,6 +95,9 @@ def _panel(ax: Axes, values: Array, three: list[Array], title: str, shape: tuple
 
 def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:
     """Draw the affinities between rows as a matrix, with the rows of a cluster next to each other.
+
+    Rows are sorted by label, so that clusters with affinities inside them alone give a block-diagonal matrix. The colour scale ends at the
+    99 % quantile of the positive affinities.
 
     Parameters
     ----------

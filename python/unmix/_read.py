@@ -107,6 +107,9 @@ class Files:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and of columns.
 
+        Rows that ``rows=`` or ``missing="drop"`` leave out, and columns that are not read, are not counted. It is determined on first
+        access, by a pass over the rows if the format does not state their number, and then kept.
+
         See Also
         --------
         Files.names : Names of the columns.
@@ -126,6 +129,9 @@ class Files:
     def names(self) -> list[str] | None:
         """Names of the columns; None if the file has none.
 
+        They are those of the columns that are read, in their order. ``fit`` keeps them as ``feature_names_in_``, and messages and figures
+        use them.
+
         See Also
         --------
         Files.shape : Numbers of rows and of columns.
@@ -144,6 +150,9 @@ class Files:
     def dtype(self) -> np.dtype[Any]:
         """The type of the computations with these rows: float32 or float64.
 
+        float32 for numbers that are stored as float32 or float16, float64 for all others, unless ``dtype=`` of :func:`unmix.open` gives
+        another type. Components and codes of a fit have this type.
+
         See Also
         --------
         Files.read : All rows, in this type.
@@ -161,6 +170,9 @@ class Files:
     @property
     def missing(self) -> Array:
         """Number of missing cells of each column; takes one pass over the rows.
+
+        Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. The result is kept,
+        so that further accesses take no pass.
 
         See Also
         --------
@@ -182,6 +194,9 @@ class Files:
     def paths(self) -> list[str]:
         """The files, in the order of their rows.
 
+        Folders, and patterns such as ``"part-*.npy"``, are replaced by the files that they stood for when the handle was made; files that
+        were added since are not read.
+
         See Also
         --------
         unmix.open : Accepts several files.
@@ -198,6 +213,9 @@ class Files:
 
     def head(self, n: int = 5) -> Array:
         """Return the first rows.
+
+        Use it to check delimiter, decimal separator and columns before a fit: for most formats no more of the file is read than is needed
+        for these rows.
 
         Parameters
         ----------
@@ -227,6 +245,9 @@ class Files:
 
     def read(self) -> Array:
         """Return all rows, in memory.
+
+        Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
+        often, an array is faster for text and compressed files, which are decoded again in every pass.
 
         Returns
         -------
@@ -404,6 +425,9 @@ _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 
 def read(path: Path | Sequence[Path], **settings: Any) -> Array:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
+
+    It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that
+    :func:`unmix.open` returns, and most of them stream the rows.
 
     Parameters
     ----------

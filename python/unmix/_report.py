@@ -11,6 +11,9 @@ from ._html import table
 class Report:
     """Report of a fit.
 
+    Every fitted estimator has one as ``report_``, and model files contain it. It says how the fit ended, what it computed with and which
+    warnings apply. A fit with the same rows, settings and seed, by the same version, has the same bits on processors of the same kind.
+
     Parameters
     ----------
     text : str
@@ -109,6 +112,9 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain Python values, under the names that ``unmix show --json`` prints.
+
+        The values are numbers, strings, lists and dictionaries, so that the result can be written as JSON. Lists and dictionaries are those
+        of the report, not copies.
 
         Returns
         -------

@@ -44,6 +44,9 @@ class _Choices:
     def to_frame(self) -> pandas.DataFrame:
         """Return the table as a data frame.
 
+        The frame is a copy, for further analysis or to write a file; the object itself is a mapping from rules to numbers. pandas is needed
+        for this method only.
+
         Returns
         -------
         pandas.DataFrame
@@ -143,6 +146,8 @@ class Selection(_Choices, Mapping[Any, int]):
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain Python values, under the names that ``unmix select --json`` prints.
 
+        It can be written as JSON, to record the numbers of all rules together with the spectrum on which they are based. It is a copy.
+
         Returns
         -------
         dict
@@ -174,6 +179,9 @@ class Selection(_Choices, Mapping[Any, int]):
 class Comparison(_Choices, Mapping[str, int]):
     """Comparison of fits of one method with 0, 1, 2, ... components: a mapping from rule to number of components, and the table.
 
+    Information criteria measure the fit to these rows minus a penalty for the number of parameters; ``"cells"`` measures the prediction of
+    cells that were not in the fit. If they differ by much, the data do not determine the number of components.
+
     Parameters
     ----------
     text : str
@@ -203,6 +211,13 @@ class Comparison(_Choices, Mapping[str, int]):
     See Also
     --------
     select_components : The function that returns this object.
+
+    Notes
+    -----
+    With the log-likelihood ``l``, ``q`` free parameters and ``n`` rows, ``aic = 2 q - 2 l`` and ``bic = q log(n) - 2 l``. For ``"cells"``
+    every cell is in one of five random folds; for each of two folds the model is fitted without its cells, and a cell has the log-density
+    of its conditional normal distribution given the other observed cells of its row. More components are selected only if they increase the
+    mean by more than 0.01 standard errors, which are computed over rows.
 
     Examples
     --------
@@ -245,6 +260,9 @@ class Comparison(_Choices, Mapping[str, int]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain Python values, under the names that ``unmix select --method KEY --json`` prints.
+
+        It can be written as JSON, to record the criteria together with the whole table. It is a copy, in which ``"table"`` is a list with a
+        dict for each number of components.
 
         Returns
         -------
@@ -314,6 +332,10 @@ def select_components(
 ) -> Selection | Comparison:
     """Return the number of components by every rule.
 
+    The rules estimate different quantities, such as the rank of a signal in noise or the number that is best for denoising, and so may
+    differ. By default they use the variances along all components alone; ``"parallel"`` and ``"cv"`` decompose further matrices, and
+    methods with a likelihood are fitted for every number of components.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or path
@@ -349,6 +371,16 @@ def select_components(
     --------
     PCA : Takes a rule as ``n_components``.
     PPCA : Selects its number of components by BIC, unless it is given.
+
+    Notes
+    -----
+    With variances ``v_1 >= v_2 >= ...`` of ``p`` columns of ``n`` rows, and ``s_k = (v_{k+1} + ... + v_p) / (p - k)``: ``"bic"`` maximises
+    ``-n/2 (sum_{i <= k} log(v_i) + (p - k) log(s_k)) - log(n)/2 (p k - k (k - 1)/2 + 1 + p)``; ``"minka"`` the Laplace approximation of the
+    evidence of the same model (Minka 2000, eq. 77); ``"gavish-donoho"`` counts singular values above ``t(b) / sqrt(m(b))`` times their
+    median, with ``b`` the ratio of the dimensions, ``m(b)`` the median of the Marchenko-Pastur distribution and ``t(b)`` the threshold of
+    Gavish & Donoho (2014, eq. 11); ``"gap"`` maximises ``v_k / v_{k+1}`` and ``"gap-difference"`` ``v_k - v_{k+1}``, for ``k`` up to 20.
+    ``"parallel"`` counts leading singular values above the 95 % quantile of those of 20 copies with permuted columns; ``"cv"`` predicts
+    each of four blocks ``A`` of ``[A B; C D]`` by ``B D_k^+ C``, ``D_k`` of rank ``k`` (Owen & Perry 2009).
 
     Examples
     --------

@@ -26,6 +26,8 @@ _DEFAULT_SPLITS = 20
 class Clustering:
     """Clusters of the estimates of several fits (ICASSO), each matched to a component of the model.
 
+    Clusters are found without the model, so that they show whether several fits agree on a component even if the model has another one.
+
     Attributes
     ----------
     quality : ndarray of shape (n_components,)
@@ -46,6 +48,11 @@ class Clustering:
         ``labels[:, j]`` is ``j`` if clusters and matching agree, -1 if a fit has no estimate of component ``j``.
     n_fits, n_left_out : int
         Number of fits whose estimates were clustered, and of fits that were left out, because at most 2048 estimates are clustered.
+
+    Notes
+    -----
+    With similarities ``r_ab`` between estimates, ``quality`` of cluster ``C`` is
+    ``mean_{a, b in C} r_ab - mean_{a in C, b not in C} r_ab``, over pairs of different estimates.
     """
 
     quality: Array
@@ -81,6 +88,8 @@ class Clustering:
 class Clusters:
     """Components of all fits, clustered without using the model: by average linkage on ``1 - |r|`` [1]_.
 
+    Reading each set of fits separately shows the reason of a low quality: ``restarts`` varies the seed alone, ``halves`` the rows.
+
     Attributes
     ----------
     restarts : Clustering or None
@@ -112,6 +121,9 @@ class Clusters:
 
 class Stability:
     """Reproducibility of each component in halves of the rows and from other seeds.
+
+    A fit always returns components, whether they describe the population or only these rows; components that fits to disjoint halves of the
+    rows have in common are not due to the sample alone. Verdicts depend on an interval for this agreement, not on the estimate alone.
 
     Parameters
     ----------
@@ -157,6 +169,14 @@ class Stability:
     See Also
     --------
     unmix.stability : The function that returns this object.
+
+    Notes
+    -----
+    With the mean agreement ``a`` over ``m`` splits and its standard deviation ``s``, the interval is ``tanh(artanh(a) -/+ h)``,
+    ``h**2 = e**2 + (t s / (sqrt(m) (1 - a**2)))**2``, with ``t`` the 97.5 % quantile of Student's t distribution with ``m - 1`` degrees of
+    freedom. ``e`` is the sampling error: ``1.96 a**2 / 2``, a bound from simulations, if ``bootstrap`` is 0, else 1.96 times an upper 90 %
+    confidence bound of the standard deviation of ``artanh(a)`` over resamples of the rows, less the part that is due to their few splits.
+    With one split the interval is [0, 1].
 
     Examples
     --------
@@ -211,6 +231,8 @@ class Stability:
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the table as a data frame.
+
+        The lines are those of the repr, as numbers, in the order of the components. pandas is needed for this method only.
 
         Returns
         -------
@@ -268,6 +290,10 @@ def stability(
     estimator: Any, X: Rows, *, splits: int = 20, restarts: int = 5, bootstrap: int | None = None, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
     """Refit an estimator to random halves of the rows, and to all rows from other seeds, to measure which components are reproducible.
+
+    Low agreement of halves means that there are too few rows or that the component is not identified; low agreement of restarts, that the
+    solver finds different optima. It takes ``2 * splits`` and ``8 * bootstrap`` fits of half of the rows and ``restarts`` of all, which run
+    concurrently and share passes over the rows. The estimator is not changed.
 
     Parameters
     ----------

@@ -49,6 +49,9 @@ def set_num_threads(n: int | None) -> None:
 def get_num_threads() -> int:
     """Return the number of threads that a fit started here and now would use.
 
+    Fits, encoding and all other passes over rows use as many. Inside a joblib worker it is 1 unless the number was set, so that parallel
+    workers do not compete for processors.
+
     Returns
     -------
     int

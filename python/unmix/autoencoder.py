@@ -130,8 +130,8 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     Notes
     -----
     Codes are ``z = activation(W (x - mean) + b)``, a row is reconstructed as ``mean + z D``: ``W`` is the encoder, ``b`` its bias, and the
-    atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu`` does not imply that atoms are
-    reproducible.
+    atoms, of norm 1, are the rows of ``D``. After few steps, other seeds give other atoms with nearly the same residual: a small ``fvu``
+    does not imply that atoms are reproducible.
 
     References
     ----------
@@ -158,6 +158,9 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
+
+        Parameters are trained on mini-batches in random order, in several passes over the rows; memory is four numbers for each parameter,
+        whatever the number of rows. ``partial_fit`` trains on a stream instead, with one pass.
 
         Parameters
         ----------
@@ -188,6 +191,9 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
+
+        The codes are those of the fitted encoder, computed in a further pass. With ``sparse_output=True`` only the entries of active units
+        are held in memory; else ``n_samples * n_components`` numbers.
 
         Parameters
         ----------
@@ -257,6 +263,9 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     def transform(self, X: Rows) -> Any:
         """Return the codes of rows.
+
+        A code is one matrix product and the activation, without iterations: with ``activation="topk"`` at most ``l0`` of its entries are
+        positive, all others are 0. It is not the sparsest code for these atoms; :meth:`evaluate` compares it with matching pursuit.
 
         Parameters
         ----------
@@ -330,6 +339,9 @@ class SparseAutoencoder(SparseAutoencoderParameters, Estimator):
 
     def top_rows(self, X: Rows, n: int = 8) -> Any:
         """Return the rows with the largest codes of each unit.
+
+        They are the usual basis for the interpretation of a unit. Rows are encoded block by block, and only the ``n`` largest codes of each
+        unit are held in memory.
 
         Parameters
         ----------

@@ -79,10 +79,11 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
 
     Notes
     -----
-    The density of a standardised row ``x`` and units ``h`` of 0 or 1 is proportional to ``exp(-E)``, ``E = ||x - c||**2 / 2 - b.h - h.(W x)``:
-    codes are the probabilities ``1 / (1 + exp(-(W x + b)))``, rows given ``h`` are normal with mean ``W.T h + c``. The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and ``encoder_weight_`` are
-    ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance of the column, so
-    columns with little noise are fitted badly.
+    The density of a standardised row ``x`` and units ``h`` of 0 or 1 is proportional to ``exp(-E)``,
+    ``E = ||x - c||**2 / 2 - b.h - h.(W x)``: codes are the probabilities ``1 / (1 + exp(-(W x + b)))``, rows given ``h`` are normal with
+    mean ``W.T h + c``. The likelihood is intractable: its normalisation is a sum over all states of the units. ``components_`` and
+    ``encoder_weight_`` are ``W`` in the units of the columns; codes do not depend on these units. The noise of the model has the variance
+    of the column, so columns with little noise are fitted badly.
 
     References
     ----------
@@ -105,6 +106,10 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
+
+        Weights are updated by contrastive divergence for each mini-batch, in random order. Memory is four numbers for each parameter,
+        whatever the number of rows. Training ends after ``max_epochs``: the likelihood, by which convergence could be judged, is
+        intractable.
 
         Parameters
         ----------
@@ -135,6 +140,9 @@ class GaussianRBM(GaussianRBMParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
+
+        The codes are conditional probabilities given the fitted parameters, not random states, and so repeatable. They are computed in a
+        further pass over the rows, and held in memory.
 
         Parameters
         ----------

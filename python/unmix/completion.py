@@ -152,6 +152,9 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to the observed cells of rows.
 
+        The observed cells are held in memory, by row, and no table of all cells is made: with ``algorithm="als"`` an iteration takes
+        ``O(cells k**2 + (n + p) k**3)`` operations for ``k`` factors, ``n`` rows and ``p`` columns. Missing cells do not enter the fit.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -181,6 +184,9 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to the observed cells of rows and return their factors: ``fit(X).transform(X)``, to the bit.
+
+        The factors are those of ``row_codes_``. They do not include the offsets of the rows, which are ``row_offsets_``:
+        ``inverse_transform`` returns rows of offset 0, ``completed_`` all cells with their offsets.
 
         Parameters
         ----------
@@ -236,6 +242,9 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     def predict_cells(self, cells: ArrayLike, return_std: bool = False) -> Any:
         """Return predicted values of single cells of the rows of the fit.
 
+        The factors and offsets of the rows of the fit are part of the model, so that neither the rows nor a table of all cells is needed: a
+        cell takes ``O(k)`` operations for ``k`` factors, ``O(k**2)`` with its standard error. Observed cells can be predicted, too.
+
         Parameters
         ----------
         cells : array-like of shape (n_cells, 2)
@@ -253,6 +262,10 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         See Also
         --------
         impute : Fill the missing cells of rows, those of the fit or others.
+
+        Notes
+        -----
+        The value of cell ``i, j`` is ``mean_[j] + row_offsets_[i] + row_codes_[i] @ components_[:, j]``.
 
         Examples
         --------

@@ -87,6 +87,11 @@ def bernoulli_gaussian(
     --------
     independent : Sources of given distributions.
 
+    Notes
+    -----
+    ``X = codes @ components + noise * e`` with standard normal ``e`` and ``codes = b g / sqrt(share)``, ``b`` Bernoulli with probability
+    ``share`` and ``g`` standard normal.
+
     Examples
     --------
     >>> from unmix.datasets import bernoulli_gaussian
@@ -128,6 +133,11 @@ def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool
     See Also
     --------
     low_rank_plus_noise : Random directions in white noise.
+
+    Notes
+    -----
+    ``X = sum_k z_k w_k.T + e``, then columns are centred. ``e`` is normal with the standard deviation of the noise; entries of ``z_k`` and
+    ``w_k`` are normal, of members with mean 1 and standard deviation 1, of others with mean 0 and standard deviation 0.01 or 0.5.
 
     Examples
     --------
@@ -226,6 +236,9 @@ def independent(
 ) -> Any:
     """Return independent sources along random orthonormal directions: the model of nonlinear PCA, and of ICA of white rows.
 
+    With distinct variances PCA finds the directions; with equal ones only methods that use independence do, if at most one source is
+    Gaussian. For a mixing that is not orthogonal, multiply ``sources`` by another matrix.
+
     Parameters
     ----------
     n_samples : int
@@ -253,6 +266,11 @@ def independent(
     signals : Three mixed time signals.
     points : Two sources in the plane.
 
+    Notes
+    -----
+    ``X = sources @ mixing.T``. Each column of ``sources`` has exactly mean 0 and the variance ``variances[j]`` (divisor ``n_samples``);
+    ``mixing`` is the ``Q`` of a QR decomposition of normal numbers, and so uniformly distributed among orthogonal matrices.
+
     Examples
     --------
     >>> from unmix.datasets import independent
@@ -267,6 +285,9 @@ def independent(
 
 def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
     """Return pictures of discs that occlude each other (dead leaves model): simple pictures with the statistics of natural images.
+
+    As in natural images, there are edges at all positions, orientations and scales, and the power spectrum decreases with frequency. Use
+    them where photographs are not available, for patches or as backgrounds.
 
     Parameters
     ----------
@@ -284,6 +305,12 @@ def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
     --------
     patterns : Pictures made of a few patterns.
 
+    Notes
+    -----
+    Each picture has 400 discs with uniform centres, each covering the earlier ones, with radii ``r`` of density proportional to ``r**-3``
+    between 1.5 and ``side / 2`` (Lee, Mumford & Huang 2001). The channels of a disc are ``g + 0.3 (u - 0.5)``, clipped to [0, 1], with one
+    uniform ``g`` for all three and a uniform ``u`` for each.
+
     Examples
     --------
     >>> from unmix.datasets import leaves
@@ -298,6 +325,9 @@ def low_rank_plus_noise(
     n_samples: int = 1000, n_features: int = 50, n_components: int = 5, *, signal: float = 1.5, seed: int = 0
 ) -> Any:
     """Return rows with a few random orthonormal directions in white noise of unit variance, to compare rules for the number of components.
+
+    The true number of components is known, but not every direction can be detected: for many rows and columns, PCA shows only those whose
+    signal variance is above ``sqrt(n_features / n_samples)``. :func:`ppca` generates rows with given variances and a mean.
 
     Parameters
     ----------
@@ -318,6 +348,11 @@ def low_rank_plus_noise(
     --------
     ppca : Rows of the model of probabilistic PCA.
 
+    Notes
+    -----
+    ``X = scores @ components + e`` with standard normal ``e``; ``scores[:, c]`` is normal with standard deviation
+    ``signal * (2 - c / (n_components - 1))``, that is ``2 * signal`` for the first and ``signal`` for the last.
+
     Examples
     --------
     >>> from unmix.datasets import low_rank_plus_noise
@@ -335,6 +370,9 @@ def patterns(
     n_samples: int = 500, side: int = 16, n_patterns: int = 5, *, noise: float = 0.1, seed: int = 0
 ) -> Any:
     """Return pictures that are sums of a few smooth patterns of decreasing variance, plus noise: the rows of ``unmix demo``.
+
+    The variances are distinct and the noise is the same in every pixel, as PCA and probabilistic PCA assume. There are three groups of
+    pictures, which differ in the mean coefficients of the first two patterns.
 
     Parameters
     ----------
@@ -355,6 +393,12 @@ def patterns(
     --------
     leaves : Pictures of discs.
 
+    Notes
+    -----
+    ``X = 0.5 + scores @ components + noise * e`` with standard normal ``e``. Before orthonormalisation each pattern is a wave times a
+    Gaussian window; ``scores[:, c] = 3 * 0.8**c * (m + 0.6 z)``, with standard normal ``z``, and ``m`` the centre of the group for the
+    first two patterns, else 0.
+
     Examples
     --------
     >>> from unmix.datasets import patterns
@@ -370,6 +414,9 @@ def patterns(
 
 def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
     """Return points in the plane: two independent sources of equal variance, rotated by 45 degrees. PCA cannot identify their axes.
+
+    Every direction has the same variance, so that any rotation is a solution of PCA, while the sources differ from Gaussian ones: ICA and
+    sigma-PCA find the axes. Two columns can be drawn as a scatter plot.
 
     Parameters
     ----------
@@ -388,6 +435,10 @@ def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | 
     See Also
     --------
     independent : Any number of sources.
+
+    Notes
+    -----
+    ``X = sources @ mixing.T`` with ``mixing = [[c, s], [-s, c]]``, ``c = s = sqrt(1/2)``.
 
     Examples
     --------
@@ -435,6 +486,11 @@ def ppca(
     --------
     low_rank_plus_noise : Random directions in white noise.
 
+    Notes
+    -----
+    ``x = mean + W z + e`` with standard normal ``z`` and ``mean``, and normal ``e`` of variance ``noise_variance``; column ``c`` of ``W``
+    is ``sqrt(variances[c] - noise_variance)`` times row ``c`` of ``components``.
+
     Examples
     --------
     >>> from unmix import PCA
@@ -458,6 +514,10 @@ def rare_modules(
     return_truth: bool = False,
 ) -> Any:
     """Return rows with rare modules: few rows with lower values in few columns, on a background of correlated columns.
+
+    With the default sizes a module has far less variance than a factor of the background, so that the leading components of PCA do not show
+    it: the set is a test of searches for small biclusters. Rows and columns of the modules are drawn independently, so that modules may
+    overlap.
 
     Parameters
     ----------
@@ -487,6 +547,12 @@ def rare_modules(
     --------
     biclusters : The published benchmark, with large biclusters.
 
+    Notes
+    -----
+    ``X = e + F @ L - S``, and then every column is standardised: ``e`` and the factors ``F`` are standard normal, the loadings ``L`` normal
+    with standard deviation 0.5, and ``S`` is ``shift * u`` in the cells of each module, with ``u`` uniform between 0.7 and 1.3, and 0
+    elsewhere.
+
     Examples
     --------
     >>> from unmix.datasets import rare_modules
@@ -507,6 +573,9 @@ def signals(
 ) -> Any:
     """Return three mixed time signals, a sine, a square wave and a sawtooth: 2000 samples on [0, 8], with a little noise.
 
+    The sources are deterministic curves, so that estimates can be judged by eye. The settings show what variance identifies: with an
+    orthogonal mixing, sources of distinct variance are found by linear PCA, those of equal variance only by methods that use independence.
+
     Parameters
     ----------
     setting : {"distinct", "two-equal", "all-equal", "non-orthogonal"}
@@ -523,6 +592,11 @@ def signals(
     See Also
     --------
     independent : Independent sources of given distributions.
+
+    Notes
+    -----
+    With ``t`` in [0, 8] the sources are ``6 sin(2 t)``, ``3 sign(sin(3 t))`` and ``2 (t - floor(t)) - 1``, each with normal noise of
+    standard deviation 0.2, then divided by their standard deviations where the setting requires variance 1; ``X = sources @ mixing.T``.
 
     Examples
     --------
@@ -568,6 +642,11 @@ def sparse_codes(
     --------
     bernoulli_gaussian : The same model, scaled to codes of variance 1.
 
+    Notes
+    -----
+    ``X = codes @ components + noise * e`` with standard normal ``e`` and ``codes = b g``, ``b`` Bernoulli with probability ``share`` and
+    ``g`` standard normal.
+
     Examples
     --------
     >>> from unmix.datasets import sparse_codes
@@ -589,6 +668,9 @@ def union_of_subspaces(
     seed: int = 0,
 ) -> Any:
     """Return rows near a union of random subspaces through 0: the model of subspace clustering.
+
+    Each subspace is uniformly distributed among those of its dimension, independently of the others. Clusters are not balls: rows of one
+    subspace may be far apart, and those of different subspaces near each other, so that k-means is not suited to them.
 
     Parameters
     ----------
@@ -612,6 +694,10 @@ def union_of_subspaces(
     See Also
     --------
     unmix.SubspaceClustering : Estimates the subspaces.
+
+    Notes
+    -----
+    A row of subspace ``k`` is ``x = z @ bases[k] + noise * e``, with standard normal ``z`` and ``e``.
 
     Examples
     --------

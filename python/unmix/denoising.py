@@ -118,6 +118,9 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model.
 
+        Encoder and decoder are trained on mini-batches in random order, for a fixed number of epochs. Memory is six numbers for each
+        parameter, whatever the number of rows. Other seeds give other units: :func:`unmix.stability` shows which are reproducible.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -147,6 +150,8 @@ class DenoisingAutoencoder(DenoisingAutoencoderParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
+
+        Rows are corrupted during the training only. The codes are computed in a further pass over the rows, and held in memory.
 
         Parameters
         ----------

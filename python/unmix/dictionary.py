@@ -136,8 +136,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     Notes
     -----
-    The fit minimises ``1/2 ||X - Z A||**2 + alpha ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1. The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The
-    problem is not convex: other seeds give other atoms, with nearly the same objective.
+    The fit minimises ``1/2 ||X - Z A||**2 + alpha ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1. The state of
+    ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, whatever the number of rows. The problem is not
+    convex: other seeds give other atoms, with nearly the same objective.
 
     References
     ----------
@@ -163,6 +164,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Learn atoms from rows.
+
+        With ``algorithm="online"`` rows are read in mini-batches, in random order, and memory does not depend on their number; the other
+        algorithms hold the rows and their codes in memory. Codes of the fit are not kept: ``transform`` computes them for the final atoms.
 
         Parameters
         ----------
@@ -195,6 +199,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Learn atoms from rows and return the codes of the rows: ``fit(X).transform(X)``, to the bit.
 
+        The codes are computed for the final atoms in a further pass over the rows. They are a dense array; ``encode`` can write compressed
+        sparse rows to a file.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -223,6 +230,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
+
+        Each row is encoded independently of the others by ``coder``: except with ``"omp"``, by the solution of the lasso with weight
+        ``alpha_``. With ``algorithm="layerwise"`` the code is the output of the layers, without a bound on its error.
 
         Parameters
         ----------

@@ -213,6 +213,9 @@ class ICA(ICAParameters, Sources):
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
         """Return the rows of given sources: ``X @ mixing_.T + mean_``.
 
+        With ``exclude`` the result is what the other sources explain. Unlike :meth:`remove`, it has no part of the rows that is outside the
+        span of all sources, which makes a difference if there are fewer sources than columns.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components), or path
@@ -252,6 +255,9 @@ class ICA(ICAParameters, Sources):
     def remove(self, X: Rows, exclude: Any) -> Any:
         """Return rows without the contribution of some sources; all else is unchanged, including the part that no source explains.
 
+        Use it to remove artefacts from a recording, such as blinks from EEG, once their sources have been identified (:meth:`match` helps).
+        Rows, sources and result are held in memory; ``unmix reconstruct --exclude`` does the same on the command line.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -290,6 +296,9 @@ class ICA(ICAParameters, Sources):
     def match(self, reference: Any, X: Rows = None) -> Array:
         """Return the correlation of every source with reference channels, such as EOG or ECG.
 
+        A source with a large absolute correlation with an EOG or ECG channel is an artefact that :meth:`remove` can remove. Neither the
+        sources nor the reference are filtered or shifted in time.
+
         Parameters
         ----------
         reference : int, str, or a list of them; or array-like of shape (n_samples,) or (n_samples, n_references)
@@ -306,6 +315,12 @@ class ICA(ICAParameters, Sources):
         --------
         unmix.metrics.match : The components of two models, matched.
         remove : Rows without the contribution of some sources.
+
+        Notes
+        -----
+        With ``X``, the correlation is that of the samples. Without it, ``S`` is the second moment of the sources (the identity, if they are
+        a rotation of whitened coordinates) and ``A = mixing_``; the correlation of source ``i`` with column ``j`` is
+        ``(A S)[j, i] / sqrt(S[i, i] (A S A.T)[j, j])``.
 
         Examples
         --------

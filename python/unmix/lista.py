@@ -148,6 +148,10 @@ class LISTA(LISTAParameters, Estimator):
     def fit(self, X: Rows, y: Any = None) -> Self:  # type: ignore[override]
         """Train the network on rows.
 
+        The dictionary is not changed: the parameters of the layers are trained on mini-batches by Adam, one layer after the other and then
+        together, or together from the start if layers share a matrix. The network is fitted to the distribution of these rows; codes of
+        other rows may be worse than those of ISTA.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -177,6 +181,9 @@ class LISTA(LISTAParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: Any = None) -> Array:  # type: ignore[override]
         """Train the network on rows and return their codes: ``fit(X, y).transform(X)``, to the bit.
+
+        The codes are the outputs of the trained network, as a dense array: approximations of the solutions of the lasso, or of the target
+        codes in ``y``.
 
         Parameters
         ----------
@@ -208,6 +215,9 @@ class LISTA(LISTAParameters, Estimator):
     def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
 
+        Every row takes the same number of operations, ``O(n_layers * n_components * n_features)``, and no convergence is checked:
+        :meth:`quality` gives a bound on the error of each code. :class:`SparseCoder` computes solutions of the lasso to a given tolerance.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -235,6 +245,9 @@ class LISTA(LISTAParameters, Estimator):
     def quality(self, X: Rows) -> Any:
         """Return objective and duality gap of the lasso for the code of each row, from a recomputed residual in double precision.
 
+        It tells for which rows the network is a good approximation, for example of rows that differ from those of the training. Codes need
+        not be optimal for the bound to be valid.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -249,6 +262,12 @@ class LISTA(LISTAParameters, Estimator):
         See Also
         --------
         SparseCoder.quality : The same for codes by a solver.
+
+        Notes
+        -----
+        With ``r = x - z A``, ``c = A r`` and ``s`` the number nearest to ``x . r / ||r||**2`` between ``-alpha / max(abs(c))`` and
+        ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``, a sum of non-negative terms.
+        With ``positive_code=True``, ``s`` is between 0 and ``alpha / max(c)``.
 
         Examples
         --------

@@ -36,6 +36,9 @@ __all__ = [
 class Match(NamedTuple):
     """A matching of components.
 
+    Pairs are one to one: they maximise the sum of the similarities in ``cosine``, so that a component need not be matched with its most
+    similar one. Functions that compare correlations return them in place of the cosines.
+
     Parameters
     ----------
     order : ndarray of int
@@ -59,6 +62,11 @@ class Match(NamedTuple):
     See Also
     --------
     match : The function that returns this object.
+
+    Notes
+    -----
+    With matched components ``a_i`` and ``b_j``, ``j = order[i]``, the cosine is ``abs(a_i . b_j) / (||a_i|| ||b_j||)``, and ``sign[i]`` is
+    the sign of ``a_i . b_j``. Components of norm 0 have cosine 0.
 
     Examples
     --------
@@ -102,6 +110,10 @@ def _gain(model, mixing):
 def amari_distance(model: Any, mixing: Any = None) -> float:
     """Return Amari's distance between an estimated unmixing and the true mixing (Amari, Cichocki & Yang 1996).
 
+    It does not depend on the order and the signs of the sources. Their scales matter unless the separation is exact, so results should be
+    compared for sources of the same variance. It needs the true mixing: for recorded data, where this is unknown,
+    :func:`mutual_information` and :func:`unmix.stability` measure the result instead.
+
     Parameters
     ----------
     model : fitted estimator, or array-like of shape (n_components, n_features)
@@ -118,6 +130,11 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
     --------
     interference : Signal-to-interference ratio of every source.
 
+    Notes
+    -----
+    With ``p = abs(components_ @ mixing)``, a ``k x k`` matrix without rows and columns of zeros, the distance is
+    ``(sum_i (sum_j p_ij / max_j p_ij - 1) + sum_j (sum_i p_ij / max_i p_ij - 1)) / (2 k (k - 1))``.
+
     Examples
     --------
     >>> from unmix.metrics import amari_distance
@@ -129,6 +146,9 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
 
 def consensus_score(a: Any, b: Any) -> float:
     """Return the consensus score of two sets of biclusters.
+
+    It compares both the rows and the columns of the biclusters, unlike scores of clusterings of rows, and allows biclusters that overlap.
+    Biclusters without a counterpart count 0, so that superfluous ones reduce the score.
 
     Parameters
     ----------
@@ -144,6 +164,12 @@ def consensus_score(a: Any, b: Any) -> float:
     See Also
     --------
     unmix.biclusters : Modules of a model.
+
+    Notes
+    -----
+    The Jaccard index of biclusters ``a`` and ``b`` is the number of common cells, ``|rows_a & rows_b| |columns_a & columns_b|``, divided by
+    the number of cells in either. With the optimal assignment ``s`` of ``k_a`` to ``k_b`` biclusters the score is
+    ``sum_i J(a_i, b_s(i)) / max(k_a, k_b)``; it is 1 for two empty sets.
 
     References
     ----------
@@ -174,6 +200,9 @@ def _members(of):
 def interference(model: Any, mixing: Any = None) -> Array:
     """Return the signal-to-interference ratio of every estimated source: the power of its largest part over that of all others.
 
+    It shows which sources are separated well and which are not, where :func:`amari_distance` is an average over all. It is independent of
+    the scales of the estimated sources, but not of those of the true ones.
+
     Parameters
     ----------
     model : fitted estimator, or array-like of shape (n_components, n_features)
@@ -190,6 +219,11 @@ def interference(model: Any, mixing: Any = None) -> Array:
     --------
     amari_distance : One number for all sources.
 
+    Notes
+    -----
+    With ``g = components_ @ mixing`` and ``j`` the index of the largest ``abs(g_ij)``, the ratio of source ``i`` is
+    ``10 log10(g_ij**2 / sum_{l != j} g_il**2)``: infinite without interference, NaN for a row of zeros.
+
     Examples
     --------
     >>> from unmix.metrics import interference
@@ -201,6 +235,9 @@ def interference(model: Any, mixing: Any = None) -> Array:
 
 def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     """Match the columns of two tables so that the sum of absolute correlations is maximal (Hungarian method).
+
+    It compares estimated sources with true ones, or the codes of two models, sample by sample, irrespective of order, signs and units.
+    Every column of ``a`` is matched with a different column of ``b``.
 
     Parameters
     ----------
@@ -215,6 +252,11 @@ def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     See Also
     --------
     match : The components of two models, matched.
+
+    Notes
+    -----
+    The correlations are ``r_ij = (a_i - mean(a_i)) . (b_j - mean(b_j)) / (||a_i - mean(a_i)|| ||b_j - mean(b_j)||)``, 0 for constant
+    columns. The matching maximises ``sum_i abs(r_i,order[i])``, in ``O(k**3)``.
 
     Examples
     --------
@@ -236,6 +278,9 @@ def _correlated(a, b, non_negative):
 def mutual_information(X: ArrayLike) -> Array:
     """Return an estimate of the mutual information between each pair of columns, in nats.
 
+    Mutual information is 0 only for independent variables, while a correlation of 0 does not exclude dependence: large entries show pairs
+    of sources that ICA has not separated. The estimate does not change if a column is transformed by a strictly increasing function.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_columns)
@@ -250,6 +295,12 @@ def mutual_information(X: ArrayLike) -> Array:
     See Also
     --------
     amari_distance : Distance of an unmixing matrix from the truth.
+
+    Notes
+    -----
+    Each column is divided by ranks into ``b = min(32, max(2, floor(sqrt(n / 5))))`` bins of equal size. With the fractions ``p_uv`` of the
+    rows in bin ``u`` of one column and ``v`` of the other, the estimate is ``sum_uv p_uv log(p_uv / (p_u p_v)) - (b - 1)**2 / (2 n)``, with
+    a standard error of about ``b / n`` for independent columns.
 
     Examples
     --------
@@ -276,6 +327,9 @@ def _labels(a, b):
 def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
     """Return the fraction of rows whose labels agree, under the best matching of the labels of ``b`` with those of ``a``.
 
+    It is the usual measure of subspace clustering, also reported as ``1 - accuracy``, the clustering error. It is dominated by large
+    clusters, and its chance level is far from 0 with few clusters; :func:`nmi` also gives credit to clusters that are parts of others.
+
     Parameters
     ----------
     a, b : array-like of shape (n_samples,)
@@ -290,6 +344,11 @@ def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
     --------
     nmi : Normalized mutual information.
 
+    Notes
+    -----
+    With ``n_ij`` the number of rows with label ``i`` in ``a`` and label ``j`` in ``b``, it is the maximum of ``sum_i n_i,s(i) / n`` over
+    one-to-one assignments ``s`` (Hungarian method).
+
     Examples
     --------
     >>> from unmix.metrics import clustering_accuracy
@@ -301,6 +360,10 @@ def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
 
 def nmi(a: ArrayLike, b: ArrayLike) -> float:
     """Return the normalized mutual information of two clusterings, ``2 I(a; b) / (H(a) + H(b))``.
+
+    It needs no matching of the labels, and clusterings with different numbers of clusters can be compared. It is not corrected for chance:
+    many small clusters have positive values even if they are random. Equal to :func:`sklearn.metrics.normalized_mutual_info_score` with its
+    default, arithmetic averaging.
 
     Parameters
     ----------
@@ -315,6 +378,11 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
     See Also
     --------
     clustering_accuracy : The fraction of rows whose labels agree.
+
+    Notes
+    -----
+    With the fractions ``p_ij`` of the rows with label ``i`` in ``a`` and ``j`` in ``b``, ``I(a; b) = sum_ij p_ij log(p_ij / (p_i p_j))``
+    and ``H(a) = -sum_i p_i log(p_i)``.
 
     Examples
     --------
@@ -352,6 +420,12 @@ def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: 
     See Also
     --------
     unmix.SparseCoder : Computes codes up to a given gap.
+
+    Notes
+    -----
+    With the residual ``r = x - z A``, ``c = A r`` and ``s`` the number nearest to ``x . r / ||r||**2`` between ``-alpha / max(abs(c))`` and
+    ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``. With ``positive=True``, ``s`` is
+    between 0 and ``alpha / max(c)``. Missing cells are left out of all products.
 
     Examples
     --------
@@ -394,6 +468,11 @@ def match(a: Any, b: Any, X: Rows = None) -> Match:
     --------
     matched_cosine : The mean cosine of the pairs.
 
+    Notes
+    -----
+    The cosine of the loadings ``a_i`` and ``b_j`` is ``a_i . b_j / (||a_i|| ||b_j||)``; the matching maximises the sum of its absolute
+    values over one-to-one assignments, in ``O(k**3)``, after ``O(k**2 n_features)`` for the cosines.
+
     Examples
     --------
     >>> from unmix.metrics import match
@@ -425,6 +504,9 @@ def _matchable(a, b):
 def matched_cosine(a: Any, b: Any) -> float:
     """Return the mean absolute cosine between the components of two models, matched as by ``match``.
 
+    It summarises in one number whether two fits, such as those from different seeds, found the same components. It penalises a rotation
+    inside the same subspace, which :func:`subspace_angles` and :func:`projection_distance` ignore.
+
     Parameters
     ----------
     a, b : fitted estimator, or array-like of shape (n_components, n_features)
@@ -433,12 +515,16 @@ def matched_cosine(a: Any, b: Any) -> float:
     Returns
     -------
     float
-        1 for the same directions, whatever their order, sign (see ``match``) and length. The chance level is far from 0: for two sets of 30 random
-        directions in 20 dimensions it is about 0.46. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
+        1 for the same directions, whatever their order, sign (see ``match``) and length. The chance level is far from 0: for two sets of 30
+        random directions in 20 dimensions it is about 0.46. The fraction above a level is ``(match(a, b).cosine > 0.99).mean()``.
 
     See Also
     --------
     match : The pairs themselves.
+
+    Notes
+    -----
+    It is ``mean(match(a, b).cosine)``: with the matching ``s`` of the ``k`` components of ``a``, ``sum_i abs(cos(a_i, b_s(i))) / k``.
 
     Examples
     --------
@@ -451,6 +537,9 @@ def matched_cosine(a: Any, b: Any) -> float:
 
 def projection_distance(a: Any, b: Any) -> float:
     """Return ``||P_a - P_b||_F``, the distance between the projectors onto the spans of two models' components.
+
+    It compares the spans alone: rotations, scales and orders of the components do not matter. Components that are linearly dependent span
+    fewer dimensions; more components than columns are refused.
 
     Parameters
     ----------
@@ -467,6 +556,12 @@ def projection_distance(a: Any, b: Any) -> float:
     --------
     subspace_angles : All angles between the subspaces.
 
+    Notes
+    -----
+    ``P_a = Q_a.T @ Q_a`` with orthonormal rows ``Q_a`` that span the components of ``a``. For dimensions ``k_a >= k_b`` the distance is
+    computed as ``sqrt(k_a - k_b + 2 ||Q_b - Q_b Q_a.T Q_a||_F**2)``, without the ``n_features x n_features`` projectors and without
+    cancellation.
+
     Examples
     --------
     >>> from unmix.metrics import projection_distance
@@ -478,6 +573,9 @@ def projection_distance(a: Any, b: Any) -> float:
 
 def subspace_angles(a: Any, b: Any) -> Array:
     """Return the angles in radians between the subspaces that two models' components span, largest first.
+
+    They compare the spans alone, irrespective of a rotation inside them: the largest angle is pi/2 if a direction of one subspace is
+    orthogonal to the other. As :func:`scipy.linalg.subspace_angles`, for components as rows.
 
     Parameters
     ----------
@@ -493,6 +591,11 @@ def subspace_angles(a: Any, b: Any) -> Array:
     --------
     projection_distance : One number for all angles.
 
+    Notes
+    -----
+    With orthonormal rows ``Q_a`` and ``Q_b`` of the two spans, the cosines of the angles are the singular values of ``Q_b @ Q_a.T``, and
+    their sines those of ``Q_b - Q_b Q_a.T Q_a`` for the smaller subspace ``b``; angles below pi/4 are computed from the sines.
+
     Examples
     --------
     >>> from unmix.metrics import subspace_angles
@@ -504,6 +607,9 @@ def subspace_angles(a: Any, b: Any) -> Array:
 
 class Pooled(NamedTuple):
     """An estimate combined from several imputations.
+
+    Attributes have the shape of the estimates that were combined. An interval that treated imputed cells as observed would be too narrow:
+    here the variance between imputations is part of the standard error.
 
     Parameters
     ----------
@@ -531,6 +637,12 @@ class Pooled(NamedTuple):
     --------
     pool : The function that returns this object.
 
+    Notes
+    -----
+    With ``m`` estimates, ``w`` the mean of their squared standard errors and ``b`` the variance between them,
+    ``std_error**2 = w + (1 + 1/m) b`` and ``df = (m - 1) / share**2``, with ``share = (1 + 1/m) b / std_error**2``. With
+    ``r = (1 + 1/m) b / w``, ``missing_information = (r + 2 / (df + 3)) / (r + 1)``.
+
     Examples
     --------
     >>> from unmix.metrics import pool
@@ -546,6 +658,9 @@ class Pooled(NamedTuple):
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Return the confidence interval of the estimate.
 
+        It is that of Student's t distribution, which is wider than the normal one where few imputations vary much: a larger ``n_draws`` of
+        ``impute`` makes it narrower on average.
+
         Parameters
         ----------
         level : float, default=0.95
@@ -559,6 +674,11 @@ class Pooled(NamedTuple):
         See Also
         --------
         pool : Combines the estimates.
+
+        Notes
+        -----
+        The ends are ``estimate -/+ t * std_error``, with ``t`` the ``0.5 + level / 2`` quantile of Student's t distribution with ``df``
+        degrees of freedom.
 
         Examples
         --------
@@ -599,6 +719,12 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None =
     See Also
     --------
     unmix.PPCA.impute : Draws of the missing cells.
+
+    Notes
+    -----
+    The degrees of freedom of Rubin (1987) are ``(m - 1) / share**2``, where ``share`` is the part of the variance that is due to the
+    imputations, ``(1 + 1/m) b`` divided by all of it. With ``df_complete = d`` they are ``1 / (share**2 / (m - 1) + 1 / e)``,
+    ``e = d (d + 1) / (d + 3) (1 - share)``.
 
     References
     ----------

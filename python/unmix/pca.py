@@ -234,6 +234,9 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
 
+        It is computed from the components and the variances along them; no matrix is inverted. With ``whiten=True`` it is the inverse of
+        scikit-learn's covariance; see :meth:`get_covariance`.
+
         Returns
         -------
         ndarray of shape (n_features, n_features)

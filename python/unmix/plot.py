@@ -51,6 +51,9 @@ _MOST_LABELS = 10
 def scree(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the share of the variance that each component explains, and the cumulative share.
 
+    An elbow of the curve is a common, but subjective choice of the number of components; :func:`unmix.select_components` applies rules.
+    Shares refer to the variance of all columns, so that the cumulative share ends below 100 % if components were left out.
+
     Parameters
     ----------
     model : fitted estimator with ``explained_variance_ratio_``
@@ -188,6 +191,9 @@ def scatter(
 ) -> Axes:
     """Draw a scatter plot of rows by their codes on two components.
 
+    Rows are encoded for the figure, and their codes are held in memory. Points are smaller and more transparent the more rows there are;
+    axis labels have the share of the variance of the component if the model has it.
+
     Parameters
     ----------
     model : fitted estimator
@@ -248,6 +254,9 @@ def sources(
 ) -> Axes:
     """Draw the codes of consecutive rows as aligned time courses, one for each component.
 
+    Each time course is shifted by its median and divided by its largest absolute deviation from it, so that amplitudes of different
+    components cannot be compared. The codes are held in memory.
+
     Parameters
     ----------
     model : fitted estimator
@@ -298,6 +307,9 @@ def sources(
 
 def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, colorbar: bool = True) -> Axes:
     """Draw one number for each sensor as a map of the head seen from above, the nose upwards.
+
+    The circle of the head has a radius 4 % larger than the distance of the outermost sensor from the centre; values are extrapolated beyond
+    the sensors. Draw columns of ``mixing_`` rather than rows of ``components_``: filters do not show where a source is strong.
 
     Parameters
     ----------

@@ -20,6 +20,9 @@ class Probabilistic(Gaps, Incremental, Estimator):
     def get_covariance(self) -> Array:
         """Return the covariance of the model: ``mixing_ @ mixing_.T + noise_variance_ * I`` (times the squares of ``noise_scale_``).
 
+        It is the maximum likelihood estimate under the model. It is positive definite also with fewer rows than columns, where the sample
+        covariance is singular, and takes ``n_features**2`` numbers.
+
         Returns
         -------
         ndarray of shape (n_features, n_features)
@@ -43,6 +46,9 @@ class Probabilistic(Gaps, Incremental, Estimator):
     def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
 
+        With ``v = explained_variance_`` and ``s = noise_variance_`` it is ``components_.T @ diag(1 / v - 1 / s) @ components_ + I / s``
+        (with ``standardize=True`` divided by the products of the ``noise_scale_`` of row and column): no matrix is inverted.
+
         Returns
         -------
         ndarray of shape (n_features, n_features)
@@ -65,6 +71,9 @@ class Probabilistic(Gaps, Incremental, Estimator):
 
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row, from its observed cells.
+
+        It is the logarithm of the marginal normal density of the observed cells, in nats. Rows with different missing cells have densities
+        of different columns, so that their values are not comparable with each other. The covariance matrix is not formed.
 
         Parameters
         ----------
@@ -93,6 +102,9 @@ class Probabilistic(Gaps, Incremental, Estimator):
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows, from their observed cells.
 
+        Larger values are better: scikit-learn's ``cross_val_score`` and ``GridSearchCV`` use it as the score of the estimator. Every row
+        has the same weight, whatever the number of its observed cells; compare models by the same rows.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -120,6 +132,9 @@ class Probabilistic(Gaps, Incremental, Estimator):
 
     def sample(self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None) -> Array:
         """Return random rows from the model.
+
+        Latent variables ``z`` and noise ``e`` are drawn from normal distributions: ``x = mean_ + mixing_ @ z + e``. The rows are complete,
+        and have the covariance ``get_covariance()`` in expectation.
 
         Parameters
         ----------
@@ -237,10 +252,10 @@ class PPCA(PPCAParameters, Probabilistic):
 
     Notes
     -----
-    Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every column;
-    ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and at the mean
-    of the other eigenvalues for the noise. With missing cells it is maximised by expectation-maximisation with expanded parameters
-    (PX-EM), with one factorisation for each pattern of observed cells.
+    Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every
+    column; ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and
+    at the mean of the other eigenvalues for the noise. With missing cells it is maximised by expectation-maximisation with expanded
+    parameters (PX-EM), with one factorisation for each pattern of observed cells.
 
     References
     ----------
@@ -348,9 +363,9 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     Notes
     -----
-    Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e`` of
-    the same variance in every column. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of its block,
-    minus the noise variance.
+    Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e``
+    of the same variance in every column. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of its
+    block, minus the noise variance.
 
     References
     ----------

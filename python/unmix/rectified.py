@@ -174,6 +174,9 @@ class RFN(RFNParameters, Likelihood, Estimator):
     def biclusters(self, X: Rows) -> Biclusters:
         """Return the units of this model as modules: the rows and columns in which each is large.
 
+        No model is fitted: members are determined by the codes and the loadings of the fitted units. A single fit may miss modules and have
+        units of noise; :func:`unmix.biclusters` pools several fits, at their cost, and gives stability and q-values.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -348,6 +351,9 @@ class StackedRFN(StackedRFNParameters, Estimator):
     def layers_(self) -> list[RFN]:
         """The layers as fitted models, the lowest first.
 
+        Each is a model of its own, with its likelihood, its modules and its report; its columns are the units of the layer below. The
+        estimators are made anew on each access.
+
         See Also
         --------
         network : Weights and biases of the encoder.
@@ -364,6 +370,9 @@ class StackedRFN(StackedRFNParameters, Estimator):
 
     def network(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Return the encoder as layers of a network: ``maximum(0, x @ weight.T + bias)``, one after the other, is ``transform``.
+
+        Centring and the scales of the codes are part of weights and biases, so that another program needs no other parameters to compute
+        the codes, or to train the network further. The arrays are read-only; copy them before a change.
 
         Returns
         -------

@@ -117,6 +117,9 @@ class RobustPCA(RobustPCAParameters, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to rows.
 
+        The rank and, with ``noise="auto"``, the noise are estimated. All rows are held in memory, with seven matrices of their size in
+        double precision; every iteration takes partial singular value decompositions of all of them.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -146,6 +149,9 @@ class RobustPCA(RobustPCAParameters, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
+
+        Codes are the coordinates of the low-rank part of each row, by least absolute deviations: the size of gross errors in single cells
+        has no influence on them. They are computed row by row after the fit.
 
         Parameters
         ----------

@@ -43,6 +43,9 @@ __all__ = ["fit", "gather", "shard_rows"]
 def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) -> int:
     """Return the number of rows at whose multiples rows may be cut between workers.
 
+    Sums are accumulated over shards of this length and merged in a fixed order: with cuts at its multiples the model has the same bits
+    however rows are distributed. It depends on the number of columns, not on the number of rows or of workers.
+
     Parameters
     ----------
     n_features : int
@@ -77,6 +80,9 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
 
 def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | None = None) -> bytes:
     """Process a job on a worker: return the sums over its rows that the job describes.
+
+    It is called once on every worker for each pass of the fit, reads the rows of the worker, and keeps no state between calls. The fitted
+    parameters so far are part of the job, so that a lost worker can be replaced by any that has the same rows.
 
     Parameters
     ----------
@@ -127,6 +133,9 @@ def fit(
     sparse: bool = False,
 ) -> _E:
     """Fit an estimator to rows that workers hold, on the driver.
+
+    Use it if rows are on several machines: ``gather_all`` is called once for each pass over the data, and only jobs and sums are sent,
+    apart from subsets of the rows from which some methods start, and from all rows if these are fewer than the columns.
 
     Parameters
     ----------

@@ -132,6 +132,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Determine ``alpha`` from rows, encode them, and report the quality of their codes.
 
+        The dictionary is not changed. A pass over the rows resolves ``alpha`` (with ``"cv"``, codes of at most 2000 rows from parts of
+        their columns); the codes of the second pass are not kept, but ``report_`` has their number of atoms and their largest duality gap.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -161,6 +164,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
     def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
+        With a number for ``alpha``, and without ``center``, the codes do not depend on the other rows; with ``"auto"`` and ``"cv"`` they do,
+        through ``alpha_``. With ``sparse_output=True`` only their nonzero entries are held in memory.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -189,6 +195,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     def transform(self, X: Rows) -> Any:
         """Return the codes of rows.
+
+        Rows are encoded independently of each other, and have the same bits alone and among others. A row with missing cells is encoded by
+        its observed columns, with the same ``alpha_``.
 
         Parameters
         ----------
@@ -220,6 +229,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
     def quality(self, X: Rows) -> Any:
         """Return objective and duality gap of the code of each row, from a recomputed residual in double precision.
 
+        A gap near 0 proves that a code is optimal; solvers of the lasso leave a larger one if ``max_iter`` is too small, and ``"omp"``
+        solves another problem. The rows are encoded by this method; :func:`unmix.metrics.lasso_gap` takes codes of any origin.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -236,6 +248,12 @@ class SparseCoder(SparseCoderParameters, Estimator):
         --------
         path : The same for a range of alphas.
 
+        Notes
+        -----
+        With ``r = x - z A``, ``c = A r`` and ``s`` the number nearest to ``x . r / ||r||**2`` between ``-alpha / max(abs(c))`` and
+        ``alpha / max(abs(c))``, the gap is ``1/2 (1 - s)**2 ||r||**2 + sum_j (alpha abs(z_j) - s z_j c_j)``, a sum of non-negative terms.
+        With ``positive_code=True``, ``s`` is between 0 and ``alpha / max(c)``.
+
         Examples
         --------
         >>> from unmix import SparseCoder
@@ -250,6 +268,9 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     def path(self, X: Rows, n_alphas: int = 30) -> Any:
         """Return objective, gap, number of atoms and squared error of each row for a range of alphas (regularisation path).
+
+        Use it to choose ``alpha`` by the number of atoms or the error that it gives. Alphas decrease, and each code starts from that for
+        the alpha before; codes themselves are not returned. Needs an algorithm that solves the lasso, not ``"omp"``.
 
         Parameters
         ----------
@@ -285,6 +306,10 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     def impute(self, X: Rows) -> Array:
         """Fill the missing cells of rows from their codes; observed cells are left unchanged.
+
+        A cell is filled with its value in the reconstruction ``transform(X) @ components_ + mean_``, which the penalty shrinks towards
+        ``mean_`` unless ``debias=True``. There are no standard errors, because the model has no distribution of codes; :class:`PPCA` and
+        :class:`MatrixCompletion` have them.
 
         Parameters
         ----------

@@ -27,6 +27,10 @@ def _is_mixture(estimator):
 #: Documentation of the methods of other estimators that this one does not have.
 _UNDECODED = """Not available, as an AttributeError says: codes are distances from the subspaces, from which no row can be computed.
 
+A row has as many distances as there are subspaces, usually fewer than columns, and all rows at the same distances from them have the same
+code. The projection of a row onto the subspace of cluster ``k`` is ``(x - mean_) @ subspaces_[k].T @ subspaces_[k] + mean_``, in a
+mixture with ``means_[k]`` in place of ``mean_``.
+
 See Also
 --------
 transform : Distances from all subspaces.
@@ -159,6 +163,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
         """Fit the model to rows.
 
+        Sparse self-representation compares all rows with each other: ``O(n_samples**2 * n_features)`` operations and tables of
+        ``n_samples x n_samples`` numbers. For many rows use ``algorithm="k-subspaces"`` with given ``n_clusters`` and ``n_components``,
+        which needs no such table.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -188,6 +196,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def fit_predict(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to rows and return their clusters: ``fit(X).labels_``.
 
+        The labels of the fit are returned, not those of ``predict``, which assigns each row to the nearest subspace: with
+        ``algorithm="ssc"`` and ``"shape"`` these can differ.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -216,6 +227,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     @_validated
     def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
         """Fit the model to rows and return their distances from the subspaces: ``fit(X).transform(X)``, to the bit.
+
+        A distance is the norm of the part of the row, less ``mean_`` (or the mean of the cluster of a mixture), that is orthogonal to the
+        subspace. Rows cannot be recovered from their distances, so that there is no ``inverse_transform``.
 
         Parameters
         ----------
@@ -250,6 +264,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def predict(self, X: Rows) -> Array:
         """Return the nearest subspace of each row, or the most probable one of a mixture.
 
+        New rows do not change the subspaces: each is assigned independently of the others, in ``O(n_features)`` operations for each axis.
+        Labels of rows of the fit may differ from ``labels_``, where these are from affinities (``"ssc"`` and ``"shape"``).
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -278,6 +295,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def predict_proba(self, X: Rows) -> Array:
         """Return the probability of each cluster for each row under a mixture (``algorithm="ppca-mixture"``).
 
+        It is the posterior probability given the fitted mixture: the weight times the density of each cluster, normalised. Unlike the
+        nearest subspace it takes the variances inside the subspaces and the noise of each cluster into account.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -291,6 +311,10 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         See Also
         --------
         predict : The most probable cluster.
+
+        Notes
+        -----
+        ``p_k(x) = w_k N_k(x) / sum_l w_l N_l(x)``, with ``w = weights_`` and the normal densities ``N_k`` of :meth:`score_samples`.
 
         Examples
         --------
@@ -307,6 +331,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under a mixture (``algorithm="ppca-mixture"``).
 
+        It is the logarithm of the density of the mixture, in nats; small values indicate rows that are near no cluster. It is evaluated
+        without a covariance matrix.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
@@ -320,6 +347,11 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         See Also
         --------
         score : Their mean.
+
+        Notes
+        -----
+        ``log(sum_k w_k N(x; m_k, U_k.T @ diag(v_k - s_k) @ U_k + s_k I))``, with ``w = weights_``, ``m = means_``, and for each cluster the
+        axes ``U_k`` of ``subspaces_``, their variances ``v_k`` and the noise ``s_k``.
 
         Examples
         --------
@@ -335,6 +367,9 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     @available_if(_is_mixture)
     def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of rows under a mixture (``algorithm="ppca-mixture"``).
+
+        Larger values are better: scikit-learn's ``cross_val_score`` and ``GridSearchCV`` use it as the score of the estimator, for example
+        to compare numbers of clusters on held-out rows.
 
         Parameters
         ----------
