@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -114,6 +114,16 @@ def test_loadings_are_in_units_of_standard_deviations():
         plot.loadings(PCA(2).fit(X))
 
 
+def test_loadings_with_a_prior_of_the_factors_are_in_units_of_standard_deviations():
+    draw = np.random.RandomState(1)
+    X = (draw.laplace(size=(3000, 2)) @ draw.randn(2, 7) + draw.randn(3000, 7)) * [1, 10, 0.1, 1, 1, 1, 1]
+    model = FactorAnalysis(2, prior="laplace").fit(X)
+    shown = np.array([float(text.get_text()) for text in plot.loadings(model).texts if text.get_text() != "H"]).reshape(7, 3)
+    assert_allclose((shown[:, :2] ** 2).sum(axis=1) + shown[:, 2], 1, atol=0.05)
+    deviations = np.sqrt(model.factor_variance_)
+    assert_allclose(shown[:, :2], model.components_.T * deviations / X.std(axis=0)[:, None], atol=0.05)
+
+
 def test_heywood_cases_are_marked():
     # A single factor would need a communality of .8 * .8 / .45 > 1 for the first column: a Heywood case.
     correlation = [[1, 0.8, 0.8], [0.8, 1, 0.45], [0.8, 0.45, 1]]
@@ -134,6 +144,11 @@ def test_rows_are_drawn_with_their_low_rank_and_sparse_parts():
     assert_allclose(pictures[0], X[3], atol=1e-4)
     assert_allclose(pictures[4], low[5], atol=1e-4)
     assert_allclose(pictures[5], X[5] - low[5], atol=1e-3)
+    # With noise, which neither part has, rows and missing cells are those of the fit.
+    noisy = X + 0.1 * draw.randn(60, 48)
+    noisy[3, 7] = np.nan
+    panel = plot.parts(RobustPCA(random_state=0).fit(noisy), rows=[3]).axes[0]
+    assert_array_equal(panel.lines[0].get_ydata(), noisy[3])
     # Of rows that are given, by their codes: the same, as curves.
     curves = plot.parts(robust, X, rows=[5]).axes
     assert_allclose(curves[1].lines[0].get_ydata(), low[5], atol=1e-4)

@@ -64,7 +64,8 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         :func:`unmix.stability`, which is about single units of one fit.
     q_value_ : ndarray of shape (n_modules,)
         Estimated false discovery rate among the modules that have at least as much evidence: the number of such modules of rows with
-        permuted columns, and one more, per permutation, divided by their number. So it is at least ``1 / (n_permutations_ k)`` for the
+        permuted columns, and one more, per permutation, divided by their number; at most that of any module with less evidence. So it is at
+        least ``1 / (n_permutations_ k)`` for the
         first ``k`` modules; it is 1 for modules without evidence, and NaN without permutations. Under this null hypothesis columns are
         independent, so a dense background of correlated columns is not part of it.
     halves_ : ndarray of shape (n_modules,)

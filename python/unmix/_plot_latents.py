@@ -271,8 +271,13 @@ def _standardized(model):
     unique = np.asarray(model.noise_variance_, dtype=np.float64)
     common = np.asarray(model.communalities_, dtype=np.float64)
     raw = np.asarray(model.components_, dtype=np.float64).T
-    oblique = np.einsum("ja,ab,jb->j", raw, np.asarray(model.factor_correlation_, dtype=np.float64), raw)
-    variance = oblique + unique
+    # With a prior of the factors their variances are not 1, and second moments of different factors may not be 0.
+    of_factors = getattr(model, "factor_variance_", None)
+    if of_factors is None:
+        variance = np.einsum("ja,ab,jb->j", raw, np.asarray(model.factor_correlation_, dtype=np.float64), raw) + unique
+    else:
+        raw = raw * np.sqrt(np.asarray(of_factors, dtype=np.float64))
+        variance = unique / np.maximum(1 - common, np.finfo(np.float64).tiny)
     scale = np.sqrt(np.where(variance > 0, variance, 1))
     return raw / scale[:, None], np.where(variance > 0, 1 - common, 0)
 

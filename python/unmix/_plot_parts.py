@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._figure import axes_or_new
+from ._sources import read
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -22,15 +23,16 @@ def parts(
 ) -> Figure:
     """Draw rows beside their low-rank part and their sparse part, as pictures or as curves.
 
-    Structure in the sparse part suggests that the rank is too small, or that errors are not in single cells. Without ``X``, the first panel
-    is the sum of the two parts, without the noise.
+    Structure in the sparse part suggests that the rank is too small, or that errors are not in single cells. What neither part has is noise:
+    the difference between the first panel and the sum of the others. Without ``X``, missing cells of the fit are drawn as gaps.
 
     Parameters
     ----------
     model : RobustPCA
         The fitted model.
     X : array-like of shape (n_samples, n_features), default=None
-        Rows without missing cells; None for those of the fit, which only the estimator that was fitted to them holds.
+        Rows without missing cells; None for those of the fit, which only the estimator that was fitted to them holds, and which may have
+        missing cells.
     rows : sequence of int, default=(0,)
         Indices of the rows to draw; there is a line of panels for each.
     shape : tuple of int, default=None
@@ -61,7 +63,7 @@ def parts(
         raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got a {type(model).__name__}")
     if X is None:
         low, sparse = model.low_rank_[list(rows)], model.sparse_[list(rows)]
-        whole = low + sparse
+        whole = np.asarray(read(model._rows_of_fit), dtype=float)[list(rows)]
     else:
         whole = np.asarray(X, dtype=float)[list(rows)]
         low = model._low_rank(whole)
@@ -88,7 +90,7 @@ def _panel(ax: Axes, values: Array, three: list[Array], title: str, shape: tuple
         most = float(abs(values).max()) or 1.0
         ax.imshow(values.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
     else:
-        least, most = float(min(three[0].min(), three[1].min())), float(max(three[0].max(), three[1].max()))
+        least, most = float(np.nanmin(three[:2])), float(np.nanmax(three[:2]))
         ax.imshow(values.reshape(shape), cmap="gray", vmin=least, vmax=most)
     ax.set(xticks=[], yticks=[])
 

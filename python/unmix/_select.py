@@ -198,7 +198,7 @@ class Comparison(_Choices, Mapping[str, int]):
     log_likelihood, aic, bic : ndarray of shape (n_lines,)
         Log-likelihood of all rows (from their observed cells), and the information criteria, of which the smallest is selected.
     cells, cells_standard_error : ndarray of shape (n_lines,)
-        Mean log-density of a held-out cell, of which the largest is selected, and its standard error. NaN if cells were not held out.
+        Mean log-density of a held-out cell, and its standard error. NaN if cells were not held out.
     method : str
         Key of the method.
     n_samples, n_features : int

@@ -206,14 +206,19 @@ class RobustPCA(RobustPCAParameters, Estimator):
             if name not in type(self)._derived:
                 return super().__getattr__(name)
             check_is_fitted(self)
-            rows = vars(self).get("_rows_of_fit")
-            if rows is None:
-                raise AttributeError(
-                    f"{name} is not in a model file or a pickle, because it needs the rows X of the fit; low_rank_ is "
-                    "inverse_transform(transform(X)), and sparse_ the large entries of X - low_rank_"
-                )
+            rows = self._fitted_rows(name)
             low = self._low_rank(rows)
             return low if name == "low_rank_" else self._sparse(rows, low)
+
+    def _fitted_rows(self, name):
+        """The rows of the fit, which ``name`` needs."""
+        rows = vars(self).get("_rows_of_fit")
+        if rows is None:
+            raise AttributeError(
+                f"{name} is not in a model file or a pickle, because it needs the rows X of the fit; low_rank_ is "
+                "inverse_transform(transform(X)), and sparse_ the large entries of X - low_rank_"
+            )
+        return rows
 
     def _low_rank(self, rows):
         """The low-rank part of rows."""

@@ -70,7 +70,12 @@ impl FactorTable {
     /// The table of a model; `None` if it is not a factor analysis.
     pub fn of(model: &Model) -> Option<Self> {
         let communality = model.tensor("communalities")?.f64s();
-        let (raw, noise) = (model.tensor("components")?.to_matrix(), model.tensor("noise_variance")?.f64s());
+        let (mut raw, noise) = (model.tensor("components")?.to_matrix(), model.tensor("noise_variance")?.f64s());
+        // With a prior of the factors their variances are not 1.
+        let variances = model.tensor("factor_variance").map(|variances| variances.f64s());
+        for (a, variance) in variances.iter().flatten().enumerate() {
+            raw.row_mut(a).iter_mut().for_each(|x| *x *= variance.sqrt());
+        }
         let correlation = model.tensor("factor_correlation")?.to_matrix();
         let heywood = model.tensor("heywood")?.f64s().iter().map(|j| *j as usize).collect();
         let (k, p) = (model.n_components(), model.n_features());
@@ -78,7 +83,12 @@ impl FactorTable {
             let own = |a: usize| (0..k).map(|b| correlation[(a, b)] * raw[(b, j)]).sum::<f64>();
             (0..k).map(|a| raw[(a, j)] * own(a)).sum()
         };
-        let scale: Vec<f64> = (0..p).map(|j| (explained(j) + noise[j]).sqrt()).collect();
+        let variance = |j: usize| match &variances {
+            // Second moments of different factors may not be 0, either.
+            Some(_) if communality[j] < 1.0 => noise[j] / (1.0 - communality[j]),
+            _ => explained(j) + noise[j],
+        };
+        let scale: Vec<f64> = (0..p).map(|j| variance(j).sqrt()).collect();
         let entry = |a: usize, j: usize| if scale[j] > 0.0 { raw[(a, j)] / scale[j] } else { 0.0 };
         let loadings = Matrix::from_fn(k, p, entry);
         let product = |a: usize, b: usize| (0..p).map(|j| loadings[(a, j)] * loadings[(b, j)]).sum::<f64>();
