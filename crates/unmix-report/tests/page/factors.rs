@@ -49,6 +49,25 @@ fn loadings_correlations_and_fit_are_tables() {
     assert!(!made(&pca, None, &Options::default()).contains("id=\"factors\""));
 }
 
+/// With a prior of the factors their variances are not 1, and are part of the loadings.
+#[test]
+fn standardised_loadings_have_the_variances_of_the_factors() {
+    let draws = Stream::new(5, 0);
+    let laplace = |at: u64| {
+        let u = draws.uniform(at) - 0.5;
+        -u.signum() * (1.0 - 2.0 * u.abs()).ln()
+    };
+    let x = Matrix::from_fn(2000, 6, |i, j| {
+        laplace((i * 20 + j % 2) as u64) + 0.7 * draws.normal((i * 20 + 10 + j) as u64)
+    });
+    let model = fitted(&x, json!({"n_components": 2, "prior": "laplace"}));
+    let table = unmix_report::FactorTable::of(&model).unwrap();
+    for j in 0..6 {
+        let squares: f64 = (0..2).map(|a| table.loadings[(a, j)].powi(2)).sum();
+        assert!((squares + table.uniqueness[j] - 1.0).abs() < 0.05, "column {j}: {squares}");
+    }
+}
+
 #[test]
 fn heywood_cases_are_marked() {
     let x = table(false);
