@@ -315,6 +315,12 @@ pub(crate) fn resamples(stability: &Value) -> Option<u64> {
     stability["bootstrap"].as_u64().filter(|number| *number > 0)
 }
 
+/// The sentence that intervals are `[0, 1]` because of a time limit, if so.
+pub(crate) fn incomplete(stability: &Value) -> Option<&'static str> {
+    let why = "the time limit was reached before all halves were fitted, so that intervals are from 0 to 1";
+    stability["incomplete"].as_bool()?.then_some(why)
+}
+
 /// Number of random splits of the rows into halves; older model files have it as "cuts".
 pub(crate) fn n_splits(stability: &Value) -> Option<u64> {
     stability["splits"].as_u64().or_else(|| stability["cuts"].as_u64())
@@ -323,7 +329,7 @@ pub(crate) fn n_splits(stability: &Value) -> Option<u64> {
 /// The advice that more splits would narrow the intervals, if so and if some component is undecided.
 pub(crate) fn few_splits(stability: &Value) -> Option<String> {
     let enough = unmix::stability::DEFAULT_SPLITS as u64;
-    let splits = n_splits(stability).filter(|splits| *splits < enough)?;
+    let splits = n_splits(stability).filter(|splits| *splits < enough && incomplete(stability).is_none())?;
     let undecided = stability["verdict"].as_array()?.iter().filter_map(Value::as_str);
     undecided.into_iter().any(|words| words.starts_with("undecided")).then(|| {
         format!(

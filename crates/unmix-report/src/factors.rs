@@ -70,7 +70,8 @@ impl FactorTable {
     /// The table of a model; `None` if it is not a factor analysis.
     pub fn of(model: &Model) -> Option<Self> {
         let communality = model.tensor("communalities")?.f64s();
-        let (mut raw, noise) = (model.tensor("components")?.to_matrix(), model.tensor("noise_variance")?.f64s());
+        let (mut raw, noise) =
+            (model.tensor("components")?.to_matrix(), model.tensor("noise_variance")?.f64s());
         // With a prior of the factors their variances are not 1.
         let variances = model.tensor("factor_variance").map(|variances| variances.f64s());
         for (a, variance) in variances.iter().flatten().enumerate() {

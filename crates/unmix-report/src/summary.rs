@@ -69,8 +69,10 @@ fn stability(found: &Value, k: usize) -> String {
     if let Some(resamples) = description::resamples(found) {
         out += &format!("sampling error of the intervals from {resamples} resamples of the rows\n");
     }
-    if let Some(few) = description::few_splits(found) {
-        out += &format!("{few}\n");
+    for sentence in
+        description::few_splits(found).as_deref().into_iter().chain(description::incomplete(found))
+    {
+        out += &format!("{sentence}\n");
     }
     out
 }
@@ -138,6 +140,20 @@ mod tests {
         assert_eq!(lines[0], "component  halves  95 % interval    other seeds  Iq halves  verdict");
         assert_eq!(lines[1], line("        0   0.900", "    0.750  resolved"));
         assert_eq!(lines[2], line("        1   0.500", "        -  not resolvable from these data"));
+    }
+
+    #[test]
+    fn intervals_after_a_time_limit_are_explained() {
+        let mut found = serde_json::json!({
+            "halves": [0.9], "space_interval": [[0.0, 1.0]], "interval": [[0.0, 1.0]], "restarts": null, "splits": 3, "incomplete": true,
+            "verdict": ["undecided: more rows would tell"],
+        });
+        let text = stability(&found, 1);
+        assert!(text.contains("the time limit was reached before all halves were fitted"), "{text}");
+        assert!(!text.contains("splits narrow them"), "{text}");
+        found["incomplete"] = false.into();
+        let text = stability(&found, 1);
+        assert!(!text.contains("time limit") && text.contains("splits narrow them"), "{text}");
     }
 
     #[test]

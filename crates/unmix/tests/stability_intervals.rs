@@ -189,6 +189,7 @@ fn intervals_of_a_run_that_ends_early_are_from_0_to_1() {
     };
     let (whole, late) = (of(None), of(Some(0.0)));
     assert_eq!((whole.bootstrap, late.bootstrap), (20, 0));
+    assert_eq!((whole.incomplete, late.incomplete), (false, true));
     assert!(whole.interval.iter().all(|interval| *interval != (0.0, 1.0)));
     assert!(late.interval.iter().chain(&late.space_interval).all(|interval| *interval == (0.0, 1.0)));
 }

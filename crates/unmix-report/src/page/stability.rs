@@ -47,6 +47,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     " As many random directions, paired in the same way, have a mean agreement of " (format!("{chance:.2}")) "."
                 }
                 @if let Some(few) = description::few_splits(found) { " Here " (few) "." }
+                @if let Some(why) = description::incomplete(found) { strong { " Here " (why) "." } }
                 @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
                     " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows \
                      were split."

@@ -97,6 +97,8 @@ pub struct Stability {
     pub splits: usize,
     /// Number of resamples that the intervals' sampling error is estimated from; 0 if it is a bound from simulations.
     pub bootstrap: usize,
+    /// Whether a time limit was reached before all halves were fitted; every interval is then `[0, 1]`.
+    pub incomplete: bool,
     /// Similarity to the matched components from other seeds, mean over the restarts; none without restarts, or if every
     /// restart gave the same bits, as with a deterministic solver.
     pub restarts: Option<Vec<f64>>,
@@ -142,6 +144,7 @@ impl Stability {
             "space_interval": pairs(&self.space_interval),
             "splits": self.splits,
             "bootstrap": self.bootstrap,
+            "incomplete": self.incomplete,
             "restarts": self.restarts,
             "index": self.index,
             "clusters": self.clusters.to_json(),
@@ -250,6 +253,7 @@ where
         space_interval,
         splits: trials.splits,
         bootstrap: number,
+        incomplete: late,
         halves: mean(&halved.agreement, k),
         chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
         gaussian,
