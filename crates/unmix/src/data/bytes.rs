@@ -8,6 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Storage of the bytes.
+#[non_exhaustive]
 pub enum Bytes<'a> {
     /// An open file, and its path for messages.
     File {

@@ -202,7 +202,8 @@ const SETTINGS: &[Setting] = &[
         "Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.",
     )
     .by_rows()
-    .of_other_words("rules are available in pca only"),
+    .of_other_words("rules are available in pca only")
+    .only(&[&[("whiten", &["!false"])]]),
     Setting::new(
         "algorithm",
         Kind::Words(&["parallel", "deflation"]),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// A component, or a range of them, as the user gives it: `0`, `-1`, `2-4` or `ica3`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ComponentSelection {
     /// By number from 0; negative numbers count from the end, -1 being the last.
     Number(i64),

@@ -57,6 +57,7 @@ pub trait Fit: Send + Sync {
 
 /// One published variant of a method.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Variant {
     /// Value of the setting `variant`.
     pub key: &'static str,

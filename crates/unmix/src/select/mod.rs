@@ -38,6 +38,7 @@ use crate::spectrum::Decomposition;
 
 /// The variances on which the rules are based.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Spectrum {
     /// All `min(n_rows, n_features)` variances, descending; exactly 0 from `rank` on.
     pub values: Vec<f64>,

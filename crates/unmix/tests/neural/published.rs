@@ -3,7 +3,7 @@
 use super::recover::{Kind, mixed};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::json;
-use unmix::neural::NONLINEAR;
+use unmix::neural::{ActivationFunction, NONLINEAR, Sigma, Slope};
 use unmix::{Matrix, Model, Outcome};
 
 fn fit(x: &[f64], given: serde_json::Value) -> Model {
@@ -72,7 +72,7 @@ fn settings_that_a_published_variant_excludes_are_refused() {
 
 /// Where the warning is missing, bits change; where it is given, none does.
 #[test]
-fn weights_have_an_effect_in_the_variants_that_have_them_and_give_a_warning_in_the_others() {
+fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
     let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
     let fit = |variant: &str, more: &[(&str, serde_json::Value)]| {
         let mut given =
@@ -80,24 +80,34 @@ fn weights_have_an_effect_in_the_variants_that_have_them_and_give_a_warning_in_t
         given.extend(more.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         try_fit("sigma-pca", &given, &x, 10).unwrap_or_else(|e| panic!("{given:?}: {e}"))
     };
+    let mut wrong = Vec::new();
     for row in &NONLINEAR {
+        let own = row.spec.unwrap();
+        let others = [
+            ("beta", json!(0.37)),
+            ("beta_scale", json!("absolute")),
+            ("sigma_l2", json!(0.7)),
+            ("a", json!(2.5)),
+            ("h", json!(if own.h == ActivationFunction::HardTanh { "tanh" } else { "hard" })),
+            ("deriv", json!(if own.slope == Slope::One { "true" } else { "one" })),
+            ("sigma", json!(if own.sigma == Sigma::One { "batch" } else { "one" })),
+        ];
         for base in [vec![], vec![("sigma", json!("train"))]] {
             let plain = fit(row.key, &base);
-            for (name, value) in
-                [("beta", json!(0.37)), ("beta_scale", json!("absolute")), ("sigma_l2", json!(0.7))]
-            {
-                let changed = fit(row.key, &[base.as_slice(), &[(name, value)]].concat());
-                let beginning = format!("{name}=");
-                let warned = changed
-                    .report()
-                    .warnings
-                    .iter()
-                    .any(|w| w.starts_with(&beginning) && w.contains("has no effect here"));
-                let same = plain.tensors().all(|(of, tensor)| changed.tensor(of) == Some(tensor));
-                assert_eq!(warned, same, "{} {base:?} {name}: {:?}", row.key, changed.report().warnings);
+            let others = others.iter().filter(|(name, _)| base.iter().all(|(given, _)| given != name));
+            for other in others {
+                let changed = fit(row.key, &[base.as_slice(), std::slice::from_ref(other)].concat());
+                let beginning = format!("{}=", other.0);
+                let denies = |w: &String| w.starts_with(&beginning) && w.contains("has no effect here");
+                let warned = changed.report().warnings.iter().any(denies);
+                let same = plain.tensors().iter().all(|(of, tensor)| changed.tensor(of) == Some(tensor));
+                if warned != same {
+                    wrong.push(format!("{} {base:?} {other:?}: warned {warned}, same bits {same}", row.key));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

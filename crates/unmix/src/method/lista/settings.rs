@@ -155,6 +155,7 @@ impl LearningRate {
 }
 
 const BY_LAYER: &[&[Condition]] = &[&[("cell", &["\"lista\"", "\"cp\""])]];
+const IN_TRAINING: &[&[Condition]] = &[&[("max_epochs", &["!0"])]];
 const SELECTS: &[&[Condition]] = &[&[("cell", &["\"cp\"", "\"alista\""])]];
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -213,7 +214,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "true",
         "Parameters are accepted only if the loss on a fixed set of at most 4096 rows has not increased; otherwise the previous ones are restored, and the learning rate \
          is halved.",
-    ),
+    )
+    .only(IN_TRAINING),
     Setting::new("refine", Kind::at_least(0), "0", "Number of FISTA steps after the last layer, starting from its code."),
     Setting::new("positive_code", Kind::Bool, "false", "Constrain codes to be non-negative."),
     Setting::new(
@@ -223,8 +225,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Learning rate of Adam for matrices, in units of the norm of the atoms; that of step lengths and thresholds is 10 times larger, in units of their initial \
          values. For a cell without matrices it is the rate of these. 'auto' is 1e-3, 1e-2 for 'alista', 5e-2 for 'step'.",
     )
-    .such_as("1e-3"),
-    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size."),
+    .such_as("1e-3")
+    .only(IN_TRAINING),
+    Setting::new("batch_size", Kind::at_least(1), "256", "Mini-batch size.").only(IN_TRAINING),
     Setting::new("max_epochs", Kind::at_least(0), "50", "Maximum number of epochs, over all stages of the training; 0 keeps the initial parameters.")
     .counting(Counted::Batches),
 ];

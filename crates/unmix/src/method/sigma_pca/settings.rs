@@ -209,6 +209,17 @@ pub(super) const VARIANTS: [&str; 24] = [
 
 /// Conditions for training on mini-batches: the settings of trained solvers have an effect.
 const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]];
+/// Not the variants with a linear reconstruction: these have no nonlinearity to choose, and their codes are not standardised.
+const NONLINEAR: &[&str] =
+    &["!\"rica\"", "!\"logcosh\"", "!\"skew-symmetric\"", "!\"no-diagonal\"", "!\"no-diagonal-sigma\""];
+const WITH_NONLINEARITY: &[&[Condition]] = &[&[("variant", NONLINEAR)]];
+/// 'ema-adaptive-tanh' computes the width from the codes.
+const WITH_WIDTH: &[&[Condition]] = &[&[("variant", NONLINEAR), ("variant", &["!\"ema-adaptive-tanh\""])]];
+/// Conditions for the standard deviations of trained solvers.
+const STANDARDISED: &[&[Condition]] = &[
+    &[("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],
+    &[("variant", &["*"]), ("variant", NONLINEAR)],
+];
 /// Variants for which `beta_scale` chooses the unit of the weight.
 const WITH_UNIT: &[&[Condition]] = &[&[(
     "variant",
@@ -258,21 +269,24 @@ pub(super) const SETTINGS: &[Setting] = &[
          component, or 'auto', which chooses between these two for each component from the distribution of its codes; with a \
          variant 'auto' is the variant's value.",
     )
-    .such_as("0.8 or 4"),
+    .such_as("0.8 or 4")
+    .only(WITH_WIDTH),
     Setting::new(
         "h",
         Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
         "null",
         "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z; null \
          for the variant's value, and 'tanh' without a variant.",
-    ),
+    )
+    .only(WITH_NONLINEARITY),
     Setting::new(
         "deriv",
         Kind::AnyOf(&[Kind::Words(&["true", "one"]), Kind::Null]),
         "null",
         "Derivative of h in the gradient: 'true' for the exact one, 'one' for the constant 1 (for super-Gaussian sources only); \
          null for the variant's value, and 'true' without a variant.",
-    ),
+    )
+    .only(WITH_NONLINEARITY),
     Setting::new(
         "sigma",
         Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]),
@@ -280,7 +294,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, \
          learned parameters, or 1; null for the variant's value, and 'ema' without a variant.",
     )
-    .only(TRAINED),
+    .only(STANDARDISED),
     Setting::new(
         "constraint",
         Kind::Words(&["orthonormal", "native"]),

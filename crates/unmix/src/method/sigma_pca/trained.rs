@@ -83,11 +83,16 @@ impl SigmaPca {
     /// The rule, with the requested values in place of its own.
     fn rule(&self, row: &TableEntry) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
+        // Without a nonlinear reconstruction these settings have no effect.
+        let nonlinear = own.reconstructs();
         let spec = Spec {
-            a: if let Widths::One(a) = self.a { a } else { own.a },
-            h: self.h.unwrap_or(own.h),
-            slope: self.deriv.unwrap_or(own.slope),
-            sigma: match self.sigma.as_deref().filter(|_| own.reconstructs()) {
+            a: match self.a {
+                Widths::One(a) if nonlinear => a,
+                _ => own.a,
+            },
+            h: self.h.filter(|_| nonlinear).unwrap_or(own.h),
+            slope: self.deriv.filter(|_| nonlinear).unwrap_or(own.slope),
+            sigma: match self.sigma.as_deref().filter(|_| nonlinear) {
                 Some("batch") => Sigma::Batch,
                 Some("ema") => Sigma::Running,
                 Some("train") => Sigma::Trained,
@@ -100,12 +105,6 @@ impl SigmaPca {
         let learns = spec.sigma == Sigma::Trained && own.sigma != Sigma::Trained;
         let sigma_l2 = self.sigma_l2.unwrap_or(if learns { DEFAULT_SIGMA_L2 } else { own.sigma_l2 });
         Spec { sigma_l2, ..spec }
-    }
-
-    /// A sentence if `sigma` is given and the variant has no nonlinear reconstruction, whose codes would be standardised.
-    fn sigma_without_effect(&self, row: &TableEntry) -> Option<String> {
-        let got = self.sigma.as_deref().filter(|_| !row.spec.unwrap_or(Spec::EMPTY).reconstructs())?;
-        Some(format!("sigma={got} has no effect here: codes are not standardised in '{}'", row.key))
     }
 
     /// The unit of `beta`.
@@ -249,7 +248,7 @@ impl SigmaPca {
                 ("batch_size", how.batch_size.into()),
                 ("max_epochs", how.max_epochs.into()),
             ],
-            warnings: self.sigma_without_effect(row).into_iter().collect(),
+            warnings: Vec::new(),
             learnt,
             norms,
         };

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
 
 /// A setting and those of its values, as JSON, under which another setting has an effect; `"*"` is any value except null, `"!x"`
-/// any except x.
+/// any except x; several of these exclude each of them.
 pub type Condition = (&'static str, &'static [&'static str]);
 
 /// What `n_iter` of a report counts.
@@ -163,13 +163,11 @@ impl Setting {
     pub fn has_effect(&self, settings: &Map<String, Value>) -> bool {
         let holds = |(name, values): &Condition| {
             let value = settings.get(*name).unwrap_or(&Value::Null);
-            values.iter().any(|v| match *v {
-                "*" => !value.is_null(),
-                text if text.starts_with('!') => {
-                    serde_json::from_str(&text[1..]).is_ok_and(|v: Value| !same_value(&v, value))
-                }
-                text => serde_json::from_str::<Value>(text).is_ok_and(|v| same_value(&v, value)),
-            })
+            let is = |text: &str| serde_json::from_str(text).is_ok_and(|v: Value| same_value(&v, value));
+            match excluded(values) {
+                Some(excluded) => !excluded.into_iter().any(is),
+                None => values.iter().any(|v| if *v == "*" { !value.is_null() } else { is(v) }),
+            }
         };
         self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
     }
@@ -186,13 +184,12 @@ impl Setting {
         if same_value(value, &self.default_value()) || self.has_effect(settings) {
             return None;
         }
-        let condition = |(name, values): &Condition| match *values {
-            ["*"] => format!("{name} that is not null"),
-            [text] if text.starts_with('!') => format!("{name} other than {}", text[1..].trim_matches('"')),
-            _ => format!(
-                "{name}={}",
-                values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ")
-            ),
+        let listed =
+            |values: &[&str]| values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ");
+        let condition = |(name, values): &Condition| match excluded(values) {
+            Some(excluded) => format!("{name} other than {}", listed(&excluded)),
+            None if **values == ["*"] => format!("{name} that is not null"),
+            None => format!("{name}={}", listed(values)),
         };
         let case = |case: &&[Condition]| case.iter().map(condition).collect::<Vec<_>>().join(" and ");
         let cases: Vec<String> = self.only.iter().map(case).collect();
@@ -289,6 +286,12 @@ fn shortened(text: String) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
+}
+
+/// The excluded values of a condition, as JSON, if it is one of exclusions.
+fn excluded<'a>(values: &[&'a str]) -> Option<Vec<&'a str>> {
+    values.first()?;
+    values.iter().map(|v| v.strip_prefix('!')).collect()
 }
 
 /// Equality of settings: 1 and 1.0 are the same number.
