@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import unmix
+from test_open import short
 from unmix import ICA, PCA, PPCA, RICA, FastICA, NeuralPCA, SigmaPCA, SparseAutoencoder, datasets
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: cargo xtask test all")
@@ -57,6 +58,11 @@ def table():
     rows = pandas.DataFrame(draw.normal(size=(200, 2)) @ draw.normal(size=(2, 5)) + draw.normal(size=(200, 5)) * 0.3, columns=names)
     dates = pandas.Series(pandas.date_range("2021-01-01", periods=200).strftime("%Y-%m-%d"), name="date of the visit")
     return rows * [10, 8, 5, 900, 2], dates
+
+
+def pandas_frame(rows):
+    """Rows with names of columns, one of them long."""
+    return pytest.importorskip("pandas").DataFrame(rows, columns=["weight", "height", "age at the first visit, years", "visits"])
 
 
 def made(folder):
@@ -113,6 +119,12 @@ def made(folder):
     yield page("fastica-time", FastICA(4, random_state=0).fit(X), X, rate=100)
     yield page("sigma-pca-time", SigmaPCA(4, random_state=0).fit(X), X, rate=100)
     yield page("ica-unfinished", ICA(4, max_iter=1, tol=1e-12, random_state=0).fit(X), X)
+
+    # Every class, for the sections that only its method has: factors, subspaces, modules, layers.
+    named = pandas_frame(draw.laplace(size=(300, 2)) @ draw.normal(size=(2, 4)) + 0.3 * draw.normal(size=(300, 4)))
+    for method in unmix.methods():
+        cls = getattr(unmix, method["class"])
+        yield page(f"class-{method['key']}", cls(**short(cls)).set_params(random_state=0).fit(named), named)
 
     # Pages that the program writes: stability, the demo, published experiments.
     file("recording.npy", X)

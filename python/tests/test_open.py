@@ -240,3 +240,71 @@ def test_a_folder_stands_for_its_tables(tmp_path):
         (tmp_path / f"part{i}.csv").write_text(f"a,b\n{i},1\n{i},2\n")
     assert unmix.open(tmp_path).shape == (6, 2)
     assert unmix.open(tmp_path, columns="a").read().ravel().tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def _wav(folder, X):
+    wavfile = pytest.importorskip("scipy.io.wavfile")
+    wavfile.write(folder / "x.wav", 8000, (X / np.abs(X).max()).astype(np.float32))
+    return "x.wav"
+
+
+def _pictures(folder, X):
+    image = pytest.importorskip("PIL.Image")
+    (folder / "pictures").mkdir()
+    for i in range(3):
+        image.fromarray(np.uint8(255 * np.random.default_rng(i).random((20, 24)))).save(folder / "pictures" / f"{i}.png")
+    return "pictures"
+
+
+def _array(name, of):
+    def write(folder, X):
+        np.save(folder / name, of(X))
+        return name
+
+    return write
+
+
+def _text(content):
+    def write(folder, X):
+        (folder / "x.txt").write_text(content(X))
+        return "x.txt"
+
+    return write
+
+
+def _arrays(folder, X):
+    np.savez(folder / "x.npz", a=X, b=X[:, ::-1])
+    return "x.npz"
+
+
+def _lines(X, by):
+    return "\n".join(by.join(map(str, row)) for row in X) + "\n"
+
+
+#: A file for every way to read one: how it is written, and the settings.
+WAYS = {
+    "wav": (_wav, {}),
+    "patches": (_pictures, {"patches": (5, 5), "number": 200, "grey": True}),
+    "pictures": (_pictures, {"grey": True}),
+    "key": (_arrays, {"key": "b"}),
+    "transpose": (_array("x.npy", np.transpose), {"transpose": True}),
+    "rows_axis": (_array("x.npy", lambda X: X.T.reshape(2, 2, -1)), {"rows_axis": 2}),
+    "rows": (_array("x.npy", lambda X: X), {"rows": (7, 150), "dtype": "float32"}),
+    "no header": (_text(lambda X: _lines(X, ",")), {"header": False}),
+    "skip_rows": (_text(lambda X: "made by a program\n\n" + _lines(X, ";")), {"skip_rows": 2, "delimiter": ";"}),
+    "blanks": (_text(lambda X: _lines(X, "  ")), {"delimiter": "space"}),
+    "na": (_text(lambda X: _lines(X, ",") + "-999,1,2,3\n"), {"na": "-999", "missing": "drop"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_read_a_file_is_streamed_into_a_fit(way, tmp_path):
+    write, settings = WAYS[way]
+    path = tmp_path / write(tmp_path, np.random.default_rng(0).laplace(size=(300, 4)))
+    rows = unmix.open(path, **settings)
+    X = unmix.read(path, **settings)
+    streamed, held = PCA(1, random_state=0).fit(rows), PCA(1, random_state=0).fit(X)
+    for name, tensor in held._model.tensors.items():
+        np.testing.assert_array_equal(streamed._model.tensors[name], tensor)
+    np.testing.assert_array_equal(streamed.transform(rows), held.transform(X))

@@ -12,9 +12,16 @@ fn the_printed_command_makes_the_same_file() {
     b.both("d", 60, 4);
     b.write("names.txt", "one\ntwo\nthree\nit's four\n");
     b.write("w.csv", (0..60).map(|i| format!("{}\n", i % 3)).collect::<String>());
+    b.both("atoms", 6, 4);
+    let cell = |i: usize| (0..5).map(move |j| format!("{i},{j},{}.5\n", (i * 7 + j * j) % 11));
+    b.write("cells.csv", (0..12).flat_map(cell).collect::<String>());
     for fit in [
         "unmix fit pca 'my data.csv' --drop id --decimal , --weights-column w -k 2 --rows 10: -o m.safetensors",
         "unmix fit pca d.npy --names names.txt --weights w.csv --sums -k 0.9 --set whiten=true -o m.safetensors",
+        "unmix fit sparse-coder d.npy --dictionary atoms.npy --set alpha=0.1 -o m.safetensors",
+        "unmix fit dictionary d.npy --dict-init atoms.npy --set max_epochs=1 -o m.safetensors",
+        "unmix fit matrix-completion cells.csv --triplets -k 1 --set alpha=0.1 -o m.safetensors",
+        "unmix fit pca d.npy -k 2 --stability 2 --max-seconds 1000 -o m.safetensors",
         "unmix fit ica d.npy -k 2 --set 'fun=\"exp\"' --seed 7 --threads 1 --quiet -o m.safetensors",
         "unmix fit neural-pca d.npy -k 1 --set solver=adam --set max_epochs=2 --init start.safetensors -o m.safetensors",
     ] {
@@ -37,12 +44,13 @@ fn the_printed_command_makes_the_same_file() {
         assert!(without_run(&before) == without_run(&b.read("m.safetensors")), "{printed}");
     }
     b.ok("fit pca d.npy --sums -k 2 -o one.safetensors");
-    b.ok("merge one.safetensors one.safetensors -o both.safetensors");
-    assert!(
-        b.ok("show both.safetensors")
-            .out
-            .contains("unmix merge one.safetensors one.safetensors -o both.safetensors")
-    );
+    let merge = "merge one.safetensors one.safetensors -o both.safetensors";
+    b.ok(merge);
+    let before = b.read("both.safetensors");
+    assert!(b.ok("show both.safetensors").out.contains(&format!("unmix {merge}")));
+    std::fs::remove_file(b.path("both.safetensors")).unwrap();
+    b.ok(merge);
+    assert!(without_run(&before) == without_run(&b.read("both.safetensors")));
 }
 
 /// Text of a page without entities.

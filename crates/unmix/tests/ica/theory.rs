@@ -85,11 +85,12 @@ fn errors_are_those_of_the_asymptotic_law() {
         let along = mean(|s| s * g(s));
         let gamma = mean(|s| g(s).powi(2)) - along * along;
         let tau = (along - mean(slope)).abs();
-        // Errors of mixtures are independent. Six comparisons exceed 3.5 standard errors, of at most 8 % each, with probability 0.003.
+        // Errors of mixtures are independent. Six comparisons exceed 3.5 standard errors, of at most 8 % each, with probability 0.003; none
+        // may be wrong by a quarter.
         let near = |what: &str, (found, se): (f64, f64), law: f64| {
             assert!(se < 0.08 * law, "{fun}, {what}: {se} is the standard error of {law}");
             assert!(
-                (found - law).abs() < 3.5 * se,
+                (found - law).abs() < (3.5 * se).min(0.25 * law),
                 "{fun}, {what}: {found} (standard error {se}) instead of {law}"
             );
         };
