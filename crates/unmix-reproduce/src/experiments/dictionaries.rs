@@ -13,7 +13,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "patch-dictionaries",
     source: CHAPTER,
-    summary: "Fig 2.6: codes of digits' patches by 64 atoms of a complete dictionary and by 512 of an overcomplete one, and what 'far sparser' means",
+    summary: "Fig 2.6: codes of digits' patches by 64 atoms of a complete dictionary and by 512 of an overcomplete one, and the ratio of their numbers of nonzero codes",
     run,
 };
 

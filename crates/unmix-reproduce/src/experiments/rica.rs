@@ -39,7 +39,7 @@ enum Units {
 /// Filters of the patches multiplied by `factor`.
 fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
     let how = TrainingOptions { absolute: !matches!(units, Units::None), ..TrainingOptions::usual(lab, set) };
-    // A rule that divides rows by their scale uses another unit of length; the weight is given in this one for all.
+    // The weight is given for rows divided by their mean length; a rule without units divides them by their scale instead.
     let weight = match units {
         Units::None => weight * length(set) / size(set),
         Units::Data | Units::Length => weight,

@@ -122,7 +122,7 @@ pub fn fill_cells<T: Real>(model: &Model, list: &Triplets<T>, std: bool) -> Resu
     if !model.code().codes().stored {
         return Err(Error::Unsupported {
             asked: format!("filling a list of cells by the {} model", model.method().key),
-            found: "it takes rows with gaps, not lists of cells".into(),
+            found: "it takes rows with missing cells, not lists of cells".into(),
             remedy: "give rows in which cells are missing, or fit matrix-completion".into(),
         });
     }

@@ -106,7 +106,7 @@ impl<'a> Problem<'a> {
         Ok(Step { free, direction, rise })
     }
 
-    /// The point that the step leads to, halved until `f` falls; `None` where it does not.
+    /// Backtracking line search: the step, halved until `f` falls; `None` if it does not.
     pub(super) fn along(&self, at: &Point, step: &Step) -> Result<Option<Point>> {
         let mut length = 1.0;
         while length >= 1e-6 {

@@ -40,7 +40,7 @@ pub(crate) struct Problem {
     pub(crate) standardize: bool,
 }
 
-/// Refuses rules that need the rows, for models of sums.
+/// Refuses selection rules that need the rows, where only sums over them are given.
 fn needs_no_rows(asked: &Components) -> Result<()> {
     let Components::Rule(rule) = asked else { return Ok(()) };
     let why = "this rule needs the rows, but the model holds only sums over them, as after incremental fits and merges";
