@@ -1,6 +1,7 @@
 """Figures of fitted models, by matplotlib (``pip install unmix[plot]``).
 
-Components are numbered from 0. Figures with a single pair of axes are drawn into ``ax``, which is returned; others return the figure.
+Components are numbered from 0. Figures with a single pair of axes are drawn into ``ax``, which is returned; those of several panels are
+drawn into ``axes``, and the figure is returned.
 """
 
 from __future__ import annotations
