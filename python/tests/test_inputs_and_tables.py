@@ -94,7 +94,12 @@ def test_tables_are_frames_and_html(frame):
     table = tried.to_frame()
     assert len(table) == 2 and table["verdict"].tolist() == tried.verdict and table["interval_low"].tolist() == tried.interval[:, 0].tolist()
     report = PCA(2, n_oversamples=7).fit(frame).report_
-    for shown in (found, lines, tried, report):
+    genes = pd.DataFrame(unmix.datasets.rare_modules(seed=0)).add_prefix("gene ")
+    modules = unmix.biclusters(unmix.RFN(10, psi_min=0.3, max_iter=50, random_state=0).fit(genes), genes, n_starts=0)
+    shown = modules.to_frame()
+    assert shown["n_rows"].tolist() == modules.rows_.sum(axis=1).tolist() and shown.index.name == "module"
+    assert "<th>evidence</th>" in modules._repr_html_() and f"gene {modules.columns_[0].argmax()}" in modules._repr_html_()
+    for shown in (found, lines, tried, report, modules):
         text = shown._repr_html_()
         assert text.startswith("<table>") and text.count("<tr>") == text.count("</tr>") > 1
     assert report.solver in report._repr_html_() and "n_oversamples" in report._repr_html_()
