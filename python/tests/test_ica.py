@@ -409,6 +409,16 @@ def test_picard_has_its_own_signature():
     assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_picard_counts_iterations_from_0_as_python_picard_does():
+    X, _, _ = kinds(4000, 5, 12)
+    given = dict(return_n_iter=True, random_state=0, tol=1e-12)
+    ours = [unmix.compat.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
+    assert ours == [0, 1, 2]
+    reference = pytest.importorskip("picard", reason="python-picard is not installed")
+    assert ours == [reference.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
+
+
 def test_mne_uses_the_solvers_of_unmix_inside_the_context():
     import sys
 
@@ -426,6 +436,10 @@ def test_mne_uses_the_solvers_of_unmix_inside_the_context():
             ica = mne.preprocessing.ICA(4, method=method, random_state=0, fit_params=given, verbose="error").fit(raw, verbose="error")
         back = ica.apply(raw.copy(), exclude=[], verbose="error").get_data()
         assert_allclose(back, raw.get_data(), atol=1e-12)
+    # MNE adds 1 to the number of picard.
+    with unmix.compat.mne():
+        short = mne.preprocessing.ICA(4, method="picard", random_state=0, max_iter=2, verbose="error").fit(raw, verbose="error")
+    assert short.n_iter_ == 2
 
 
 def test_metrics_of_separated_sources():
