@@ -32,7 +32,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows; NaN is a missing cell. If there are more than 400 rows, each line of the map stands for several consecutive rows, and shows
+        Rows; NaN is a missing cell, as is a masked one. If there are more than 400 rows, each line of the map stands for several consecutive rows, and shows
         the fraction of missing cells.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame.
@@ -156,7 +156,7 @@ def held_out(
 
 
 def _table(X):
-    table = np.asarray(X, dtype=np.float64)
+    table = np.asarray(X.astype(np.float64).filled(np.nan) if isinstance(X, np.ma.MaskedArray) else X, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"X must be an array of two axes with at least one row and one column, but has shape {table.shape}")
     return table
