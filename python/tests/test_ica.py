@@ -466,6 +466,18 @@ def test_fits_begin_on_a_subsample_and_end_at_the_time_limit():
     assert timed.report_.outcome == "time" and timed.transform(X).shape == (20_000, 6)
 
 
+def test_the_objective_is_that_of_the_iterations_on_all_rows():
+    X, _, _ = kinds(20_000, 6, 3)
+    seen = []
+    whole = ICA(random_state=0, subsample=0).fit(X).report_
+    some = ICA(random_state=0, subsample=3000, callback=seen.append).fit(X).report_
+    assert len(whole.objective) == whole.n_iter and 0 < len(some.objective) < some.n_iter
+    # Iterations on the subsample have no objective, but are passed to the callback.
+    assert [iteration.objective for iteration in seen if iteration.objective is not None] == some.objective and len(seen) > len(some.objective)
+    with pytest.warns(ConvergenceWarning):
+        assert ICA(random_state=0, subsample=3000, max_iter=2).fit(X).report_.objective == []
+
+
 @pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
 def test_two_layers_find_sources_that_are_mixed_obliquely(first_layer):
     draw = np.random.RandomState(4)

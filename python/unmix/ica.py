@@ -126,7 +126,9 @@ class ICA(ICAParameters, Sources):
     feature_names_in_ : ndarray of str
         Names of the columns, if all of them have one.
     report_ : Report
-        Report of the fit.
+        Report of the fit. ``objective`` has one value for each iteration of the last phase of the search. Iterations on a subsample, and
+        with ``ortho=False`` those over rotations, precede it and are counted in ``n_iter_`` only, because they minimise other functions. It
+        is empty if ``max_iter`` ends the fit before the last phase, and for algorithms without an objective.
 
     See Also
     --------
