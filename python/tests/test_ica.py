@@ -529,6 +529,18 @@ def test_partial_fits_of_files_match_columns_by_name(tmp_path):
     np.testing.assert_array_equal(same.components_, permuted.components_)
 
 
+def test_a_note_about_a_file_is_raised_once_by_a_partial_fit(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    # With the index of the frame, which is left out.
+    pandas.DataFrame(kinds(1000, 3, 21)[0], columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv")
+    for model in (ICA(algorithm="easi", random_state=0), unmix.DictionaryLearning(3, random_state=0)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.partial_fit(tmp_path / "x.csv")
+        assert sum("is the index of a table" in str(one.message) for one in caught) == 1, [str(one.message) for one in caught]
+        assert sum("is the index of a table" in sentence for sentence in model.report_.warnings) == 1
+
+
 def test_weights_are_used_or_refused():
     draw = np.random.RandomState(0)
     X = draw.laplace(size=(600, 3)) @ draw.normal(size=(3, 3))

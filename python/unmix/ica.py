@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import warn
 from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._stream import learn_more
@@ -206,10 +205,7 @@ class ICA(ICAParameters, Sources):
         >>> ica.partial_fit(X[:1000]).partial_fit(X[1000:]).n_samples_
         2000
         """
-        learn_more(self, X)
-        # A pass that ended early has raised them.
-        for sentence in self._doubts() if self._model.end[1] else ():
-            warn(sentence)
+        learn_more(self, X, with_doubts=True)
         return self
 
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
