@@ -219,4 +219,5 @@ def test_progress_without_a_terminal_names_iteration_maximum_residual_and_tolera
     X = np.random.RandomState(0).laplace(size=(4000, 100))
     unmix.ICA(4, tol=1e-9, random_state=0, verbose=1, callback=slow).fit(X)
     out, err = capfd.readouterr()
-    assert out == "" and re.search(r"^iteration 1 of at most 500, residual [\d.]+e-?\d+ \(stops at 1\.0e-9\), \d+ s$", err, re.MULTILINE), err
+    line = r"^iteration 1 of at most 500, residual [\d.]+e-?\d+ \(stops at 1\.0e-9\), \d+ s$"
+    assert out == "" and re.search(line, err, re.MULTILINE), err

@@ -182,7 +182,7 @@ def test_a_column_of_a_frame_is_the_colour_of_its_rows(kind):
     codes = model.transform(frames.DataFrame(columns))
     # The model was not fitted on the labels, which come first.
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         labelled = plot.scatter(model, frames.DataFrame({"kind": ["x", "y", "z"] * 20, **columns}), color="kind")
         numbers = plot.scatter(model, frames.DataFrame(columns), color="b")
     assert [text.get_text() for text in labelled.get_legend().get_texts()] == ["x", "y", "z"]

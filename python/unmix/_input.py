@@ -86,8 +86,8 @@ def _refuse_holders(X):
     """Raise an error, which says what to pass instead, for objects that numpy cannot convert to a table, or not without losing cells."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise TypeError(
-            "X is a masked array, and its masked cells would be read as numbers; give X.astype(float).filled(numpy.nan) to a method that takes "
-            "missing cells, such as PPCA, or the rows that have none: numpy.ma.compress_rows(X)"
+            "X is a masked array, and its masked cells would be read as numbers; give X.astype(float).filled(numpy.nan) to a method that "
+            "takes missing cells, such as PPCA, or the rows that have none: numpy.ma.compress_rows(X)"
         )
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
