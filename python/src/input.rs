@@ -149,6 +149,13 @@ pub(crate) struct Notices {
     pub(crate) row_names: Option<Vec<String>>,
 }
 
+impl Notices {
+    /// The notes about how a file was read, with arguments as Python writes them.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        self.notes.iter().map(|note| in_python(note)).collect()
+    }
+}
+
 /// Passes on the notes about how a file was read, as Python warnings.
 pub(crate) fn warn(py: Python<'_>, notices: &Notices) -> PyResult<()> {
     warn_ignored(py, notices)?;

@@ -145,7 +145,8 @@ fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
 }
 
 /// The model `before` of `method` with `settings` (JSON), updated with the rows `x`; without `before`, a new model. `init` is then a model
-/// whose stream is continued, or whose parameters are the initial values.
+/// whose stream is continued, or whose parameters are the initial values. Returns the notes about how a file was read, too: they are among
+/// the warnings of the model's report, so that the caller raises them once.
 #[pyfunction]
 #[pyo3(signature = (method, settings, before, x, run_options, names=None, invocation=None, given=None, init=None, max_seconds=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
@@ -161,7 +162,7 @@ fn partial_fit(
     given: Option<Given<'_>>,
     init: Option<&Bound<'_, Model>>,
     max_seconds: Option<f64>,
-) -> PyResult<Model> {
+) -> PyResult<(Model, Vec<String>)> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let given = tensors(given);
     let init = init.map(|model| model.get().inner.clone());
@@ -182,8 +183,8 @@ fn partial_fit(
         Ok((unmix::partial_fit_given(&method, &settings, given, before.as_deref(), &rows, run)?, notices))
     })?;
     let (fitted, notices) = fitted;
-    warn(py, &notices)?;
-    Ok(Model::new(fitted))
+    warn_ignored(py, &notices)?;
+    Ok((Model::new(fitted), notices.sentences()))
 }
 
 /// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`

@@ -1,8 +1,12 @@
 """Figures of missing cells, latent variables and factors show the values of the models."""
 
+import inspect
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+
+import unmix
 from unmix import PCA, PPCA, RFN, FactorAnalysis, FastICA, RobustPCA, SparseCoder, plot
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -19,6 +23,75 @@ def closed():
 def rows(n=300, seed=0):
     draw = np.random.RandomState(seed)
     return draw.randn(n, 2) @ draw.randn(2, 6) + 0.3 * draw.randn(n, 6)
+
+
+def modules():
+    X = unmix.datasets.rare_modules(seed=0)
+    model = RFN(10, psi_min=0.3, max_iter=50, random_state=0).fit(X)
+    return unmix.biclusters(model, X, n_starts=0), X
+
+
+SENSORS = [[0, 1], [1, 0], [0, -1], [-1, 0]]
+
+#: For each function of `unmix.plot`: the number of axes that it draws into in this call, and the call.
+CALLS = {
+    "affinities": (1, lambda **into: plot.affinities([[0, 2], [2, 0]], [0, 1], **into)),
+    "atoms": (3, lambda **into: plot.atoms(SparseCoder(np.eye(6)[:4], alpha=0.1).fit(rows()), rows(), feature_shape=(2, 3), **into)),
+    "biclusters": (1, lambda **into: plot.biclusters(*modules(), **into)),
+    "components": (2, lambda **into: plot.components(PCA(2).fit(rows()), feature_shape=(2, 3), **into)),
+    "factor_correlations": (1, lambda **into: plot.factor_correlations(FactorAnalysis(2, rotation="promax").fit(rows()), **into)),
+    "gaps": (1, lambda **into: plot.gaps(rows(), **into)),
+    "held_out": (2, lambda **into: plot.held_out(PPCA(n_components=2).fit(rows()), rows(seed=1), **into)),
+    "loadings": (1, lambda **into: plot.loadings(FactorAnalysis(2).fit(rows()), **into)),
+    "module": (2, lambda **into: plot.module(*modules(), **into)),
+    "parts": (3, lambda **into: plot.parts(RobustPCA(random_state=0).fit(rows()), shape=(2, 3), **into)),
+    "scatter": (1, lambda **into: plot.scatter(PCA(2).fit(rows()), rows(), **into)),
+    "scree": (1, lambda **into: plot.scree(PCA().fit(rows()), **into)),
+    "sources": (1, lambda **into: plot.sources(PCA(2).fit(rows()), rows(), **into)),
+    "topography": (1, lambda **into: plot.topography([1, 2, 3, 4], SENSORS, **into)),
+    "traversals": (2, lambda **into: plot.traversals(PCA(2).fit(rows()), **into)),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", plot.__all__)
+def test_every_figure_is_drawn_into_given_axes(name):
+    count, call = CALLS[name]
+    figure, axes = pyplot.subplots(1, count, squeeze=False)
+    if "ax" in inspect.signature(getattr(plot, name)).parameters:
+        assert count == 1 and call(ax=axes[0, 0]) is axes[0, 0]
+    else:
+        assert call(axes=axes) is figure
+        with pytest.raises(ValueError, match=f"axes has {count - 1} axes, but {count} "):
+            call(axes=axes[0, 1:])
+    assert all(ax.has_data() for ax in axes.flat)
+    assert pyplot.get_fignums() == [figure.number]
+
+
+def test_axes_that_are_not_needed_are_turned_off():
+    axes = pyplot.subplots(2, 2)[1]
+    plot.traversals(PCA(3).fit(rows()), axes=axes)
+    assert [ax.axison for ax in axes.flat] == [True, True, True, False]
+    # Pictures need axes for every step.
+    with pytest.raises(ValueError, match="axes has 4 axes, but 6 are needed: 3 steps of 2 latent variables"):
+        plot.traversals(PCA(2).fit(rows()), feature_shape=(2, 3), steps=3, axes=axes)
+    with pytest.raises(ValueError, match="axes has 4 axes, but 6 are needed: 1 for each of 4 atoms, 2 for the histograms"):
+        plot.atoms(SparseCoder(np.eye(6)[:4], alpha=0.1).fit(rows()), rows(), axes=axes)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_values_that_are_drawn_as_colours_have_a_colour_bar():
+    # Axes of a figure with one panel, and those of its colour bar.
+    assert len(plot.topography([1, 2, 3, 4], SENSORS).figure.axes) == 2
+    assert len(plot.topography([1, 2, 3, 4], SENSORS, colorbar=False).figure.axes) == 1
+    each, several = plot.gaps(rows(300)).figure.axes[1], plot.gaps(rows(1000)).figure.axes[1]
+    assert [label.get_text() for label in each.get_yticklabels()] == ["observed", "missing"]
+    assert several.get_ylabel() == "fraction of missing cells"
+    figure = plot.module(*modules())
+    assert len(figure.axes) == 3 and figure.axes[2].get_ylabel() == "standard deviations"
+    assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
+    # Each atom has its own scale.
+    assert len(plot.atoms(SparseCoder(np.eye(6), alpha=0.1).fit(rows()), feature_shape=(2, 3)).axes) == 1
 
 
 def test_a_map_of_gaps_shows_the_share_of_missing_cells():
@@ -91,7 +164,7 @@ def test_a_traversal_adds_the_loading_of_its_component():
         with pytest.raises(ValueError, match="give rows as X"):
             plot.traversals(model)
     strips = plot.traversals(PCA(2).fit(X), feature_shape=(2, 3), steps=5)
-    assert len(strips.axes) == 10 and strips.axes[2].get_title() == "mean"
+    assert len(strips.axes) == 11 and strips.axes[2].get_title() == "mean"
     with pytest.raises(ValueError, match="steps at least 2"):
         plot.traversals(PCA(2).fit(X), steps=1)
     with pytest.raises(ValueError, match="holds 4 numbers, but the model has 6"):
@@ -139,8 +212,9 @@ def test_rows_are_drawn_with_their_low_rank_and_sparse_parts():
     X = low + 10 * (draw.rand(60, 48) < 0.05)
     robust = RobustPCA(random_state=0).fit(X)
     figure = plot.parts(robust, rows=(3, 5), shape=(6, 8))
-    pictures = [np.asarray(ax.images[0].get_array()).ravel() for ax in figure.axes]
-    assert len(pictures) == 6
+    # Two colour bars for each row come after the panels.
+    assert len(figure.axes) == 10
+    pictures = [np.asarray(ax.images[0].get_array()).ravel() for ax in figure.axes[:6]]
     assert_allclose(pictures[0], X[3], atol=1e-4)
     assert_allclose(pictures[4], low[5], atol=1e-4)
     assert_allclose(pictures[5], X[5] - low[5], atol=1e-3)

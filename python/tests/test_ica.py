@@ -409,6 +409,16 @@ def test_picard_has_its_own_signature():
     assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_picard_counts_iterations_from_0_as_python_picard_does():
+    X, _, _ = kinds(4000, 5, 12)
+    given = dict(return_n_iter=True, random_state=0, tol=1e-12)
+    ours = [unmix.compat.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
+    assert ours == [0, 1, 2]
+    reference = pytest.importorskip("picard", reason="python-picard is not installed")
+    assert ours == [reference.picard(X.T, max_iter=n, **given)[-1] for n in (1, 2, 3)]
+
+
 def test_mne_uses_the_solvers_of_unmix_inside_the_context():
     import sys
 
@@ -426,6 +436,10 @@ def test_mne_uses_the_solvers_of_unmix_inside_the_context():
             ica = mne.preprocessing.ICA(4, method=method, random_state=0, fit_params=given, verbose="error").fit(raw, verbose="error")
         back = ica.apply(raw.copy(), exclude=[], verbose="error").get_data()
         assert_allclose(back, raw.get_data(), atol=1e-12)
+    # MNE adds 1 to the number of picard.
+    with unmix.compat.mne():
+        short = mne.preprocessing.ICA(4, method="picard", random_state=0, max_iter=2, verbose="error").fit(raw, verbose="error")
+    assert short.n_iter_ == 2
 
 
 def test_metrics_of_separated_sources():
@@ -450,6 +464,18 @@ def test_fits_begin_on_a_subsample_and_end_at_the_time_limit():
     with pytest.warns(ConvergenceWarning):
         timed = ICA(random_state=0, max_seconds=1e-9).fit(X)
     assert timed.report_.outcome == "time" and timed.transform(X).shape == (20_000, 6)
+
+
+def test_the_objective_is_that_of_the_iterations_on_all_rows():
+    X, _, _ = kinds(20_000, 6, 3)
+    seen = []
+    whole = ICA(random_state=0, subsample=0).fit(X).report_
+    some = ICA(random_state=0, subsample=3000, callback=seen.append).fit(X).report_
+    assert len(whole.objective) == whole.n_iter and 0 < len(some.objective) < some.n_iter
+    # Iterations on the subsample have no objective, but are passed to the callback.
+    assert [iteration.objective for iteration in seen if iteration.objective is not None] == some.objective and len(seen) > len(some.objective)
+    with pytest.warns(ConvergenceWarning):
+        assert ICA(random_state=0, subsample=3000, max_iter=2).fit(X).report_.objective == []
 
 
 @pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
@@ -501,6 +527,18 @@ def test_partial_fits_of_files_match_columns_by_name(tmp_path):
         for name in ("second.csv", "permuted.csv")
     )
     np.testing.assert_array_equal(same.components_, permuted.components_)
+
+
+def test_a_note_about_a_file_is_raised_once_by_a_partial_fit(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    # With the index of the frame, which is left out.
+    pandas.DataFrame(kinds(1000, 3, 21)[0], columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv")
+    for model in (ICA(algorithm="easi", random_state=0), unmix.DictionaryLearning(3, random_state=0)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.partial_fit(tmp_path / "x.csv")
+        assert sum("is the index of a table" in str(one.message) for one in caught) == 1, [str(one.message) for one in caught]
+        assert sum("is the index of a table" in sentence for sentence in model.report_.warnings) == 1
 
 
 def test_weights_are_used_or_refused():

@@ -1,6 +1,7 @@
 """Rows in other forms than one array, and tables and pages in notebooks."""
 
 import inspect
+import re
 
 import matplotlib
 
@@ -57,11 +58,34 @@ def holder(package, name):
 
 @pytest.mark.parametrize(
     "package, name, remedy",
-    [("mne", "RawArray", "get_data"), ("mne", "EpochsArray", "hstack"), ("anndata", "AnnData", "to_df"), ("polars", "LazyFrame", "collect")],
+    [
+        ("mne", "RawArray", "get_data"),
+        ("mne", "EpochsArray", "hstack"),
+        ("anndata", "AnnData", "to_df"),
+        ("anndata", "_CSRDataset", "X.to_memory()"),
+        ("anndata", "CSCDataset", "X.to_memory()"),
+        ("anndata", "SparseDataset", "X.to_memory()"),
+        ("polars", "LazyFrame", "collect"),
+    ],
 )
 def test_objects_of_other_packages_are_refused_with_a_remedy(package, name, remedy):
-    with pytest.raises(TypeError, match=remedy):
+    with pytest.raises(TypeError, match=re.escape(remedy)):
         PCA().fit(holder(package, name))
+
+
+def test_masked_cells_are_refused_with_a_remedy(X):
+    masked = np.ma.masked_greater(X, 3.0)
+    for call in (PCA(2).fit, PPCA(1).fit, PCA(2).fit(X).transform, PCA(4).fit(X).inverse_transform, unmix.select_components):
+        with pytest.raises(TypeError, match="X is a masked array"):
+            call(masked)
+    # Both remedies work as they are written.
+    filled, whole = masked.astype(float).filled(np.nan), np.ma.compress_rows(masked)
+    assert np.isnan(filled).sum() == masked.mask.sum() > 0 and PPCA(1).fit(filled).components_.shape == (1, 4)
+    assert PCA(2).fit(whole).n_samples_ == np.sum(~masked.mask.any(axis=1))
+    # Without masked cells it is an array.
+    assert np.array_equal(PCA(2).fit(np.ma.masked_array(X)).components_, PCA(2).fit(X).components_)
+    assert unmix.plot.gaps(masked).get_title() == unmix.plot.gaps(filled).get_title()
+    plt.close("all")
 
 
 def test_a_lazy_frame_of_polars_is_refused(X):
@@ -94,7 +118,12 @@ def test_tables_are_frames_and_html(frame):
     table = tried.to_frame()
     assert len(table) == 2 and table["verdict"].tolist() == tried.verdict and table["interval_low"].tolist() == tried.interval[:, 0].tolist()
     report = PCA(2, n_oversamples=7).fit(frame).report_
-    for shown in (found, lines, tried, report):
+    genes = pd.DataFrame(unmix.datasets.rare_modules(seed=0)).add_prefix("gene ")
+    modules = unmix.biclusters(unmix.RFN(10, psi_min=0.3, max_iter=50, random_state=0).fit(genes), genes, n_starts=0)
+    shown = modules.to_frame()
+    assert shown["n_rows"].tolist() == modules.rows_.sum(axis=1).tolist() and shown.index.name == "module"
+    assert "<th>evidence</th>" in modules._repr_html_() and f"gene {modules.columns_[0].argmax()}" in modules._repr_html_()
+    for shown in (found, lines, tried, report, modules):
         text = shown._repr_html_()
         assert text.startswith("<table>") and text.count("<tr>") == text.count("</tr>") > 1
     assert report.solver in report._repr_html_() and "n_oversamples" in report._repr_html_()

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -204,3 +205,19 @@ def test_verbose_prints_on_stderr_and_nothing_else_is_printed(capfd):
     PCA(2, verbose=2).fit(big)
     out, err = capfd.readouterr()
     assert out == "" and "covariance" in err and "eigenvectors" in err
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_progress_without_a_terminal_names_iteration_maximum_residual_and_tolerance(capfd):
+    def slow(iteration):
+        if iteration.n_iter == 2:
+            # Longer than the interval between two lines where there is no terminal, as in notebooks.
+            time.sleep(2.3)
+        if iteration.n_iter == 3:
+            raise StopIteration
+
+    X = np.random.RandomState(0).laplace(size=(4000, 100))
+    unmix.ICA(4, tol=1e-9, random_state=0, verbose=1, callback=slow).fit(X)
+    out, err = capfd.readouterr()
+    line = r"^iteration 1 of at most 500, residual [\d.]+e-?\d+ \(stops at 1\.0e-9\), \d+ s$"
+    assert out == "" and re.search(line, err, re.MULTILINE), err

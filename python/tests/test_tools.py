@@ -1,5 +1,7 @@
 """Metrics, data sets and figures."""
 
+import warnings
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -170,6 +172,27 @@ def test_points_are_the_codes_and_colours_the_labels():
     ]:
         with pytest.raises(ValueError, match=message):
             plot.scatter(model, data.X, **wrong)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_column_of_a_frame_is_the_colour_of_its_rows(kind):
+    frames = pytest.importorskip(kind)
+    columns = dict(zip("abc", np.random.RandomState(0).randn(3, 60)))
+    model = PCA(2).fit(frames.DataFrame(columns))
+    codes = model.transform(frames.DataFrame(columns))
+    # The model was not fitted on the labels, which come first.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        labelled = plot.scatter(model, frames.DataFrame({"kind": ["x", "y", "z"] * 20, **columns}), color="kind")
+        numbers = plot.scatter(model, frames.DataFrame(columns), color="b")
+    assert [text.get_text() for text in labelled.get_legend().get_texts()] == ["x", "y", "z"]
+    assert_array_equal(labelled.collections[1].get_offsets(), codes[1::3])
+    assert_array_equal(numbers.collections[0].get_array(), columns["b"])
+    assert numbers.figure.axes[1].get_ylabel() == "b"
+    with pytest.raises(ValueError, match="the name of a column of X, got 'kind'; its columns are a, b, c"):
+        plot.scatter(model, frames.DataFrame(columns), color="kind")
+    with pytest.raises(ValueError, match="got 'kind', and X is no data frame"):
+        plot.scatter(model, codes, color="kind")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._html import table
 from ._input import row_names
 from ._stability import _seed_of
 from ._threads import threads_here
@@ -141,6 +142,16 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
     def __len__(self) -> int:
         return len(self.rows_)
 
+    def _table(self) -> dict[str, Any]:
+        """Columns of the table that frames and notebooks show, by name."""
+        names = self._names or [str(j) for j in range(self.columns_.shape[1])]
+        columns: dict[str, Any] = {"n_rows": self.rows_.sum(axis=1), "n_columns": self.columns_.sum(axis=1)}
+        for name in ("evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small"):
+            columns[name] = getattr(self, name + "_")
+        for name, sign in {"positive": 1, "negative": -1}.items():
+            columns[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
+        return columns
+
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a line for each module.
 
@@ -166,13 +177,11 @@ class Biclusters(BiclusterMixin):  # type: ignore[misc]
         """
         import pandas as pd
 
-        names = self._names or [str(j) for j in range(self.columns_.shape[1])]
-        table = {"n_rows": self.rows_.sum(axis=1), "n_columns": self.columns_.sum(axis=1)}
-        for name in ("evidence", "concentration", "information", "stability", "q_value", "halves", "rare", "small"):
-            table[name] = getattr(self, name + "_")
-        for name, sign in {"positive": 1, "negative": -1}.items():
-            table[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
-        return pd.DataFrame(table).rename_axis("module")
+        return pd.DataFrame(self._table()).rename_axis("module")
+
+    def _repr_html_(self) -> str:
+        columns = self._table()
+        return table(["module", *columns], zip(range(len(self)), *columns.values(), strict=True))
 
     def __repr__(self) -> str:
         lines = ["module  rows  columns  evidence  stability       q  halves"]

@@ -66,18 +66,29 @@ def _file(X):
     return X if isinstance(X, _unmix.Files) else os.fspath(X)
 
 
+_BACKED = "a sparse matrix of anndata in a file; give X.to_memory()"
+
 #: Objects of other packages that contain rows but cannot be converted to an array, by package and class name: what they are, and what to
 #: pass instead.
 _HOLDERS = {
     ("mne", "Raw"): "an MNE recording, whose rows are channels; give raw.get_data().T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("mne", "Epochs"): "MNE epochs; give numpy.hstack(epochs.get_data()).T, one row for each time, or use unmix.compat with mne.preprocessing.ICA",
     ("anndata", "AnnData"): "an AnnData object; give adata.to_df(), with the names of the variables, or adata.X, or one of adata.layers",
+    ("anndata", "CSRDataset"): _BACKED,
+    ("anndata", "CSCDataset"): _BACKED,
+    # The name of both before anndata 0.10.
+    ("anndata", "SparseDataset"): _BACKED,
     ("polars", "LazyFrame"): "a lazy frame; give X.collect()",
 }
 
 
 def _refuse_holders(X):
-    """Raise an error for objects of other packages that numpy cannot convert to a table; it says what to pass instead."""
+    """Raise an error, which says what to pass instead, for objects that numpy cannot convert to a table, or not without losing cells."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise TypeError(
+            "X is a masked array, and its masked cells would be read as numbers; give X.astype(float).filled(numpy.nan) to a method that "
+            "takes missing cells, such as PPCA, or the rows that have none: numpy.ma.compress_rows(X)"
+        )
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
         for (holder, prefix), remedy in _HOLDERS.items():
@@ -221,6 +232,7 @@ class Input:
     def _codes(self, X):
         if _is_path(X):
             return _file(X)
+        _refuse_holders(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         dtype = None if plain else np.float32 if _is_single(X) else [np.float64, np.float32]
         return check_array(X, input_name="X", accept_sparse=("csr", "csc"), dtype=dtype, ensure_all_finite=False)

@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._figure import given_axes
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.gridspec import GridSpec
 
 #: Maximum number of atoms in a mosaic, and of panels with curves.
 _MOST_PICTURES, _MOST_CURVES = 512, 32
 
 
-def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | None = None, n_atoms: int | None = None) -> Figure:
+def atoms(
+    model: Any,
+    X: Rows | None = None,
+    feature_shape: tuple[int, ...] | None = None,
+    n_atoms: int | None = None,
+    axes: Any = None,
+) -> Figure:
     """Draw the atoms of a dictionary in order of decreasing use.
 
     Atoms are drawn as one mosaic of pictures if the features have a shape of two axes (or three, the last of 3 colours), else as curves.
-    Each atom has its own scale, symmetric about 0.
+    Each atom has its own scale, symmetric about 0, so that values of different atoms cannot be compared, and there is no colour bar.
 
     Parameters
     ----------
@@ -35,6 +41,9 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
         Shape of one sample, as in ``(8, 8)``; by default that of the model.
     n_atoms : int, optional
         Number of atoms to draw, at most 512 pictures or 32 curves, which are the defaults.
+    axes : array of matplotlib Axes, optional
+        Axes to draw into: one for the mosaic, or one for each curve; with rows, two more for the histograms. By default those of a new
+        figure.
 
     Returns
     -------
@@ -55,8 +64,6 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
     ['', 'share of rows that use an atom', 'atoms per row']
     """
     check_is_fitted(model)
-    import matplotlib.pyplot as plt
-
     drawn = np.asarray(model.components_, dtype=np.float64)
     p = drawn.shape[1]
     shape = tuple(feature_shape or model._model.feature_shape or (p,))
@@ -70,16 +77,35 @@ def atoms(model: Any, X: Rows | None = None, feature_shape: tuple[int, ...] | No
     pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
     most = _MOST_PICTURES if pictures else _MOST_CURVES
     drawn = drawn[order[: min(n_atoms or most, most)]]
-    beside = used is not None
+    count = 1 if pictures else len(drawn)
+    if axes is None:
+        panels = _new_axes(None if pictures else count, used is not None)
+    else:
+        what = "1 for the mosaic" if pictures else f"1 for each of {count} atoms"
+        panels = given_axes(axes, count, what) if used is None else given_axes(axes, count + 2, f"{what}, 2 for the histograms")
+    if pictures:
+        _mosaic(panels[0], drawn, shape, f"{len(drawn)} of {len(order)} atoms")
+    else:
+        _curves(panels[:count], drawn)
+    if used is not None:
+        _histograms(panels[count], panels[count + 1], used)
+    figure: Figure = panels[0].figure
+    return figure
+
+
+def _new_axes(n_curves: int | None, beside: bool) -> list[Any]:
+    """Axes of a new figure: one for the mosaic or one for each curve, and two for the histograms beside them."""
+    import matplotlib.pyplot as plt
+
     figure = plt.figure(layout="constrained", figsize=(9.6 if beside else 6.4, 6.4))
     grid = figure.add_gridspec(2, 3 if beside else 2)
-    if pictures:
-        _mosaic(figure.add_subplot(grid[:, :2]), drawn, shape, f"{len(drawn)} of {len(order)} atoms")
+    if n_curves is None:
+        axes = [figure.add_subplot(grid[:, :2])]
     else:
-        _curves(figure, grid, drawn)
-    if used is not None:
-        _histograms(figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2]), used)
-    return figure
+        columns = 4
+        inner = grid[:, :2].subgridspec(-(-n_curves // columns), columns)
+        axes = [figure.add_subplot(inner[i // columns, i % columns]) for i in range(n_curves)]
+    return axes + ([figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2])] if beside else [])
 
 
 def _used(model: Any, X: Rows) -> Array:
@@ -110,11 +136,8 @@ def _mosaic(ax: Axes, drawn: Array, shape: tuple[int, ...], title: str) -> None:
     ax.set_title(title, fontsize="medium")
 
 
-def _curves(figure: Figure, grid: GridSpec, drawn: Array) -> None:
-    columns = 4
-    inner = grid[:, :2].subgridspec(-(-len(drawn) // columns), columns)
-    for i, atom in enumerate(drawn):
-        ax = figure.add_subplot(inner[i // columns, i % columns])
+def _curves(axes: list[Any], drawn: Array) -> None:
+    for ax, atom in zip(axes, drawn, strict=True):
         ax.axhline(0, color="0.8", linewidth=0.5)
         ax.plot(_scaled(atom), linewidth=0.8)
         ax.set_ylim(-1.05, 1.05)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._figure import axes_or_new
+from ._figure import axes_or_new, given_axes
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows; NaN is a missing cell. If there are more than 400 rows, each line of the map stands for several consecutive rows, and shows
-        the fraction of missing cells.
+        Rows; NaN is a missing cell, as is a masked one. If there are more than 400 rows, each line of the map stands for several
+        consecutive rows, and shows the fraction of missing cells.
     names : sequence of str, optional
         Names of the columns; by default those of a data frame.
     ax : matplotlib Axes, optional
@@ -42,7 +42,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     Returns
     -------
     matplotlib Axes
-        With the map; its title has the percentage of missing cells, and the numbers of rows and columns that have any.
+        With the map and its colour bar; its title has the percentage of missing cells, and the numbers of rows and columns that have any.
 
     See Also
     --------
@@ -64,7 +64,12 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     edges = np.linspace(0, n, lines + 1).astype(int)
     share = np.array([missing[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:], strict=True)]).reshape(lines, p)
     ax = axes_or_new(ax)
-    ax.imshow(share, aspect="auto", cmap="Greys", vmin=0, vmax=1, interpolation="nearest", extent=(-0.5, p - 0.5, n - 0.5, -0.5))
+    extent = (-0.5, p - 0.5, n - 0.5, -0.5)
+    image = ax.imshow(share, aspect="auto", cmap="Greys", vmin=0, vmax=1, interpolation="nearest", extent=extent)
+    if lines < n:
+        ax.figure.colorbar(image, ax=ax, label="fraction of missing cells")
+    else:
+        ax.figure.colorbar(image, ax=ax).set_ticks([0, 1], labels=["observed", "missing"])
     ax.set(
         xlabel="column",
         ylabel="row",
@@ -78,7 +83,13 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
 
 
 def held_out(
-    model: Any, X: Rows, share: float = 0.1, random_state: int = 0, level: float = 0.95, bootstrap: int = 0
+    model: Any,
+    X: Rows,
+    share: float = 0.1,
+    random_state: int = 0,
+    level: float = 0.95,
+    bootstrap: int = 0,
+    axes: Any = None,
 ) -> Figure:
     """Hold out some of the observed cells, impute them by the model, and draw imputed against held-out values.
 
@@ -99,6 +110,8 @@ def held_out(
         Level of the intervals.
     bootstrap : int, default=0
         As in ``impute``: number of refits to resampled rows, used only if the rows are those of the fit.
+    axes : array of matplotlib Axes, optional
+        Two axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -130,16 +143,20 @@ def held_out(
     truth, hidden = _hidden(_table(X), share, random_state)
     filled, std = model.impute(np.where(hidden, np.nan, truth), return_std=True, bootstrap=bootstrap)
     truth, filled, std = (np.asarray(of, dtype=np.float64)[hidden] for of in (truth, filled, std))
-    import matplotlib.pyplot as plt
+    if axes is None:
+        import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, layout="constrained", figsize=(9, 4.2))
+        left, right = plt.subplots(1, 2, layout="constrained", figsize=(9, 4.2))[1]
+    else:
+        left, right = given_axes(axes, 2, "one for the imputed values, one for the coverage")
     _fills(left, truth, filled, std, level)
     _coverage(right, truth, filled, std)
+    figure: Figure = left.figure
     return figure
 
 
 def _table(X):
-    table = np.asarray(X, dtype=np.float64)
+    table = np.asarray(X.astype(np.float64).filled(np.nan) if isinstance(X, np.ma.MaskedArray) else X, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"X must be an array of two axes with at least one row and one column, but has shape {table.shape}")
     return table

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
-from ._figure import axes_or_new
+from ._figure import axes_or_new, given_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +25,7 @@ def traversals(
     span: float = 3.0,
     steps: int = 7,
     X: Rows | None = None,
+    axes: Any = None,
 ) -> Figure:
     """Draw rows that differ in one latent variable, from ``-span`` to ``span`` standard deviations, the others at their mean.
 
@@ -48,11 +49,13 @@ def traversals(
     X : array-like of shape (n_samples, n_features), or path, optional
         Rows whose codes have the means and the standard deviations to use. Needed where codes do not have mean 0 by the model: those of
         non-negative and sparse methods, and of fits with ``center=False``.
+    axes : array of matplotlib Axes, optional
+        Axes to draw into: one for each latent variable, or ``steps`` for each if rows are pictures; by default those of a new figure.
 
     Returns
     -------
     matplotlib Figure
-        One strip, or one panel of curves, for each latent variable.
+        One strip, or one panel of curves, for each latent variable, and a colour bar (none for pictures of three colours).
 
     See Also
     --------
@@ -82,8 +85,8 @@ def traversals(
         codes[line, :, i] += places * deviations[line]
     rows = np.asarray(model.inverse_transform(codes.reshape(-1, k)), dtype=np.float64).reshape(len(shown), steps, p)
     if len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3):
-        return _strips(rows, shape, shown, places)
-    return _curves(rows, shown, places)
+        return _strips(rows, shape, shown, places, axes)
+    return _curves(rows, shown, places, axes)
 
 
 def loadings(model: Any, ax: Axes | None = None) -> Axes:
@@ -220,45 +223,61 @@ def _standard_deviation(model, i):
     return 1.0 if variance is None else float(np.sqrt(variance[i]))
 
 
-def _strips(rows, shape, shown, places):
-    import matplotlib.pyplot as plt
-
+def _strips(rows, shape, shown, places, axes):
     lines, steps = rows.shape[:2]
-    figure, axes = plt.subplots(lines, steps, squeeze=False, layout="constrained", figsize=(1.1 * steps + 0.6, 1.15 * lines + 0.4))
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        size = (1.1 * steps + (0.6 if len(shape) == 3 else 1.4), 1.15 * lines + 0.4)
+        panels = plt.subplots(lines, steps, squeeze=False, layout="constrained", figsize=size)[1]
+    else:
+        given = given_axes(axes, lines * steps, f"{steps} steps of {lines} latent variables")
+        panels = np.array(given, dtype=object).reshape(lines, steps)
+    figure = panels[0, 0].figure
     low, high = rows.min(), rows.max()
     for line in range(lines):
-        for step, ax in enumerate(axes[line]):
+        for step, ax in enumerate(panels[line]):
             picture = rows[line, step].reshape(shape)
             if len(shape) == 3:
                 ax.imshow((picture - low) / ((high - low) or 1))
             else:
-                ax.imshow(picture, cmap="gray", vmin=low, vmax=high)
+                image = ax.imshow(picture, cmap="gray", vmin=low, vmax=high)
             ax.set_xticks([])
             ax.set_yticks([])
             if line == 0:
                 ax.set_title(f"{places[step]:+.3g}" if places[step] else "mean", fontsize="small")
-        axes[line, 0].set_ylabel(f"{shown[line]}", rotation=0, ha="right", va="center")
+        panels[line, 0].set_ylabel(f"{shown[line]}", rotation=0, ha="right", va="center")
+    if len(shape) == 2:
+        figure.colorbar(image, ax=list(panels.flat), label="value")
     return figure
 
 
-def _curves(rows, shown, places):
-    import matplotlib.pyplot as plt
+def _curves(rows, shown, places, axes):
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    lines = len(rows)
-    columns = min(lines, 2)
-    size = (4.2 * columns + 0.8, 2.2 * -(-lines // columns) + 0.4)
-    figure, axes = plt.subplots(-(-lines // columns), columns, squeeze=False, layout="constrained", sharex=True, figsize=size)
+    panels = _new_panels(len(rows)) if axes is None else given_axes(axes, len(rows), "one for each latent variable")
     scale = ScalarMappable(Normalize(places[0], places[-1]), "coolwarm")
-    for ax, of, i in zip(axes.flat, rows, shown, strict=False):
+    for ax, of, i in zip(panels, rows, shown, strict=True):
         for row, place in zip(of, places, strict=True):
             ax.plot(row, color=scale.to_rgba(place), linewidth=1)
         ax.set_title(f"component {i}", fontsize="small")
-    for ax in axes.flat[lines:]:
-        ax.remove()
-    figure.colorbar(scale, ax=list(axes.flat[:lines]), label="standard deviations")
+    figure = panels[0].figure
+    figure.colorbar(scale, ax=panels, label="standard deviations")
     return figure
+
+
+def _new_panels(count):
+    """Axes of a new figure with at most two panels beside each other."""
+    import matplotlib.pyplot as plt
+
+    columns = min(count, 2)
+    lines = -(-count // columns)
+    size = (4.2 * columns + 0.8, 2.2 * lines + 0.4)
+    axes = list(plt.subplots(lines, columns, squeeze=False, layout="constrained", sharex=True, figsize=size)[1].flat)
+    for ax in axes[count:]:
+        ax.remove()
+    return axes[:count]
 
 
 def _needs(model, attribute, what):

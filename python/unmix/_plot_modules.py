@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._figure import axes_or_new
+from ._figure import axes_or_new, given_axes
 from ._types import Array, Rows
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) 
     return ax
 
 
-def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> Figure:
+def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None, axes: Any = None) -> Figure:
     """Draw one module: the code of every row, and the member columns of all rows.
 
     It shows whether a module is due to all its members or to a few of them, and which other rows nearly belong to it. At most 24 columns
@@ -96,12 +96,14 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
         Number of the module.
     color : array-like of shape (n_samples,), optional
         A class for each row, which determines the colour of its point.
+    axes : array of matplotlib Axes, optional
+        Two axes to draw into, for codes and heat map; by default those of a new figure.
 
     Returns
     -------
     matplotlib Figure
         Above, the code of every row in the unit that describes the module, members as filled points. Below, a heat map of the member
-        columns whose means differ most, with member rows first.
+        columns whose means differ most, with member rows first, and its colour bar.
 
     See Also
     --------
@@ -127,9 +129,10 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     level = found.codes_[i]
     differ = signed[member].mean(axis=0)
     drawn = np.argsort(-differ, kind="stable")[:_MOST_LINES]
-    figure, (top, bottom) = plt.subplots(
-        2, 1, layout="constrained", figsize=(7.5, 5.0), sharex=True, height_ratios=(1, 1.4)
-    )
+    if axes is None:
+        top, bottom = plt.subplots(2, 1, layout="constrained", figsize=(7.5, 5.0), sharex=True, height_ratios=(1, 1.4))[1]
+    else:
+        top, bottom = given_axes(axes, 2, "one for the codes, one for the heat map")
     place = np.arange(len(order))
     classes = np.zeros(len(z), dtype=int) if color is None else np.unique(np.asarray(color), return_inverse=True)[1].ravel()
     labels = [None] if color is None else list(np.unique(np.asarray(color)))
@@ -142,7 +145,11 @@ def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> F
     if color is not None:
         top.legend(fontsize="x-small", ncols=3, title="rows of the module")
     top.set(ylabel="code", title=f"module {i}: {member.sum()} rows, {len(columns)} columns")
-    bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
+    image = bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
+    # Axes that were given may not share their horizontal axis.
+    top.set_xlim(bottom.get_xlim())
+    figure: Figure = top.figure
+    figure.colorbar(image, ax=bottom, label="standard deviations")
     names = getattr(found, "_names", None)
     bottom.set_yticks(np.arange(len(drawn)), [str(j) if names is None else names[j] for j in columns[drawn]], fontsize="xx-small")
     bottom.axvline(member.sum() - 0.5, color="black", linewidth=0.8)

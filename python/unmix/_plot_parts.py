@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._figure import axes_or_new
+from ._figure import axes_or_new, given_axes
 from ._sources import read
 from ._types import Array, Rows
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def parts(
-    model: Any, X: Rows | None = None, rows: Sequence[int] = (0,), shape: tuple[int, int] | None = None
+    model: Any,
+    X: Rows | None = None,
+    rows: Sequence[int] = (0,),
+    shape: tuple[int, int] | None = None,
+    axes: Any = None,
 ) -> Figure:
     """Draw rows beside their low-rank part and their sparse part, as pictures or as curves.
 
@@ -37,12 +41,14 @@ def parts(
         Indices of the rows to draw; there is a line of panels for each.
     shape : tuple of int, default=None
         Height and width of the picture that a row is; None for curves.
+    axes : array of matplotlib Axes, default=None
+        Axes to draw into, three for each row; None for those of a new figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Three panels for each row: row, low-rank part, sparse part. Pictures of a row and of its low-rank part have the same range of
-        greys; the sparse part is centred at 0.
+        Three panels for each row: row, low-rank part, sparse part. Pictures of a row and of its low-rank part have one range of greys and
+        one colour bar; the sparse part is centred at 0 and has its own.
 
     See Also
     --------
@@ -56,8 +62,6 @@ def parts(
     >>> len(unmix.plot.parts(unmix.RobustPCA(noise=0.0).fit(X), rows=(3, 4)).axes)
     6
     """
-    import matplotlib.pyplot as plt
-
     check_is_fitted(model)
     if not hasattr(model, "noise_std_"):
         raise ValueError(f"unmix.plot.parts needs the two parts of a RobustPCA, got a {type(model).__name__}")
@@ -71,28 +75,37 @@ def parts(
     p = low.shape[1]
     if shape is not None and shape[0] * shape[1] != p:
         raise ValueError(f"shape must have as many pixels as rows have columns, got {shape} and {p} columns")
-    size = (7.5, 2.2 * len(low)) if shape is not None else (9, 1.8 * len(low))
-    figure, panels = plt.subplots(len(low), 3, figsize=size, squeeze=False, layout="constrained")
-    for line, i, *three in zip(panels, rows, whole, low, sparse):
-        for ax, values, title in zip(line, three, ("row", "low-rank part", "sparse part")):
-            _panel(ax, values, three, title, shape)
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        size = (8.5, 2.2 * len(low)) if shape is not None else (9, 1.8 * len(low))
+        panels = plt.subplots(len(low), 3, figsize=size, squeeze=False, layout="constrained")[1]
+    else:
+        given = given_axes(axes, 3 * len(low), f"3 for each of {len(low)} rows")
+        panels = np.array(given, dtype=object).reshape(-1, 3)
+    for line, i, *three in zip(panels, rows, whole, low, sparse, strict=True):
+        if shape is None:
+            for ax, values in zip(line, three, strict=True):
+                ax.plot(values, linewidth=0.8)
+        else:
+            _pictures(line, three, shape)
         line[0].set_ylabel(f"row {i}")
+    for ax, title in zip(panels[0], ("row", "low-rank part", "sparse part"), strict=True):
+        ax.set_title(title)
+    figure: Figure = panels[0, 0].figure
     return figure
 
 
-def _panel(ax: Axes, values: Array, three: list[Array], title: str, shape: tuple[int, int] | None) -> None:
-    if ax.get_subplotspec().is_first_row():
-        ax.set_title(title)
-    if shape is None:
-        ax.plot(values, linewidth=0.8)
-        return
-    if title == "sparse part":
-        most = float(abs(values).max()) or 1.0
-        ax.imshow(values.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
-    else:
-        least, most = float(np.nanmin(three[:2])), float(np.nanmax(three[:2]))
-        ax.imshow(values.reshape(shape), cmap="gray", vmin=least, vmax=most)
-    ax.set(xticks=[], yticks=[])
+def _pictures(line: Any, three: list[Array], shape: tuple[int, int]) -> None:
+    """A row and its two parts as pictures, with colour bars."""
+    least, most = float(np.nanmin(three[:2])), float(np.nanmax(three[:2]))
+    greys = [ax.imshow(values.reshape(shape), cmap="gray", vmin=least, vmax=most) for ax, values in zip(line[:2], three[:2], strict=True)]
+    reach = float(abs(three[2]).max()) or 1.0
+    errors = line[2].imshow(three[2].reshape(shape), cmap="RdBu_r", vmin=-reach, vmax=reach)
+    for image, beside in ((greys[0], list(line[:2])), (errors, line[2])):
+        line[0].figure.colorbar(image, ax=beside).ax.tick_params(labelsize="x-small")
+    for ax in line:
+        ax.set(xticks=[], yticks=[])
 
 
 def affinities(similarity: Any, labels: Any, ax: Axes | None = None) -> Axes:

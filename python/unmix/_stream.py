@@ -1,13 +1,16 @@
 """Learning from streams: ``partial_fit`` of estimators whose models store a learning state."""
 
 from . import _unmix
-from ._input import tensor_names
+from ._input import tensor_names, warn
 from ._threads import threads_here
 from ._written import call_source
 
 
-def learn_more(estimator, X):
-    """Continue an estimator with the rows ``X``; on an error it is unchanged."""
+def learn_more(estimator, X, with_doubts=False):
+    """Continue an estimator with the rows ``X``; on an error it is unchanged.
+
+    Warnings are the notes about how a file was read; with ``with_doubts``, all that leave something in doubt, which include these notes.
+    """
     with estimator._kept_on_error():
         model = vars(estimator).get("_model")
         rows = estimator._rows(X, reset=model is None, min_samples=1)
@@ -20,9 +23,12 @@ def learn_more(estimator, X):
             options["given"] = estimator._given_tables()
         if model is None:
             options["init"] = estimator._start_model()
-        learned = _unmix.partial_fit(estimator._method, settings, model, rows, run_options, names, invocation, **options)
+        learned, notes = _unmix.partial_fit(estimator._method, settings, model, rows, run_options, names, invocation, **options)
         estimator._forget()
         estimator._adopt(learned)
     # A pass that ended early has left rows out.
     if not learned.end[1]:
         estimator._warn()
+        return
+    for sentence in estimator._doubts() if with_doubts else notes:
+        warn(sentence)

@@ -129,7 +129,7 @@ def partial_fit(
     given: list[tuple[str, _Matrix]] | None = None,
     init: Model | None = None,
     max_seconds: float | None = None,
-) -> Model: ...
+) -> tuple[Model, list[str]]: ...
 def fit_shards(
     method: str,
     settings: str,

@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import chosen, in_frame
-from ._input import warn
 from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._stream import learn_more
@@ -126,7 +125,9 @@ class ICA(ICAParameters, Sources):
     feature_names_in_ : ndarray of str
         Names of the columns, if all of them have one.
     report_ : Report
-        Report of the fit.
+        Report of the fit. ``objective`` has one value for each iteration of the last phase of the search. Iterations on a subsample, and
+        with ``ortho=False`` those over rotations, precede it and are counted in ``n_iter_`` only, because they minimise other functions. It
+        is empty if ``max_iter`` ends the fit before the last phase, and for algorithms without an objective.
 
     See Also
     --------
@@ -204,10 +205,7 @@ class ICA(ICAParameters, Sources):
         >>> ica.partial_fit(X[:1000]).partial_fit(X[1000:]).n_samples_
         2000
         """
-        learn_more(self, X)
-        # A pass that ended early has raised them.
-        for sentence in self._doubts() if self._model.end[1] else ():
-            warn(sentence)
+        learn_more(self, X, with_doubts=True)
         return self
 
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:

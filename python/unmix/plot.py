@@ -1,6 +1,7 @@
 """Figures of fitted models, by matplotlib (``pip install unmix[plot]``).
 
-Components are numbered from 0. Figures with a single pair of axes are drawn into ``ax``, which is returned; others return the figure.
+Components are numbered from 0. Figures with a single pair of axes are drawn into ``ax``, which is returned; those of several panels are
+drawn into ``axes``, and the figure is returned.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._plot_modules import biclusters, module
 from ._plot_parts import affinities, parts
+from ._plot_scatter import scatter
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ __all__ = [
 
 #: Maximum number of columns whose names fit below a panel.
 _MOST_NAMES = 30
-#: Maximum number of labels that can be distinguished by colour.
-_MOST_LABELS = 10
 
 
 def scree(model: Any, ax: Axes | None = None) -> Axes:
@@ -186,69 +186,6 @@ def components(
     return figure
 
 
-def scatter(
-    model: Any, X: Rows, components: Any = (0, 1), color: ArrayLike | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw a scatter plot of rows by their codes on two components.
-
-    Rows are encoded for the figure, and their codes are held in memory. Points are smaller and more transparent the more rows there are;
-    axis labels have the share of the variance of the component if the model has it.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Any estimator with ``transform``.
-    X : array-like of shape (n_samples, n_features), or path
-        Rows, as for ``model.transform``.
-    components : sequence of int or str, or mask of bool
-        The components of the x axis and of the y axis: numbers (negative ones count from the end), names, a range of two, as in
-        ``"2-3"``, or a mask that selects two.
-    color : array-like of shape (n_samples,), optional
-        A number for each row, shown by a colour scale; or a label for each (text, or at most 10 different integers), each with its own
-        colour and an entry of the legend. All but the 10 most frequent labels are grey.
-    ax : matplotlib Axes, optional
-        Axes to draw into; by default those of a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        With the plot.
-
-    See Also
-    --------
-    sources : Time courses.
-
-    Examples
-    --------
-    >>> import unmix
-    >>> X = unmix.datasets.independent(500, seed=0).X
-    >>> ax = unmix.plot.scatter(unmix.PCA().fit(X), X, components=(0, 2))
-    >>> ax.get_xlabel().startswith("component 0")
-    True
-    """
-    check_is_fitted(model)
-    pair = ordered(model._model, "components", components)
-    if len(pair) != 2:
-        raise ValueError(f"components must be two components, one for x and one for y, got {components!r}")
-    x, y = np.asarray(model.encode(X), dtype=np.float64)[:, pair].T
-    values = None if color is None else np.asarray(color)
-    if values is not None and values.shape != x.shape:
-        raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
-    ax = axes_or_new(ax)
-    # Many points are drawn small and transparent.
-    style = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
-    if values is None:
-        ax.scatter(x, y, **style)
-    elif _are_labels(values):
-        _labelled(ax, x, y, values, style)
-    else:
-        points = ax.scatter(x, y, c=values.astype(np.float64), **style)
-        bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
-        bar.solids.set_alpha(1)
-    ax.set(xlabel=_axis_label(model, pair[0]), ylabel=_axis_label(model, pair[1]))
-    return ax
-
-
 def sources(
     model: Any, X: Rows, rate: float | None = None, components: Any = None, ax: Axes | None = None
 ) -> Axes:
@@ -364,37 +301,6 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     return ax
-
-
-def _axis_label(model, i):
-    # Codes that are rotated back to the columns do not belong to components.
-    share = None if getattr(model, "whiten", None) == "zca" else getattr(model, "explained_variance_ratio_", None)
-    return f"component {i}" if share is None else f"component {i} ({100 * share[i]:.3g} % of the variance)"
-
-
-def _are_labels(values):
-    if values.dtype.kind in "fc":
-        return False
-    return values.dtype.kind not in "iu" or len(np.unique(values)) <= _MOST_LABELS
-
-
-def _labelled(ax, x, y, values, style):
-    # As text, so that labels of mixed types can be sorted.
-    text = values.astype(str)
-    names, first, counts = np.unique(text, return_index=True, return_counts=True)
-    shown = names[np.argsort(-counts, kind="stable")[:_MOST_LABELS]]
-    order = sorted(range(len(names)), key=lambda i: values[first[i]] if values.dtype.kind in "iub" else names[i])
-    if len(shown) < len(names):
-        others = ~np.isin(text, shown)
-        ax.scatter(x[others], y[others], color="0.75", label=f"{len(names) - len(shown)} others", **style)
-    for colour, i in enumerate(i for i in order if names[i] in shown):
-        here = text == names[i]
-        ax.scatter(x[here], y[here], color=f"C{colour}", label=names[i], **style)
-    # Outside the axes, because any corner may contain points.
-    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    for handle in legend.legend_handles:
-        handle.set_alpha(1)
-        handle.set_sizes([30])
 
 
 def _bars(ax, row, names, most, last):

@@ -30,7 +30,8 @@ def mne() -> Iterator[None]:
     """Context in which ``mne.preprocessing.ICA`` with the methods ``"picard"`` and ``"fastica"`` runs on the solvers of unmix.
 
     Preprocessing (rescaling by channel type, PCA) and names remain those of MNE; only the sources are estimated by unmix. The package
-    picard need not be installed.
+    picard need not be installed. The method ``"infomax"`` remains MNE's own, inside the block as well. A file that ``ica.save`` writes
+    names the method and the parameters as MNE does, and not unmix.
 
     Yields
     ------

@@ -98,7 +98,7 @@ def picard(
     X_mean : ndarray of shape (n_features,) or None
         Mean of the features; None without ``centering``. Only with ``return_X_mean``.
     n_iter : int
-        Number of iterations. Only with ``return_n_iter``.
+        Number of the last iteration, counted from 0 as in python-picard: 2 after three iterations. Only with ``return_n_iter``.
 
     See Also
     --------
@@ -141,7 +141,8 @@ def picard(
     if return_X_mean:
         found.append(mean)
     if return_n_iter:
-        found.append(ica.n_iter_)
+        # Callers add 1 to the number of python-picard, as MNE does.
+        found.append(max(ica.n_iter_ - 1, 0))
     return tuple(found)
 
 
