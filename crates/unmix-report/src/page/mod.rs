@@ -43,6 +43,8 @@ struct Context<'a> {
     modules: Option<Shown>,
     /// What the input is called.
     input: Option<String>,
+    /// Whether the order of the columns is meaningful, so that vectors over them are curves.
+    in_order: bool,
 }
 
 impl Context<'_> {
@@ -115,8 +117,8 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
         _ => None,
     };
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
-    let spectrum = Spectrum::of(model);
-    let context = Context { model, options, spectrum, sample, window, units, modules, input };
+    let (spectrum, in_order) = (Spectrum::of(model), components::in_order(model));
+    let context = Context { model, options, spectrum, sample, window, units, modules, input, in_order };
     Ok(document(&context, run)?.into_string())
 }
 
