@@ -10,6 +10,7 @@ mod gaps;
 mod head;
 mod layers;
 mod modules;
+mod objective;
 mod rows;
 mod settings;
 mod sources;

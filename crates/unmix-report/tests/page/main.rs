@@ -6,6 +6,7 @@ mod components;
 mod factors;
 mod methods;
 mod modules;
+mod objective;
 mod reproduced;
 mod sources;
 mod stack;
