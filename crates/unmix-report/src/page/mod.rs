@@ -69,17 +69,19 @@ impl Context<'_> {
 /// # Errors
 ///
 /// [`Error::Width`] where rows, `options.truth`, `options.positions` or the model beside do not have the model's `n_features`;
-/// [`Error::Unsupported`] where there is not one label or one name a row, or the model beside has other columns; [`Error::NotFinite`] with row and column; what the source of the rows reports;
+/// [`Error::Unsupported`] where there is not one label or one name a row, or the model beside has other columns, or a
+/// pair is not of two components of the model; [`Error::NotFinite`] with row and column; what the source of the rows reports;
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
     let other = options.beside.as_ref().map(|(_, other)| other);
     beside::check(model, other)?;
     sources::check(model, options)?;
+    rows::check(model, options)?;
     let sample = match rows {
         Some(rows) => {
             // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
             let coded = other.filter(|other| !beside::by_directions(model, other));
-            Some(with_rows!(rows, rows => Sample::of(model, coded, rows, run))?)
+            Some(with_rows!(rows, rows => Sample::of(model, coded, &options.pairs, rows, run))?)
         }
         None => None,
     };

@@ -8,6 +8,7 @@ mod methods;
 mod modules;
 mod objective;
 mod reproduced;
+mod scores;
 mod sources;
 mod stack;
 mod weights;
