@@ -26,7 +26,7 @@ pub(crate) fn scatter(
     let x = padded(extent(points.iter().map(|p| p.0)), 0.04);
     let y = padded(extent(points.iter().map(|p| p.1)), 0.04);
     let frame = Frame::new(WIDTH, 400.0, x, y);
-    let size = match points.len() {
+    let size: i32 = match points.len() {
         0..400 => 7,
         400..2000 => 5,
         _ => 4,
