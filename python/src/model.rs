@@ -17,8 +17,8 @@ use unmix::data::{NewFile, VecSink};
 use unmix::model::{ComponentSelection, Tensor, Values};
 use unmix::{Dtype, Matrix, Run};
 
-/// Options of a page: its title, another model, rows per second, sensor positions, names of rows, and the numbers of starts and of permuted
-/// copies of modules.
+/// Options of a page: its title, another model, rows per second, sensor positions, names of rows, the numbers of starts and of permuted copies
+/// of modules, and pairs of components that are axes.
 type Shown<'py> = (
     Option<String>,
     Option<PyRef<'py, Model>>,
@@ -26,6 +26,7 @@ type Shown<'py> = (
     Option<Vec<(f64, f64)>>,
     Option<Vec<String>>,
     Option<(usize, usize)>,
+    Option<Vec<(usize, usize)>>,
 );
 
 /// A fitted model. It is immutable; numpy arrays of its parameters are read-only views of its memory.
@@ -353,7 +354,7 @@ impl Model {
     }
 
     /// Writes a page about the model, and about the rows `x` if given, to `path`.
-    #[pyo3(signature = (path, run_options, x=None, color=None, shown=(None, None, None, None, None, None)))]
+    #[pyo3(signature = (path, run_options, x=None, color=None, shown=(None, None, None, None, None, None, None)))]
     fn page<'py>(
         &self,
         py: Python<'py>,
@@ -363,7 +364,7 @@ impl Model {
         color: Option<(String, Vec<String>)>,
         shown: Shown<'py>,
     ) -> PyResult<()> {
-        let (title, beside, rate, positions, row_names, refits) = shown;
+        let (title, beside, rate, positions, row_names, refits, pairs) = shown;
         let input = x.map(Input::new).transpose()?;
         let (model, names) = (self.inner.clone(), self.names());
         let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
@@ -375,6 +376,7 @@ impl Model {
             rate,
             positions,
             row_names,
+            pairs: pairs.unwrap_or_default(),
             ..Default::default()
         };
         options.input_name = input.as_ref().and_then(Input::name);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,19 @@ def test_report_shows_time_places_and_another_model(tmp_path):
         unmix.report(ica, X, path=path, positions=[1, 2, 3])
     with pytest.raises(ValueError, match="columns"):
         unmix.report(ica, X, path=path, beside=PCA().fit(X[:, :2]))
+
+
+def test_report_draws_pairs_of_components():
+    X = np.random.RandomState(0).laplace(size=(300, 4))
+    pca = PCA(4).fit(X)
+    page = unmix.report(pca, X, pairs=[(2, 3), (np.int64(1), 0)]).text
+    assert re.findall(r"300 rows by component (\d) .*? and component (\d)", page) == [("2", "3"), ("1", "0")]
+    assert unmix.report(pca, X, pairs=[(0, 1), (0, 2)]).text == unmix.report(pca, X).text
+    with pytest.raises(ValueError, match="the model has 4 components"):
+        unmix.report(pca, X, pairs=[(0, 4)])
+    for wrong in [(0, 1), [(0, -1)], [(0, 1, 2)], [(0.5, 1)], 3]:
+        with pytest.raises(ValueError, match="pairs must be a list of pairs of components"):
+            unmix.report(pca, X, pairs=wrong)
 
 
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "kodak8").is_dir(), reason="UNMIX_DATA names no folder with kodak8")

@@ -23,6 +23,8 @@ from . import _unmix
 from ._threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
     from . import compat, datasets, metrics, plot, shards
@@ -268,6 +270,19 @@ def _refits(X, starts, permutations):
     return int(starts), int(permutations)
 
 
+def _pairs(pairs):
+    """Pairs of components as integers."""
+    if pairs is None:
+        return None
+    try:
+        found = [(a, b) for a, b in pairs]
+    except (TypeError, ValueError):
+        found = None
+    if found is None or not all(isinstance(i, Integral) and i >= 0 for pair in found for i in pair):
+        raise ValueError(f"pairs must be a list of pairs of components, as in [(0, 1), (0, 3)], got {pairs!r}")
+    return [(int(a), int(b)) for a, b in found]
+
+
 def report(
     model: Any,
     X: Rows = None,
@@ -280,6 +295,7 @@ def report(
     positions: ArrayLike | None = None,
     starts: int | None = None,
     permutations: int | None = None,
+    pairs: Sequence[tuple[int, int]] | None = None,
 ) -> Page | None:
     """Make one self-contained HTML page about a fitted estimator: write it to a file, or return it.
 
@@ -311,6 +327,8 @@ def report(
         ``n_starts`` of :func:`unmix.biclusters`; by default modules are the units of ``model`` alone.
     permutations : int, optional
         Number of copies of the rows with permuted columns, as ``n_permutations`` of :func:`unmix.biclusters`; 10 by default.
+    pairs : list of (int, int), optional
+        Pairs of components whose codes are the axes of a scatter plot each; ``[(0, 1), (0, 2)]`` by default.
 
     Returns
     -------
@@ -355,7 +373,8 @@ def report(
         if positions.ndim != 2 or positions.shape[1] != 2:
             raise ValueError(f"positions must have two coordinates for each column, but have shape {positions.shape}")
         positions = [(float(x), float(y)) for x, y in positions]
-    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, names, refits)
+    other, rate = None if beside is None else beside._model, None if rate is None else float(rate)
+    shown = (title, other, rate, positions, names, refits, _pairs(pairs))
     if path is not None:
         model._model.page(os.fspath(path), model._run_arguments(), rows, labels, shown)
         return None

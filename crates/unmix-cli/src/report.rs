@@ -45,6 +45,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
             None => None,
             Some(path) => Some((path.display().to_string(), Model::load(path)?)),
         },
+        pairs: args.pair.clone(),
         ..Options::default()
     };
     let rows = match files.is_empty() {

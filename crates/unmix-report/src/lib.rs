@@ -68,6 +68,9 @@ pub struct Options {
     pub positions: Option<Vec<(f64, f64)>>,
     /// Another model of the same columns, and its name, for comparison.
     pub beside: Option<(String, unmix::Model)>,
+    /// Pairs of components whose codes are the axes of a scatter plot each, from 0; none for the first and the second, and the first and the
+    /// third.
+    pub pairs: Vec<(usize, usize)>,
     /// Modules of these rows, pooled over several fits, in place of those of the units of the model alone.
     pub modules: Option<unmix::biclusters::Biclusters>,
 }

@@ -19,16 +19,18 @@ const EXAMPLES: usize = 8;
 
 /// Rows whose affinities are drawn.
 const CLUSTERED: usize = 240;
-/// Scores that are drawn.
+/// Scores that are drawn unless others are asked for.
 const SCORES: usize = 3;
 
-/// Rows at a fixed stride: their first scores, and their reconstructions.
+/// Rows at a fixed stride: some of their scores, and their reconstructions.
 pub(crate) struct Sample {
     /// Rows there are.
     pub(crate) n_rows: u64,
     /// Numbers of the sampled rows.
     pub(crate) index: Vec<u64>,
-    /// The first scores of each, up to three.
+    /// The components whose scores are kept, in ascending order.
+    pub(crate) drawn: Vec<usize>,
+    /// The scores of each row on these.
     pub(crate) scores: Matrix<f64>,
     /// Of how many rows each code is not 0.
     pub(crate) uses: Vec<u64>,
@@ -82,10 +84,18 @@ impl Sample {
         }
     }
 
-    /// Reads rows at a fixed stride, at most 5000 of them, a block at a time.
+    /// The scores of the rows on component `i`, which must be one of `drawn`.
+    pub(crate) fn scores_of(&self, i: usize) -> impl Iterator<Item = f64> {
+        let place = self.drawn.partition_point(|other| *other < i);
+        (0..self.scores.rows()).map(move |row| self.scores[(row, place)])
+    }
+
+    /// Reads rows at a fixed stride, at most 5000 of them, a block at a time. Scores on the first components, and on those of `pairs`, are
+    /// kept.
     pub(crate) fn of<T: Real>(
         model: &Model,
         beside: Option<&Model>,
+        pairs: &[(usize, usize)],
         rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Self> {
@@ -105,7 +115,7 @@ impl Sample {
         let affordable = (MOST_WORK / (2 * p as u64 * k.max(1) as u64)).clamp(200, MOST_POINTS);
         let stride = stride(n_rows.div_ceil(affordable));
         let total = n_rows.div_ceil(stride) as usize;
-        let mut read = Read::new(model, total);
+        let mut read = Read::new(model, pairs, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
         let (mut coded, every) = (Vec::new(), total.div_ceil(along::ROWS).max(1));
@@ -151,7 +161,7 @@ struct Read {
     /// What differences in each column are multiplied by.
     own_unit: Vec<f64>,
     /// Codes of a row that are kept.
-    width: usize,
+    drawn: Vec<usize>,
     /// Rows, by their place in the sample, that are examples.
     wanted: Vec<usize>,
     decodes: bool,
@@ -178,13 +188,17 @@ struct Read {
 
 impl Read {
     /// Nothing yet of `total` rows.
-    fn new(model: &Model, total: usize) -> Self {
+    fn new(model: &Model, pairs: &[(usize, usize)], total: usize) -> Self {
         let (p, decodes) = (model.n_features(), model.code().decodes());
+        let first = 0..model.n_codes().min(SCORES);
+        let mut drawn: Vec<usize> = first.chain(pairs.iter().flat_map(|&(a, b)| [a, b])).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
         let wanted = if decodes { EXAMPLES.min(total) } else { 0 };
         Self {
             mean: crate::description::mean(model).unwrap_or_else(|| vec![0.0; p]),
             own_unit: comparison_scales(model),
-            width: model.n_codes().min(SCORES),
+            drawn,
             wanted: (0..wanted).map(|i| i * total / wanted).collect(),
             decodes,
             every: model.tensor("bases").map(|_| total.div_ceil(CLUSTERED).max(1)),
@@ -243,7 +257,7 @@ impl Read {
             self.labels.push(nearest.map_or(0, |(label, _)| label));
         }
         self.index.push(number);
-        self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
+        self.scores.extend(self.drawn.iter().map(|&i| codes[i].to_f64()));
     }
 
     /// The sample, without another model or an encoder.
@@ -255,7 +269,8 @@ impl Read {
         Sample {
             n_rows: 0,
             beside: None,
-            scores: Matrix::from_vec(n, self.width, self.scores),
+            scores: Matrix::from_vec(n, self.drawn.len(), self.scores),
+            drawn: self.drawn,
             index: self.index,
             uses: self.uses,
             nonzeros: self.nonzeros,
@@ -418,9 +433,9 @@ mod tests {
         let mut rows = Rows::from_slice(data.x.as_slice(), 16).unwrap();
         let run = Run::default();
         let model = Pca { n_components: 2.into(), ..Default::default() }.fit(&mut rows, &run).unwrap();
-        let a = Sample::of(&model, None, &rows, &run).unwrap();
+        let a = Sample::of(&model, None, &[], &rows, &run).unwrap();
         let tape = Rows::new(OneWayRows(data.x.as_slice(), 16), Features::default(), "a tape");
-        let b = Sample::of(&model, None, &tape, &run).unwrap();
+        let b = Sample::of(&model, None, &[], &tape, &run).unwrap();
         assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
         assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));
         assert_eq!(
@@ -447,12 +462,12 @@ mod tests {
         let run = Run::default();
         let model = Pca::default().fit(&mut Rows::from_slice(x.as_slice(), 16).unwrap(), &run).unwrap();
         x.as_mut_slice()[6000 * 16 + 5] = f64::NAN;
-        let error = Sample::of(&model, None, &Rows::from_slice(x.as_slice(), 16).unwrap(), &run)
+        let error = Sample::of(&model, None, &[], &Rows::from_slice(x.as_slice(), 16).unwrap(), &run)
             .err()
             .unwrap()
             .to_string();
         assert!(error.contains("row 6000, column 5 is NaN"), "{error}");
-        let narrow = Sample::of(&model, None, &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run)
+        let narrow = Sample::of(&model, None, &[], &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run)
             .err()
             .unwrap()
             .to_string();

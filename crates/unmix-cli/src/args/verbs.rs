@@ -329,6 +329,9 @@ pub(crate) struct Report {
     /// Colour points by a column of INPUT (name or number), by a file with one value per row, or by a column of another table
     #[arg(long, value_name = "COLUMN|FILE|FILE:COLUMN", requires = "input")]
     pub(crate) color: Option<String>,
+    /// Two components whose codes are the axes of a scatter plot, as in 0,3; may be given several times [default: 0,1 and 0,2]
+    #[arg(long, value_name = "A,B", requires = "input", value_parser = pair)]
+    pub(crate) pair: Vec<(usize, usize)>,
     /// Number of fits from different starts whose units are pooled into modules [default: the units of MODEL alone]
     #[arg(long, value_name = "N", requires = "input")]
     pub(crate) starts: Option<usize>,
@@ -366,6 +369,13 @@ fn rate(text: &str) -> Result<f64, String> {
         Ok(hz) if hz > 0.0 && hz.is_finite() => Ok(hz),
         _ => Err("give the number of rows per second, as in 250".into()),
     }
+}
+
+/// Parses two numbers, separated by a comma.
+fn pair(text: &str) -> Result<(usize, usize), String> {
+    let numbers =
+        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    numbers.ok_or_else(|| "give two numbers of components, as in 0,3".into())
 }
 
 /// Parses `key=value`; the value is JSON, or else a string.

@@ -76,6 +76,7 @@ fn the_printed_line_makes_the_same_page() {
         "unmix report m.safetensors d.csv -o page.html --color c1 --title 'one & \"two\"' --rows 3:50",
         "unmix report m.safetensors d.npy -o page.html --color 'my labels.csv:kind' --beside other.safetensors",
         "unmix report other.safetensors d.csv -o page.html --rate 20 --positions places.csv --quiet",
+        "unmix report m.safetensors d.csv -o page.html --pair 1,0 --pair 0,1",
     ] {
         let made = b.shell(report);
         assert_eq!(made.code, 0, "{report}: {}", made.err);
@@ -87,5 +88,26 @@ fn the_printed_line_makes_the_same_page() {
         let again = b.shell(&printed);
         assert_eq!(again.code, 0, "{printed}: {}", again.err);
         assert!(page.as_bytes() == b.read("page.html"), "{printed}");
+    }
+}
+
+#[test]
+fn rows_are_drawn_by_the_given_pairs_of_components() {
+    let b = Folder::new();
+    b.both("d", 60, 4);
+    b.ok("fit pca d.csv -k 4 -o m.safetensors --quiet");
+    b.ok("report m.safetensors d.csv -o page.html --pair 2,3 --pair 3,0 --pair 1,2");
+    let page = String::from_utf8(b.read("page.html")).unwrap();
+    for axes in ["60 rows by component 2 (", "60 rows by component 3 (", "60 rows by component 1 ("] {
+        assert!(page.contains(axes), "{axes}");
+    }
+    for (given, said) in [
+        ("0,4", "the model has 4 components"),
+        ("1,1", "give two different ones"),
+        ("1", "give two numbers of components, as in 0,3"),
+        ("a,b", "give two numbers of components, as in 0,3"),
+    ] {
+        let refused = b.run(&format!("report m.safetensors d.csv -o other.html --pair {given}"));
+        assert!(refused.code != 0 && refused.err.contains(said), "{given}: {}", refused.err);
     }
 }

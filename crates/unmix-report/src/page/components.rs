@@ -6,7 +6,7 @@ use crate::figure;
 use crate::number::percent;
 use crate::picture::{Layout, Scale, data_uri};
 use maud::{Markup, html};
-use unmix::{Matrix, Result};
+use unmix::{Matrix, Model, Result};
 
 /// How vectors over the features are shown.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,6 +24,14 @@ const MOST_BARS: usize = 30;
 /// Bars of a component that has more features than that: the largest.
 const LARGEST: usize = 16;
 
+/// Features without names whose order is taken to be meaningful. Spectra and images as rows are rarely longer, tables of genes are.
+const ORDERED: usize = 4096;
+
+/// Correlation of neighbouring loadings above which the order of more columns is meaningful, in one of the first `FIRST` components. In an
+/// arbitrary order it is about `1 / sqrt(n_features)`.
+const SMOOTH: f64 = 0.6;
+const FIRST: usize = 8;
+
 /// Bytes that the pictures of a section may have before they are compressed.
 pub(super) const PICTURE_BYTES: usize = 700_000;
 
@@ -33,6 +41,7 @@ impl VectorStyle {
         match Layout::of(features.shape.as_deref()) {
             Some(layout) => VectorStyle::Pictures(layout),
             None if features.names.is_some() || context.model.n_features() <= MOST_BARS => VectorStyle::Bars,
+            None if !context.in_order => VectorStyle::Bars,
             None => VectorStyle::Curves,
         }
     }
@@ -52,6 +61,28 @@ impl VectorStyle {
             VectorStyle::Bars => (6, 24),
         }
     }
+}
+
+/// Whether the order of the columns is meaningful: of few columns it may be, of many without names it is if neighbouring loadings are
+/// alike.
+pub(super) fn in_order(model: &Model) -> bool {
+    let features = model.features();
+    if model.n_features() <= ORDERED
+        || features.names.is_some()
+        || Layout::of(features.shape.as_deref()).is_some()
+    {
+        return true;
+    }
+    let decoder = description::decoder(model);
+    (0..decoder.rows().min(FIRST)).any(|i| correlation_of_neighbours(decoder.row(i)) > SMOOTH)
+}
+
+/// Autocorrelation at lag 1; 0 for constant numbers.
+fn correlation_of_neighbours(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let size: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    let product: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if size > 0.0 { product / size } else { 0.0 }
 }
 
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
@@ -129,7 +160,10 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
                 ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative"
                 @if context.model.tensor("noise_scale").is_some() { ", in standard deviations of each column" }
                 ". Each has a scale of its own"
-                @if context.model.n_features() > MOST_BARS { "; only the " (LARGEST) " largest loadings of each are shown" }
+                @if context.model.n_features() > MOST_BARS {
+                    "; only the " (LARGEST) " largest loadings of each are shown"
+                    @if context.model.features().names.is_none() { ", with the numbers of their columns" }
+                }
             }
         }
         (share) ". "

@@ -10,6 +10,7 @@ mod gaps;
 mod head;
 mod layers;
 mod modules;
+mod objective;
 mod rows;
 mod settings;
 mod sources;
@@ -43,6 +44,8 @@ struct Context<'a> {
     modules: Option<Shown>,
     /// What the input is called.
     input: Option<String>,
+    /// Whether the order of the columns is meaningful, so that vectors over them are curves.
+    in_order: bool,
 }
 
 impl Context<'_> {
@@ -66,17 +69,19 @@ impl Context<'_> {
 /// # Errors
 ///
 /// [`Error::Width`] where rows, `options.truth`, `options.positions` or the model beside do not have the model's `n_features`;
-/// [`Error::Unsupported`] where there is not one label or one name a row, or the model beside has other columns; [`Error::NotFinite`] with row and column; what the source of the rows reports;
+/// [`Error::Unsupported`] where there is not one label or one name a row, or the model beside has other columns, or a
+/// pair is not of two components of the model; [`Error::NotFinite`] with row and column; what the source of the rows reports;
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
     let other = options.beside.as_ref().map(|(_, other)| other);
     beside::check(model, other)?;
     sources::check(model, options)?;
+    rows::check(model, options)?;
     let sample = match rows {
         Some(rows) => {
             // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
             let coded = other.filter(|other| !beside::by_directions(model, other));
-            Some(with_rows!(rows, rows => Sample::of(model, coded, rows, run))?)
+            Some(with_rows!(rows, rows => Sample::of(model, coded, &options.pairs, rows, run))?)
         }
         None => None,
     };
@@ -115,8 +120,8 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
         _ => None,
     };
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
-    let spectrum = Spectrum::of(model);
-    let context = Context { model, options, spectrum, sample, window, units, modules, input };
+    let (spectrum, in_order) = (Spectrum::of(model), components::in_order(model));
+    let context = Context { model, options, spectrum, sample, window, units, modules, input, in_order };
     Ok(document(&context, run)?.into_string())
 }
 

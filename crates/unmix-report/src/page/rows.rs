@@ -2,18 +2,45 @@
 
 use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
+use crate::Options;
 use crate::description;
 use crate::figure::{self, Colouring};
 use crate::number::{count, percent};
 use crate::picture::{Layout, Scale, data_uri};
 use crate::sample::{Example, Sample};
 use maud::{Markup, html};
-use unmix::Result;
+use unmix::{Error, Model, Result};
 
 /// Features of a row that are shown as bars.
 const MOST_FEATURES: usize = 16;
 
-/// Points by their first codes, or how to get them.
+/// Refuses pairs that are not of two components of the model.
+pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
+    let k = model.n_components().min(model.n_codes());
+    match options.pairs.iter().find(|&&(a, b)| a >= k || b >= k || a == b) {
+        None => Ok(()),
+        Some((a, b)) => Err(Error::Unsupported {
+            asked: format!("drawing rows by the components {a} and {b}"),
+            found: format!(
+                "the model has {k} {}, numbered from 0",
+                if k == 1 { description::unit(model) } else { description::units(model) }
+            ),
+            remedy: "give two different ones".into(),
+        }),
+    }
+}
+
+/// Axes of the figures: two components, or the number of the row and the only component.
+fn planes(pairs: &[(usize, usize)], k: usize) -> Vec<(Option<usize>, usize)> {
+    match (pairs, k) {
+        ([], 1) => vec![(None, 0)],
+        ([], 2) => vec![(Some(0), 1)],
+        ([], _) => vec![(Some(0), 1), (Some(0), 2)],
+        _ => pairs.iter().map(|&(a, b)| (Some(a), b)).collect(),
+    }
+}
+
+/// Points by two of their codes, or how to get them.
 pub(super) fn scores(context: &Context<'_>) -> Markup {
     let Some(sample) = &context.sample else { return missing(context) };
     let k = sample.scores.cols();
@@ -31,9 +58,11 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
         None => format!("component {i}"),
     };
     let draw = |i: Option<usize>, j: usize| {
-        let x = |row: usize| i.map_or(sample.index[row] as f64, |i| sample.scores[(row, i)]);
-        let points: Vec<(f64, f64)> =
-            (0..groups.len()).map(|row| (x(row), sample.scores[(row, j)])).collect();
+        let x: Vec<f64> = match i {
+            Some(i) => sample.scores_of(i).collect(),
+            None => sample.index.iter().map(|row| *row as f64).collect(),
+        };
+        let points: Vec<(f64, f64)> = x.into_iter().zip(sample.scores_of(j)).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
         let said = format!("{} rows by {} and {}", points.len(), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
@@ -47,8 +76,7 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
             p.caption { (points_caption(sample)) }
             (figure::legend(&colouring))
             div.panels {
-                @if k == 1 { (draw(None, 0)) } @else { (draw(Some(0), 1)) }
-                @if k > 2 { (draw(Some(0), 2)) }
+                @for (i, j) in planes(&context.options.pairs, k) { (draw(i, j)) }
             }
         },
     )

@@ -2,7 +2,6 @@
 
 use super::{Context, section};
 use crate::description;
-use crate::figure;
 use crate::number::{count, date, json, number, seconds};
 use maud::{Markup, html};
 use unmix::{Model, Outcome};
@@ -17,12 +16,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
         "fit",
         "How it was fitted",
         html! {
-            @if report.objective.len() > 1 {
-                div.panels { figure {
-                    figcaption { b { "objective" } @if let Some(text) = falls(model) { span { (text) } } }
-                    (figure::objective(&report.objective, model.objective_over(), report.diagnostics.contains_key("decreases")))
-                } }
-            }
+            (super::objective::curve(model))
             div.columns {
                 div.scroll {
                     table {
@@ -43,23 +37,6 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
             }
         },
     )
-}
-
-/// How often the objective fell, of methods that count it.
-fn falls(model: &Model) -> Option<String> {
-    let report = model.report();
-    let decreases = report.diagnostics.get("decreases")?;
-    let (times, of) = (decreases["count"].as_u64()?, report.objective.len().saturating_sub(1) as u64);
-    Some(match times {
-        0 => "it never falls".into(),
-        _ => format!(
-            "it falls in {} of {} {} (marked), by {} at most",
-            count(times),
-            count(of),
-            model.objective_over().word(of),
-            number(decreases["largest"].as_f64()?)
-        ),
-    })
 }
 
 fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {

@@ -2,10 +2,14 @@
 
 mod codes;
 mod colours;
+mod components;
 mod factors;
 mod methods;
 mod modules;
+mod objective;
 mod reproduced;
+mod scores;
+mod sources;
 mod stack;
 mod weights;
 
@@ -251,6 +255,7 @@ fn a_fit_that_did_not_converge_has_a_warning_and_a_model_without_variances_no_va
     ));
     assert!(html.contains("li class=\"warn\"") && !html.contains("class=\"good\""));
     assert_eq!(section(&html, "fit").matches("<svg").count(), 1, "the objective is drawn");
+    assert!(section(&html, "fit").contains(">objective</text>"), "the vertical axis has a name");
     assert!(!html.contains("id=\"variance\"") && !html.contains("variance kept"));
     assert!(summary(&model).contains("not converged: max_iter ended it"));
 }
@@ -312,6 +317,7 @@ fn sources_are_drawn_below_each_other_with_spectra_where_the_rate_is_given() {
         plain.contains("Codes by row") && plain.contains("2,000 consecutive rows from the middle of 3,000")
     );
     assert_eq!(plain.matches(" by row\"").count(), 3);
+    assert_eq!(plain.matches(">std. dev.</text>").count(), 3, "the vertical axes have a unit");
     assert!(!plain.contains("hertz"), "no sampling rate is given");
     let options = Options { rate: Some(100.0), ..Options::default() };
     let timed = made(&model, Some(&given), &options);

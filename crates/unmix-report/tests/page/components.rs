@@ -1,0 +1,68 @@
+//! Components as bars and as curves.
+
+use crate::{fit, ica, made, rows, section};
+use unmix::num::random::Stream;
+use unmix::{Features, Matrix};
+use unmix_report::Options;
+
+/// Lengths of the longest bar of each chart of a section.
+fn longest_bars(section: &str) -> Vec<f64> {
+    let bars = |svg: &str, class: &str| -> Vec<f64> {
+        let begin = format!("class=\"{class}\" d=\"M");
+        let number = |text: &str, end: char| text.split(end).next().unwrap().parse::<f64>().unwrap();
+        let length = |d: &str| (number(d.split('H').nth(1).unwrap(), 'V') - number(d, ' ')).abs();
+        svg.split(begin.as_str()).skip(1).map(length).collect()
+    };
+    let longest = |svg: &str| {
+        let all = [bars(svg, "plus"), bars(svg, "minus")].concat();
+        all.into_iter().fold(0.0, f64::max)
+    };
+    section.split("<svg").skip(1).map(longest).collect()
+}
+
+#[test]
+fn small_components_have_a_scale_of_their_own() {
+    let wave = |i: usize, hz: f64| (std::f64::consts::TAU * hz * i as f64 / 100.0).sin();
+    // Two sources in two columns each; those of the second are a thousand times smaller.
+    let x = Matrix::from_fn(3000, 4, |i, j| match j {
+        0 | 1 => [1.0, 0.5][j] * wave(i, 7.0),
+        _ => [1e-3, -0.7e-3][j - 2] * wave(i, 0.9).signum(),
+    });
+    let html = made(&ica(&x, 2), None, &Options::default());
+    let lengths = longest_bars(section(&html, "components"));
+    assert_eq!(lengths.len(), 2);
+    assert!(lengths[0] > 50.0 && (lengths[0] - lengths[1]).abs() < 0.2, "{lengths:?}");
+}
+
+#[test]
+fn many_columns_without_names_are_a_curve_if_neighbours_are_alike() {
+    let (n, p) = (40usize, 5000usize);
+    let draw = Stream::new(1, 0);
+    // Rows are mixtures of two profiles over the columns, with some noise.
+    let mixture = |profile: &dyn Fn(usize, usize) -> f64| {
+        Matrix::from_fn(n, p, |i, j| {
+            let mixed: f64 = (0..2).map(|c| draw.normal((2 * i + c) as u64) * profile(c, j)).sum();
+            mixed + 0.01 * draw.normal((1000 + i * p + j) as u64)
+        })
+    };
+    let page_of = |x: &Matrix<f64>| {
+        let model = fit(&mut rows(x, Features::default()), 2);
+        let html = made(&model, Some(&rows(x, Features::default())), &Options::default());
+        (model, section(&html, "components").to_string())
+    };
+    let (model, shown) = page_of(&mixture(&|c, j| draw.normal((1_000_000 + c * p + j) as u64)));
+    assert!(
+        shown.contains("only the 16 largest loadings of each are shown, with the numbers of their columns")
+    );
+    let bars = shown.matches("class=\"plus\"").count() + shown.matches("class=\"minus\"").count();
+    assert_eq!(bars, 2 * 16);
+    let component = model.code().mixing().unwrap().transposed();
+    for i in 0..2 {
+        let largest = (0..p).max_by(|a, b| component[(i, *a)].abs().total_cmp(&component[(i, *b)].abs()));
+        assert!(shown.contains(&format!(">column {}</text>", largest.unwrap())), "component {i}");
+    }
+    let peak = |c: usize, j: usize| (-((j as f64 - [1500.0, 3200.0][c]) / 200.0).powi(2)).exp();
+    let (_, shown) = page_of(&mixture(&peak));
+    assert!(shown.contains(", column by column, each on its own scale"), "{shown}");
+    assert_eq!(shown.matches("class=\"plus\"").count(), 0);
+}
