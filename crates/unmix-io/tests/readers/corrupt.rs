@@ -30,7 +30,27 @@ fn missing_files_folders_and_unknown_types_are_refused() {
             && unknown.contains(".npy, .npz, .csv, .tsv, .txt, .dat, .idx, -ubyte"),
         "{unknown}"
     );
-    assert!(refused("noending", "1,2\n3,4\n").contains("its ending is unknown"));
+    assert!(unknown.contains("such as .csv, .npy or .parquet"), "{unknown}");
+    assert!(refused("zero", b"1,2\n\0,4\n").contains("its ending is unknown"));
+}
+
+#[test]
+fn text_with_an_unknown_ending_or_none_is_a_table() {
+    let folder = Folder::new();
+    let latin1 = b"Gr\xf6\xdfe,b\n1,2\n3,4\n".as_slice();
+    // The first 512 bytes end within a character.
+    let long = format!("{}\u{e4},b\n1,2\n3,4\n", "x".repeat(511));
+    for (name, bytes) in [
+        ("noending", b"1,2\n3,4\n".to_vec()),
+        ("sheet.prn", b"a;b\n1;2\n3;4\n".to_vec()),
+        ("run.2024", b"1 2\n3 4\n".to_vec()),
+        ("part.gz", gz(b"1\t2\n3\t4\n")),
+        ("latin1", latin1.to_vec()),
+        ("long", long.into_bytes()),
+    ] {
+        let input = folder.open(name, bytes, &Options::default()).unwrap();
+        assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{name}");
+    }
 }
 
 #[test]
