@@ -302,10 +302,21 @@ fn messages_about_tables_name_a_remedy() {
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("names.npy", [0x93, 0xff, 0]);
+    b.write("percent.csv", "a,b\n1,12.5%\n3,7%\n");
+    b.write("thousands.csv", "a,b\n1,\"1,234.50\"\n3,5\n");
+    b.write("grouped.csv", "a;b\n1;1.234,5\n3;5\n");
+    b.write("group.csv", "a,b\n1,\"1,234\"\n3,5\n");
+    b.write("total.csv", "a,b\n1,2\n3,5\n4,4\nTotal,11\n");
     for (command, words) in [
         ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
         ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
         ("fit pca marks.csv", "add --na '?' if that marks a missing cell, or write NA"),
+        ("fit pca percent.csv", "remove the percent signs in the program that wrote the file; or leave the"),
+        ("fit pca percent.csv", "with --drop b"),
+        ("fit pca thousands.csv", "remove the thousands separators in the program that wrote the file; or"),
+        ("fit pca grouped.csv --decimal ,", "remove the thousands separators"),
+        ("fit pca group.csv", "have decimal commas, or write numbers without thousands separators"),
+        ("fit pca total.csv", "if a summary ends the table here, leave it out with --rows :3; or leave the"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),
         ("fit pca quote.csv", "close the quotation mark that opens there"),
@@ -322,4 +333,5 @@ fn messages_about_tables_name_a_remedy() {
     }
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
+    b.ok("fit pca total.csv --rows :3 -o p.safetensors");
 }

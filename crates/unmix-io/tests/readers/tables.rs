@@ -285,6 +285,42 @@ fn numbers_of_every_form_are_rounded_correctly_with_every_delimiter() {
 }
 
 #[test]
+fn truth_values_and_minus_signs_are_numbers() {
+    let flags = "smoker,x\nTRUE,\u{2212}1.5\nFalse,2e\u{2212}1\n";
+    assert_eq!(numbers(&read("t.csv", flags, &no_options()).rows), [1.0, -1.5, 0.0, 0.2]);
+    let quoted = flags.replace("TRUE", "\"TRUE\"");
+    assert_eq!(numbers(&read("t.csv", quoted, &no_options()).rows), [1.0, -1.5, 0.0, 0.2]);
+    // Beside numbers they are a row; alone they may be names.
+    assert_eq!(
+        numbers(&read("t.csv", "true,\u{2212}5\nfalse,7\n", &no_options()).rows),
+        [1.0, -5.0, 0.0, 7.0]
+    );
+    assert!(refused("TRUE\nFALSE\nTRUE\n", &no_options()).contains("line 1 holds truth values only"));
+    let bare = Options { header: Some(false), ..no_options() };
+    assert_eq!(numbers(&read("t.csv", "TRUE\nFALSE\n", &bare).rows), [1.0, 0.0]);
+    let comma = Options { decimal_comma: true, ..no_options() };
+    assert_eq!(numbers(&read("t.csv", "a;b\n\u{2212}1,5;true\n", &comma).rows), [-1.5, 1.0]);
+    // A mark of missing cells that is a number is not on them, nor do they mark numbers.
+    for (mark, missing) in [("0", [false, true]), ("FALSE", [true, false])] {
+        let marked = Options { na: vec![mark.into()], ..no_options() };
+        let found = numbers(&read("t.csv", "a,b\nFALSE,0\n", &marked).rows);
+        assert_eq!(found.iter().map(|x| x.is_nan()).collect::<Vec<_>>(), missing, "{mark}");
+    }
+}
+
+#[test]
+fn lines_after_the_requested_rows_are_not_read() {
+    let text = "a,b\n1,2\n3,4\nTotal,6\nsource: a census\n";
+    let rows = |end: u64| Options { rows: Some((0, Some(end))), ..no_options() };
+    assert_eq!(numbers(&read("t.csv", text, &rows(2)).rows), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(numbers(&read("t.csv", text, &rows(1)).rows), [1.0, 2.0]);
+    assert!(refused(text, &rows(3)).contains("is the text 'Total' (line 4)"));
+    // Lines of a transposed table are features.
+    let across = Options { transpose: true, ..rows(1) };
+    assert_eq!(numbers(&read("t.csv", "1,2\n3,4\n5,6\n", &across).rows), [1.0, 3.0, 5.0]);
+}
+
+#[test]
 fn bytes_that_are_not_text_are_refused_in_numbers_and_ignored_elsewhere() {
     let text: &[u8] = b"a,b\n1,caf\xe9\n2,\xff\xfe\n";
     assert_eq!(numbers(&read("t.csv", text, &columns("a", "", "")).rows), [1.0, 2.0]);
