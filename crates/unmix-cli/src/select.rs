@@ -3,9 +3,9 @@
 use crate::args::Select;
 use crate::failure::{Done, Failure};
 use crate::fit::typed_settings;
-use crate::input;
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
+use crate::{input, names};
 use serde_json::Value;
 use unmix::method::{Method, find};
 use unmix::select::{
@@ -42,6 +42,7 @@ fn of_variances(args: &Select) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
+    input.rows = names::given(input.rows, args.reading.given_names()?)?;
     if !args.running.quiet {
         input::tell(&input.rows);
     }
@@ -65,6 +66,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
+    input.rows = names::given(input.rows, args.reading.given_names()?)?;
     if !args.running.quiet {
         input::tell(&input.rows);
     }

@@ -12,7 +12,7 @@ pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) 
     open_named(bytes, header, None, options)
 }
 
-/// [`open`], with names of the features, which go with the axes: transposed there are none.
+/// [`open`], with names of the features, which go with the axes: transposed there are only those that the options give.
 pub(crate) fn open_named(
     bytes: Bytes<'static>,
     header: NpyHeader,
@@ -22,7 +22,7 @@ pub(crate) fn open_named(
     let path = bytes.path().to_path_buf();
     let (array, shape) = split(bytes, &header, options)?;
     let n_features = array.features().len() as usize;
-    let names = names.filter(|_| !options.transpose);
+    let names = names.filter(|_| !options.transpose).or_else(|| options.names_of(n_features));
     let selection = Selection::new(options, names.as_deref(), n_features, &[])?;
     let name = |j: usize| names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
     let kept = kept_columns(&array, &selection.kept, name)?;

@@ -2,6 +2,7 @@
 
 use crate::Wording;
 use crate::format::Kind;
+use std::collections::HashSet;
 use unmix::{Dtype, Error, Result};
 
 /// Options for reading a file; the defaults suit files that describe themselves.
@@ -42,6 +43,9 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
+    /// Names of the columns of an input that has none, one for each column before `columns`, `drop` and `keep` select some of them, which
+    /// then take these names. Another number of names is not used: the caller may have names of the selected columns.
+    pub names: Option<Vec<String>>,
     /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
@@ -200,6 +204,12 @@ impl Options {
             let why = "must be a range of row numbers from 0, the end excluded";
             Error::setting("rows", text, why, "give them as in 100:200, :50 or 100:")
         })
+    }
+
+    /// The given names, where there is a distinct one for each of `n` columns.
+    pub(crate) fn names_of(&self, n: usize) -> Option<Vec<String>> {
+        let distinct = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == n;
+        self.names.clone().filter(|names| names.len() == n && distinct(names))
     }
 
     /// Rejects options that do not apply to files of this kind.

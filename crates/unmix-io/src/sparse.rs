@@ -115,7 +115,8 @@ impl Matrix {
             false => Sparse::from_csc(&self.starts, &self.at, values, n)?,
         };
         let origin = path.display().to_string();
-        let selection = Selection::new(options, None, p, &[])?;
+        let names = options.names_of(p);
+        let selection = Selection::new(options, names.as_deref(), p, &[])?;
         if !selection.kept.is_empty() {
             let why = "the columns of a sparse matrix are all read as features";
             return Err(Error::setting(
@@ -127,7 +128,11 @@ impl Matrix {
         }
         let columns = selection.features.as_ref().map_or(p, Vec::len);
         let shape = array::feature_shape(options, None, columns)?;
-        let features = Features { names: None, shape };
+        let names = match (&selection.features, names) {
+            (Some(columns), Some(names)) => Some(columns.iter().map(|&j| names[j].clone()).collect()),
+            (_, names) => names,
+        };
+        let features = Features { names, shape };
         Ok(match selection.features {
             None => Rows::new(sparse, features, origin),
             Some(columns) => Rows::new(sparse.selected(&columns)?, features, origin),

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use unmix_io::{Patches, Pixels};
 
 /// Files that are read as one table.
@@ -58,6 +59,12 @@ pub(crate) struct Reading {
     /// Shape of one sample, as in 28x28, so that components are drawn as pictures
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
     pub(crate) feature_shape: Option<Shape>,
+    /// Names of the columns, where INPUT has none: one per line, or a table with a column 'name' or 'label'
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+    /// The names in that file, once it has been read: a pipe cannot be read again.
+    #[arg(skip)]
+    names_read: OnceLock<Vec<String>>,
     /// Columns to read, as in a,b,5-9: names, or numbers from 0
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) columns: Option<String>,
@@ -134,6 +141,8 @@ impl Reading {
             transpose: self.transpose,
             rows_axis: self.rows_axis,
             feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
+            names: self.given_names()?,
+            unnamed: self.names.is_some(),
             columns: self.columns.clone(),
             drop: self.drop.clone(),
             keep: self.keep.clone(),
@@ -160,6 +169,16 @@ impl Reading {
         })
     }
 
+    /// The names of `--names`, if there are any.
+    pub(crate) fn given_names(&self) -> unmix::Result<Option<Vec<String>>> {
+        let Some(path) = &self.names else { return Ok(None) };
+        if self.names_read.get().is_none() {
+            // No other thread sets it.
+            let _ = self.names_read.set(crate::names::read(path)?);
+        }
+        Ok(self.names_read.get().cloned())
+    }
+
     /// Options of patches; `size` is a height and a width.
     fn cut(&self, size: &Shape) -> Patches {
         Patches {
@@ -184,6 +203,7 @@ impl Reading {
         value("--rows-axis", self.rows_axis.map(|a| a.to_string()));
         let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         value("--feature-shape", self.feature_shape.as_ref().map(shape));
+        value("--names", self.names.as_ref().map(|path| path.display().to_string()));
         value("--columns", self.columns.clone());
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());

@@ -291,6 +291,37 @@ fn text_files_are_read_with_any_delimiter_and_extension() {
 }
 
 #[test]
+fn names_in_a_file_choose_columns() {
+    let b = Folder::new();
+    let data = b.both("d", 30, 4);
+    b.write("names.txt", "AF3\nF7\nCz\nOz\n");
+    let names = |model: &str| Model::load(&b.path(model)).unwrap().features().names.clone().unwrap();
+    let fitted = b.ok("fit pca d.npy --names names.txt --drop AF3 -k 2 -o m.safetensors");
+    assert_eq!(names("m.safetensors"), ["F7", "Cz", "Oz"]);
+    let (_, next) = fitted.out.split_once("Next\n").unwrap();
+    let next = next.lines().filter_map(|line| line.trim().strip_prefix("unmix "));
+    assert_eq!(next.map(|line| b.ok(line)).count(), 2);
+    let codes = b.ok("encode m.safetensors d.npy --columns 1-3").out;
+    assert_eq!(b.ok("encode m.safetensors d.npy --names names.txt").out, codes);
+    // Without a selection, or with a name for each of the columns selected, as before.
+    b.ok("fit pca d.npy --names names.txt -k 2 -o all.safetensors");
+    assert_eq!(names("all.safetensors").len(), 4);
+    b.write("three.txt", "F7\nCz\nOz\n");
+    b.ok("fit pca d.npy --names three.txt --columns 1-3 -k 2 -o three.safetensors");
+    assert_eq!(names("three.safetensors"), ["F7", "Cz", "Oz"]);
+    let lines = data.chunks(4).map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n");
+    b.write("bare.csv", lines.collect::<String>());
+    for file in ["d.npy", "bare.csv"] {
+        let shown = b.ok(&format!("select {file} --names names.txt --columns Cz,Oz")).out;
+        assert!(shown.contains("30 rows, 2 columns"), "{shown}");
+        assert!(b.ok(&format!("show {file} --names names.txt --drop Cz")).out.contains("AF3"));
+        b.ok(&format!("report m.safetensors {file} --names names.txt --color AF3 -o page.html"));
+        let unknown = b.run(&format!("fit pca {file} --names names.txt --drop AF4"));
+        assert!(unknown.code == 1 && unknown.err.contains("did you mean 'AF3'?"), "{}", unknown.err);
+    }
+}
+
+#[test]
 fn messages_about_tables_name_a_remedy() {
     let b = Folder::new();
     b.both("d", 30, 3);

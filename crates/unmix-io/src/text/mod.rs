@@ -48,6 +48,8 @@ pub(crate) fn open(
     let origin = bytes.path().display().to_string();
     let n_columns = record.len();
     let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
+    // Lines of a transposed table are its columns.
+    let names = names.or_else(|| options.names_of(n_columns).filter(|_| !options.transpose));
     let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
     let mut selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
     let (naming, found) = match options.transpose {
