@@ -291,6 +291,27 @@ fn text_files_are_read_with_any_delimiter_and_extension() {
 }
 
 #[test]
+fn a_spreadsheet_becomes_a_page() {
+    let b = Folder::new();
+    let line = |i: usize| {
+        let cell = |j: usize| format!("{},{}", (i * (7 + 4 * j)) % 13, (i * i + j) % 10);
+        let height = if i == 4 { String::new() } else { cell(0) };
+        let width = if i == 11 { "NA".into() } else { cell(1) };
+        format!("s{i};{height};{width};{}\r\n", cell(2))
+    };
+    b.write("sheet.csv", format!("id;height;width;depth\r\n{}", (0..40).map(line).collect::<String>()));
+    let reading = "--drop id --delimiter ; --decimal , --missing drop";
+    let fitted = b.ok(&format!("fit pca sheet.csv {reading} -k 2 -o m.safetensors"));
+    assert!(fitted.err.contains("2 of 40 rows have a missing cell and are left out"), "{}", fitted.err);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38);
+    b.ok(&format!("report m.safetensors sheet.csv {reading} -o page.html"));
+    let page = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(page.starts_with("<!") && ["height", "width", "depth"].iter().all(|name| page.contains(name)));
+    let codes = b.ok(&format!("encode m.safetensors sheet.csv {reading}")).out;
+    assert_eq!(codes.lines().count(), 39);
+}
+
+#[test]
 fn names_in_a_file_choose_columns() {
     let b = Folder::new();
     let data = b.both("d", 30, 4);
