@@ -303,7 +303,7 @@ fn a_spreadsheet_becomes_a_page() {
     let reading = "--drop id --delimiter ; --decimal , --missing drop";
     let fitted = b.ok(&format!("fit pca sheet.csv {reading} -k 2 -o m.safetensors"));
     assert!(fitted.err.contains("2 of 40 rows have a missing cell and are left out"), "{}", fitted.err);
-    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38.0);
     b.ok(&format!("report m.safetensors sheet.csv {reading} -o page.html"));
     let page = String::from_utf8(b.read("page.html")).unwrap();
     assert!(page.starts_with("<!") && ["height", "width", "depth"].iter().all(|name| page.contains(name)));
