@@ -77,19 +77,27 @@ fn split(
             "save an array of samples x features",
         ));
     }
+    let axes = if options.rows_axis.is_empty() { vec![0] } else { options.rows_axis.clone() };
     if shape.contains(&0) {
-        let axis = options.rows_axis.filter(|&axis| axis < shape.len()).unwrap_or(0);
-        let missing = if (shape[axis] == 0) == options.transpose { "columns" } else { "rows" };
+        let along_rows = axes.iter().any(|&axis| shape.get(axis) == Some(&0));
+        let missing = if along_rows == options.transpose { "columns" } else { "rows" };
         let found = format!("its shape is {}, so it holds no {missing}", times(shape));
         return Err(Error::format(path, found, "check the program that wrote it"));
     }
-    let axis = options.rows_axis.unwrap_or(0);
-    if axis >= shape.len() {
+    if let Some(axis) = axes.iter().find(|&&axis| axis >= shape.len()) {
         let why = format!("the array has shape {}, with axes 0 to {}", times(shape), shape.len() - 1);
         return Err(Error::setting("rows_axis", axis, why, "choose one of those"));
     }
-    let mut rest = Axes { dims: shape.clone(), strides: strides.clone() };
-    let rows = Axes::one(rest.dims.remove(axis), rest.strides.remove(axis));
+    if let Some(axis) = axes.iter().enumerate().find_map(|(i, axis)| axes[..i].contains(axis).then_some(axis))
+    {
+        return Err(Error::setting("rows_axis", axis, "it is given twice", "give each axis once"));
+    }
+    let along = |axes: &[usize]| Axes {
+        dims: axes.iter().map(|&axis| shape[axis]).collect(),
+        strides: axes.iter().map(|&axis| strides[axis]).collect(),
+    };
+    let others: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
+    let (rows, mut rest) = (along(&axes), along(&others));
     if rest.dims.is_empty() {
         rest = Axes::one(1, header.number.size as i64);
     }

@@ -11,8 +11,9 @@ pub struct Options {
     /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its
     /// index, or in its first column with text.
     pub transpose: bool,
-    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first by default.
-    pub rows_axis: Option<usize>,
+    /// The axes of an n-dimensional array that run over samples (with `transpose`: over features), the last of them fastest; the first
+    /// axis by default. The others run over features, in the order of the array.
+    pub rows_axis: Vec<usize>,
     /// Shape of one sample, when the file does not have it.
     pub feature_shape: Option<Vec<usize>>,
     /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name takes precedence over a number;
@@ -206,6 +207,12 @@ impl Options {
         })
     }
 
+    /// The axes of the samples as a user writes them, unless it is the first axis.
+    pub(crate) fn other_axes(&self) -> Option<String> {
+        let typed = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        (!matches!(self.rows_axis[..], [] | [0])).then(typed)
+    }
+
     /// The given names, where there is a distinct one for each of `n` columns.
     pub(crate) fn names_of(&self, n: usize) -> Option<Vec<String>> {
         let distinct = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == n;
@@ -236,14 +243,14 @@ impl Options {
                 return refused(name, got, "cells of text", "text files");
             }
         }
-        match (self.rows_axis, kind) {
-            (Some(axis), Kind::Text(_)) if axis > 0 => {
+        match (self.other_axes(), kind) {
+            (Some(axes), Kind::Text(_)) => {
                 let (why, remedy) =
                     ("every line of a text file is a row", "to make columns the samples, transpose");
-                return Err(Error::setting("rows_axis", axis, why, remedy));
+                return Err(Error::setting("rows_axis", axes, why, remedy));
             }
-            (Some(axis), kind) if axis > 0 && !kind.is_array() => {
-                return refused("rows_axis", axis.to_string(), "axes to choose from", "arrays");
+            (Some(axes), kind) if !kind.is_array() => {
+                return refused("rows_axis", axes, "axes to choose from", "arrays");
             }
             _ => {}
         }

@@ -18,9 +18,9 @@ pub(crate) fn is_sparse(names: &[String]) -> bool {
 /// The matrix in `archive`.
 pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = archive.path().to_path_buf();
-    if let Some(axis) = options.rows_axis.filter(|&axis| axis > 0) {
+    if let Some(axes) = options.other_axes() {
         let why = "the first axis of a sparse matrix must be its rows";
-        return Err(Error::setting("rows_axis", axis, why, "to make columns the samples, transpose"));
+        return Err(Error::setting("rows_axis", axes, why, "to make columns the samples, transpose"));
     }
     let format = text(&archive.member("format", run)?)?;
     let by_row = match format.as_str() {

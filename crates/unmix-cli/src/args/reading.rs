@@ -53,9 +53,9 @@ pub(crate) struct Reading {
     /// Rows are channels: read columns as samples
     #[arg(long)]
     pub(crate) transpose: bool,
-    /// Axis of the samples in an n-dimensional array [default: 0]
-    #[arg(long, value_name = "AXIS", value_parser = axis)]
-    pub(crate) rows_axis: Option<usize>,
+    /// Axes of the samples in an n-dimensional array, as in 0,2: rows run over both, the last one fastest [default: 0]
+    #[arg(long, value_name = "AXES", value_delimiter = ',', value_parser = axis)]
+    pub(crate) rows_axis: Vec<usize>,
     /// Shape of one sample, as in 28x28, so that components are drawn as pictures
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
     pub(crate) feature_shape: Option<Shape>,
@@ -139,7 +139,7 @@ impl Reading {
         use unmix_io::Options;
         Ok(Options {
             transpose: self.transpose,
-            rows_axis: self.rows_axis,
+            rows_axis: self.rows_axis.clone(),
             feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
             names: self.given_names()?,
             unnamed: self.names.is_some(),
@@ -200,7 +200,8 @@ impl Reading {
                 out.extend([flag.to_string(), v]);
             }
         };
-        value("--rows-axis", self.rows_axis.map(|a| a.to_string()));
+        let axes = self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        value("--rows-axis", Some(axes).filter(|axes| !axes.is_empty()));
         let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         value("--feature-shape", self.feature_shape.as_ref().map(shape));
         value("--names", self.names.as_ref().map(|path| path.display().to_string()));
@@ -248,7 +249,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 fn axis(text: &str) -> Result<usize, String> {
-    text.trim().parse().map_err(|_| "give the number of one axis, from 0".into())
+    text.trim().parse().map_err(|_| "give the number of an axis, from 0, or several as in 0,2".into())
 }
 
 /// A height and a width.

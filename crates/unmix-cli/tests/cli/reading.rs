@@ -343,6 +343,18 @@ fn names_in_a_file_choose_columns() {
 }
 
 #[test]
+fn epochs_of_an_array_become_rows() {
+    let b = Folder::new();
+    // 6 epochs of 3 channels and 10 samples.
+    unmix::data::write_npy(&b.path("epochs.npy"), &Folder::table(60, 3), &[3, 10]).unwrap();
+    let fitted = b.ok("fit pca epochs.npy --rows-axis 0,2 -k 2 -o m.safetensors").out;
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.n_features(), model.report().n_samples), (3, 60.0));
+    assert!(fitted.contains("unmix encode m.safetensors epochs.npy --rows-axis 0,2 "), "{fitted}");
+    assert_eq!(b.ok("encode m.safetensors epochs.npy --rows-axis 0,2").out.lines().count(), 61);
+}
+
+#[test]
 fn messages_about_tables_name_a_remedy() {
     let b = Folder::new();
     b.both("d", 30, 3);
@@ -373,7 +385,8 @@ fn messages_about_tables_name_a_remedy() {
         ("fit pca short.csv", "with --skip-rows 2"),
         ("fit pca quote.csv", "close the quotation mark that opens there"),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
-        ("fit pca d.npy --rows-axis 0,1", "give the number of one axis, from 0"),
+        ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),
+        ("fit pca d.npy --rows-axis 0,0", "it is given twice; give each axis once"),
         ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
         (
             "encode d.csv d.pca.safetensors",

@@ -158,7 +158,9 @@ fn options_for_another_kind_of_file_are_refused() {
         message(Options { header: Some(true), ..Default::default() }).contains("header=true is not possible")
     );
     assert!(message(Options { skip_rows: 1, ..Default::default() }).contains("it is for text files"));
-    let axis = message(Options { rows_axis: Some(2), ..Default::default() });
+    let twice = message(Options { rows_axis: vec![1, 0, 1], ..Default::default() });
+    assert_eq!(twice, "rows_axis=1 is not possible: it is given twice; give each axis once");
+    let axis = message(Options { rows_axis: vec![2], ..Default::default() });
     assert_eq!(
         axis,
         "rows_axis=2 is not possible: the array has shape 2 x 3, with axes 0 to 1; choose one of those"

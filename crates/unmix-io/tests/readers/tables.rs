@@ -211,7 +211,7 @@ fn files_that_are_not_tables_are_refused_in_one_sentence() {
         refused(b"PK\x03\x04\x00\x00", &no_options()).contains("null bytes, which text does not contain")
     );
     assert!(refused(b"\xff\xfea\x00,\x00b\x00", &no_options()).contains("UTF-16"));
-    let axis = Options { rows_axis: Some(1), ..no_options() };
+    let axis = Options { rows_axis: vec![1], ..no_options() };
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
 }
 
