@@ -4,7 +4,7 @@ use crate::selected::Selected;
 use crate::selection::Selection;
 use crate::{Input, Options};
 use std::path::{Path, PathBuf};
-use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray};
+use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// The array behind `header`, as rows. The format's name is for the caller to fill in.
@@ -102,11 +102,52 @@ fn split(
         rest = Axes::one(1, header.number.size as i64);
     }
     let sample: Vec<usize> = rest.dims.iter().map(|&d| d as usize).collect();
-    let array = RawArray::new(bytes, header.start as i64, header.number, rows, rest)?;
+    let in_parts = bytes.in_memory().is_none() && in_parts(bytes.len(), header, &rows, &rest);
+    let array = match header.number.computed_in() {
+        Dtype::F32 if in_parts => row_by_row::<f32>(&bytes, header, &rows, &rest)?,
+        Dtype::F64 if in_parts => row_by_row::<f64>(&bytes, header, &rows, &rest)?,
+        _ => RawArray::new(bytes, header.start as i64, header.number, rows, rest)?,
+    };
     Ok(match options.transpose {
         true => (array.transposed(), None),
         false => (array, Some(sample).filter(|s| s.len() > 1)),
     })
+}
+
+/// Whether rows run over several axes, the first of which divides the numbers of a file of `n_bytes` into parts that fit into memory.
+fn in_parts(n_bytes: u64, header: &NpyHeader, rows: &Axes, features: &Axes) -> bool {
+    let part = rows.strides[0];
+    let inner = rows.dims.iter().zip(&rows.strides).skip(1);
+    let mut within = inner.chain(features.dims.iter().zip(&features.strides));
+    // Where the file is shorter than its header declares, there is an error elsewhere.
+    let end = rows.dims[0].saturating_mul(part as u64).saturating_add(header.start);
+    rows.dims.len() > 1
+        && part <= Spool::IN_MEMORY as i64
+        && end <= n_bytes
+        && within.all(|(&d, &s)| (d as i64).saturating_mul(s) <= part)
+}
+
+/// An array in a file whose rows run over several axes, copied row by row. The numbers of a row are far apart in such a file, as channels of a
+/// recording are, and would be read one by one. Memory: one part of the file with its numbers, and a spool.
+fn row_by_row<T: Real>(
+    bytes: &Bytes<'static>,
+    header: &NpyHeader,
+    rows: &Axes,
+    features: &Axes,
+) -> Result<RawArray<'static>> {
+    let (p, part) = (features.len() as usize, rows.strides[0] as u64);
+    let inner = Axes { dims: rows.dims[1..].to_vec(), strides: rows.strides[1..].to_vec() };
+    let mut spool = Spool::new(bytes.path());
+    let mut numbers = vec![T::default(); inner.len() as usize * p];
+    for i in 0..rows.dims[0] {
+        let mut data = vec![0; part as usize];
+        bytes.read_at(header.start + i * part, &mut data)?;
+        let own = Bytes::Owned { data, path: bytes.path().into() };
+        let array = RawArray::new(own, 0, header.number, inner.clone(), features.clone())?;
+        RandomAccess::<T>::read(&array, 0..inner.len(), 0..p, &mut numbers, &mut Vec::new())?;
+        spool.write_numbers(&numbers)?;
+    }
+    spool.into_rows::<T>(p)
 }
 
 /// The shape of one sample: the one requested when it fits, else the file's own.

@@ -130,6 +130,9 @@ fn rows_run_over_several_axes_in_the_given_order() {
             let input = folder.open("a.npy", &bytes, &Options { transpose: true, ..options }).unwrap();
             assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(p as u64), n * t));
         }
+        let cut = Options { rows_axis: vec![0, 2], ..Default::default() };
+        let refused = folder.refusal("a.npy", &bytes[..bytes.len() - 1], &cut);
+        assert!(refused.contains("its header declares"), "{refused}");
         let all = Options { rows_axis: vec![0, 1, 2], ..Default::default() };
         let input = folder.open("a.npy", &bytes, &all).unwrap();
         assert_eq!((numbers(&input.rows), input.rows.n_features()), (data.clone(), 1));
