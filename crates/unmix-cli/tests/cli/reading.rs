@@ -321,7 +321,9 @@ fn names_in_a_file_choose_columns() {
     assert_eq!(names("m.safetensors"), ["F7", "Cz", "Oz"]);
     let (_, next) = fitted.out.split_once("Next\n").unwrap();
     let next = next.lines().filter_map(|line| line.trim().strip_prefix("unmix "));
-    assert_eq!(next.map(|line| b.ok(line)).count(), 2);
+    let commands: Vec<&str> = next.collect();
+    assert_eq!(commands.len(), 2, "{}", fitted.out);
+    commands.iter().for_each(|line| drop(b.ok(line)));
     let codes = b.ok("encode m.safetensors d.npy --columns 1-3").out;
     assert_eq!(b.ok("encode m.safetensors d.npy --names names.txt").out, codes);
     // Without a selection, or with a name for each of the columns selected, as before.
