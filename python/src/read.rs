@@ -52,7 +52,7 @@ impl Reading {
         };
         Ok(Options {
             transpose: self.transpose,
-            rows_axis: self.rows_axis,
+            rows_axis: self.rows_axis.into_iter().collect(),
             feature_shape: self.feature_shape,
             columns: self.columns,
             drop: self.drop,

@@ -2,10 +2,10 @@
 
 use crate::args::Modules;
 use crate::failure::{Done, Failure};
+use crate::input;
 use crate::output::{place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, paint};
-use crate::{input, names};
 use std::path::{Path, PathBuf};
 use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
 use unmix::{Error, Model, Run};
@@ -30,9 +30,9 @@ pub(crate) fn modules(args: &Modules) -> Done {
         _ => biclusters(&model, &input.rows, refits, &run)?,
     };
     progress.clear();
-    let columns = match &args.names {
-        Some(path) => Some(named(path, model.n_features())?),
-        None => model.features().names.clone(),
+    let columns = match (&args.reading.names, args.reading.given_names()?) {
+        (Some(path), Some(names)) => Some(named(path, names, model.n_features())?),
+        _ => model.features().names.clone(),
     };
     let rows = input.kept.first().map(|(_, names)| names.as_slice()).or(input.row_names.as_deref());
     if let Some(output) = output {
@@ -44,9 +44,8 @@ pub(crate) fn modules(args: &Modules) -> Done {
     terminal::text(&table(input.rows.origin(), &found))
 }
 
-/// The names in a file, one for each of `p` columns.
-fn named(path: &Path, p: usize) -> Result<Vec<String>, Failure> {
-    let names = names::read(path)?;
+/// The names in a file, of which there must be one for each of `p` columns.
+fn named(path: &Path, names: Vec<String>, p: usize) -> Result<Vec<String>, Failure> {
     if names.len() != p {
         let found = format!("it has {} names, but the model has {p} columns", names.len());
         return Err(Error::format(path, found, "give one name for each column").into());

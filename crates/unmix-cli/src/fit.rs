@@ -56,10 +56,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
             (input.rows, weights, n_notes)
         }
     };
-    let rows = match &args.names {
-        None => rows,
-        Some(path) => rows.named(names::read(path)?)?,
-    };
+    let rows = names::given(rows, args.reading.given_names()?)?;
     let mut rows = match weights {
         None => rows,
         Some(weights) => rows.weighted(weights)?,
@@ -327,7 +324,7 @@ fn next(args: &Fit, input: &Path, to: &Path, fitted: &Model) -> String {
 /// The reading options of commands that apply the model. Where columns are matched by position, that of the weights is left out.
 fn reading(args: &Fit, fitted: &Model) -> Vec<String> {
     let mut words = args.reading.typed();
-    let by_position = args.names.is_some() || fitted.features().names.is_none();
+    let by_position = args.reading.names.is_some() || fitted.features().names.is_none();
     if let Some(weights) = args.weights_column.as_ref().filter(|_| by_position) {
         match words.iter().position(|word| word == "--drop") {
             Some(at) => words[at + 1] = column_list(Some(&words[at + 1]), weights),

@@ -1,4 +1,4 @@
-//! Suggestions for invalid command lines: a method in place of a command, a setting in place of an option.
+//! Suggestions for invalid command lines: a method in place of a command, a setting in place of an option, a negative number.
 
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
@@ -14,6 +14,9 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
         return Some(format!("help is shown by: unmix {} --help", word(2).unwrap_or("COMMAND")));
     }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if let Some(hint) = negative(args, unknown) {
+        return Some(hint);
+    }
     let name = unknown.trim_start_matches('-').replace('-', "_");
     if first != "fit" {
         return None;
@@ -27,4 +30,14 @@ pub(crate) fn hint(args: &[OsString], error: &clap::Error) -> Option<String> {
     let method = word(2).and_then(|key| unmix::METHODS.iter().find(|method| method.key == key))?;
     method.settings.iter().find(|setting| setting.name == name)?;
     Some(format!("{name} is a setting of {}, given as in: --set {name}=VALUE", method.key))
+}
+
+/// The suggestion for a negative number behind an option, which the parser takes for an option of its own: `unknown` is its beginning.
+fn negative(args: &[OsString], unknown: &str) -> Option<String> {
+    let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
+    let is_value = |pair: &&[&str]| {
+        pair[0].starts_with("--") && pair[1].starts_with(unknown) && pair[1].parse::<f64>().is_ok()
+    };
+    let pair = words.windows(2).find(is_value)?;
+    Some(format!("if {} is the value of {}, it must not be negative", pair[1], pair[0]))
 }

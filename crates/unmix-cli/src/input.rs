@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::{terminal, units};
 use std::path::{Path, PathBuf};
 use unmix::data::listed;
-use unmix::{AnyRows, Model, Run};
+use unmix::{AnyRows, Error, Model, Run};
 use unmix_io::{Input, Options};
 
 impl Inputs {
@@ -50,7 +50,34 @@ pub(crate) fn open_codes(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    open_wanted(Some(model.component_names()), paths, options, run, quiet)
+    let opened = open_wanted(Some(model.component_names()), paths, options.clone(), run, quiet);
+    match opened {
+        Err(Failure::Library(Error::Unsupported { .. })) if are_features(model, paths, &options, run) => {
+            let unsupported = Error::Unsupported {
+                asked: "decoding rows".into(),
+                found: format!(
+                    "the input has the features of the model, and codes are needed ({})",
+                    listed(&model.component_names())
+                ),
+                remedy: "give codes that 'unmix encode' has written, or use 'unmix reconstruct MODEL INPUT' for rows".into(),
+            };
+            Err(unsupported.into())
+        }
+        opened => opened,
+    }
+}
+
+/// Whether files hold the features of the model, and no codes: by the names of the columns, or by their number where the model has no names.
+fn are_features(model: &Model, paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> bool {
+    let names = &model.features().names;
+    // A pipe cannot be read again.
+    if paths.iter().any(|path| !path.as_ref().is_file())
+        || (names.is_none() && model.n_codes() == model.n_features())
+    {
+        return false;
+    }
+    let input = unmix_io::open_many(paths, &Options { wanted: names.clone(), ..options.clone() }, run);
+    input.is_ok_and(|input| input.rows.n_features() == model.n_features())
 }
 
 fn open_wanted(

@@ -38,6 +38,7 @@ mod weights;
 pub use output::TableFile;
 
 use args::{Cli, Deferred, Verb};
+use clap::error::ContextKind;
 use clap::{CommandFactory, Parser};
 use failure::{Done, Failure};
 use std::ffi::OsString;
@@ -61,9 +62,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     let args: Vec<OsString> = args.into_iter().collect();
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(e) => {
+        Err(mut e) => {
+            let hint = hints::hint(&args, &e).filter(|_| e.use_stderr());
+            if hint.is_some() {
+                // The parser's own suggestions, such as to write the word after '--', would contradict it.
+                e.remove(ContextKind::Suggested);
+                e.remove(ContextKind::SuggestedArg);
+                e.remove(ContextKind::SuggestedSubcommand);
+            }
             let shown = e.print().map_err(terminal::standard_output);
-            if let Some(hint) = hints::hint(&args, &e).filter(|_| e.use_stderr()) {
+            if let Some(hint) = hint {
                 terminal::note(&hint);
             } else if e.use_stderr()
                 && let Some(example) = example(&args)

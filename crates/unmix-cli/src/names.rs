@@ -1,14 +1,14 @@
 //! Column names from a separate file: a list, or the channel table of a recording.
 
-use crate::failure::Failure;
+use std::collections::HashSet;
 use std::path::Path;
-use unmix::Error;
+use unmix::{AnyRows, Error, Result};
 
 /// Columns of a table that may hold names, in order of preference.
 const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
 
 /// Reads a name for each column, in order: one per line, or from the column `name`, `label` or `channel` of a table.
-pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Vec<String>> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::format(path, "it is not text", "give a text file with one name per line"))?;
@@ -24,11 +24,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
             .collect());
     };
     let wrong = |found: String| {
-        Failure::from(Error::format(
-            path,
-            found,
-            "give one name per line, or a table with a column 'name' or 'label'",
-        ))
+        Error::format(path, found, "give one name per line, or a table with a column 'name' or 'label'")
     };
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let head: Vec<String> =
@@ -42,6 +38,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
             Ok(record.get(column).unwrap_or("").trim().to_string())
         })
         .collect()
+}
+
+/// The rows with the given names, unless they were read with these.
+pub(crate) fn given(rows: AnyRows<'_>, names: Option<Vec<String>>) -> Result<AnyRows<'_>> {
+    let Some(names) = names else { return Ok(rows) };
+    let known: HashSet<&String> = names.iter().collect();
+    let own = rows.features().names.as_ref();
+    let has_them = own.is_some_and(|own| own.iter().all(|name| known.contains(name)));
+    if has_them { Ok(rows) } else { rows.named(names) }
 }
 
 #[cfg(test)]
@@ -59,9 +64,7 @@ mod tests {
         assert_eq!(names("FPz\nEOG 1\n\n").unwrap(), ["FPz", "EOG 1"]);
         assert_eq!(names("\u{feff}FPz\nOz\n").unwrap(), ["FPz", "Oz"]);
         assert_eq!(names("index,Label,theta\n0,FPz,0\n1,\"a,b\",3\n").unwrap(), ["FPz", "a,b"]);
-        match names("x,y\n1,2\n") {
-            Err(Failure::Library(error)) => assert!(error.to_string().contains("its columns are x, y")),
-            other => panic!("{other:?}"),
-        }
+        let refused = names("x,y\n1,2\n").unwrap_err().to_string();
+        assert!(refused.contains("its columns are x, y"), "{refused}");
     }
 }

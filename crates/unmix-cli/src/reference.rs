@@ -91,8 +91,11 @@ fn references(
     let mut found: Input = match path.is_file() {
         true => {
             // Rows are samples or channels as in the input; column selections of the input do not apply.
-            let options =
-                Options { transpose: options.transpose, rows_axis: options.rows_axis, ..Options::default() };
+            let options = Options {
+                transpose: options.transpose,
+                rows_axis: options.rows_axis.clone(),
+                ..Options::default()
+            };
             unmix_io::open_many(&[path], &options, run)?
         }
         false => {

@@ -2,10 +2,10 @@
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};
-use crate::fit::typed_settings;
-use crate::input;
+use crate::fit::{self, typed_settings};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
+use crate::{input, names};
 use serde_json::Value;
 use unmix::method::{Method, find};
 use unmix::select::{
@@ -42,6 +42,7 @@ fn of_variances(args: &Select) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
+    input.rows = names::given(input.rows, args.reading.given_names()?)?;
     if !args.running.quiet {
         input::tell(&input.rows);
     }
@@ -51,7 +52,9 @@ fn of_variances(args: &Select) -> Done {
         return json(args, table.to_json());
     }
     table.warnings.iter().for_each(|w| terminal::warning(w));
-    terminal::text(&format!("{}{}", text(input.rows.origin(), &table), next(args, table.suggested())))
+    let rules = [Criterion::Minka, Criterion::Bic].map(|rule| table.get(rule));
+    let next = next(args, &candidates(rules, table.suggested()));
+    terminal::text(&format!("{}{next}", text(input.rows.origin(), &table)))
 }
 
 /// A table over the number of components.
@@ -65,6 +68,7 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
+    input.rows = names::given(input.rows, args.reading.given_names()?)?;
     if !args.running.quiet {
         input::tell(&input.rows);
     }
@@ -74,7 +78,9 @@ fn of_sizes(args: &Select, method: &'static Method) -> Done {
         return json(args, table.to_json());
     }
     table.warnings.iter().for_each(|w| terminal::warning(w));
-    terminal::text(&format!("{}{}", sizes(input.rows.origin(), &table), next(args, table.suggested())))
+    let rules = [SizeRule::Bic, SizeRule::Cells].map(|rule| table.get(rule));
+    let next = next(args, &candidates(rules, table.suggested()));
+    terminal::text(&format!("{}{next}", sizes(input.rows.origin(), &table)))
 }
 
 fn json(args: &Select, mut json: Value) -> Done {
@@ -147,15 +153,33 @@ fn spectrum(table: &Table) -> String {
     out
 }
 
-/// A suggested next command.
-fn next(args: &Select, suggested: Option<usize>) -> String {
-    let Some(k) = suggested else { return String::new() };
-    let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
-    words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-    words.extend(args.reading.typed());
-    words.extend(["-k".into(), k.to_string()]);
-    words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
-    format!("\n{}\n  {}\n", paint(TITLE, "Next"), paint(TYPED, terminal::command(&words)))
+/// Numbers of components to fit next: the suggested one, or both of two rules that differ by more than 1, of which a warning says that the
+/// data do not determine the number.
+fn candidates(rules: [Option<usize>; 2], suggested: Option<usize>) -> Vec<usize> {
+    match rules {
+        [Some(a), Some(b)] if a.abs_diff(b) > 1 => vec![a.min(b), a.max(b)],
+        _ => suggested.into_iter().collect(),
+    }
+}
+
+/// Suggested next commands: a fit of each number of components, to models of different names.
+fn next(args: &Select, numbers: &[usize]) -> String {
+    let command = |k: &usize| {
+        let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
+        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+        words.extend(args.reading.typed());
+        words.extend(["-k".into(), k.to_string()]);
+        words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
+        if numbers.len() > 1 {
+            let stem = args.input.paths.first().map_or_else(String::new, |path| fit::stem(path));
+            words.extend(["-o".into(), format!("{stem}.{}-{k}.safetensors", args.method)]);
+        }
+        format!("  {}\n", paint(TYPED, terminal::command(&words)))
+    };
+    match numbers {
+        [] => String::new(),
+        _ => format!("\n{}\n{}", paint(TITLE, "Next"), numbers.iter().map(command).collect::<String>()),
+    }
 }
 
 /// A setting in the syntax of the command line.

@@ -2,6 +2,7 @@
 
 use crate::args::Show;
 use crate::failure::{Done, Failure};
+use crate::names;
 use crate::output::{place, write_whole};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
@@ -132,6 +133,7 @@ fn show_data(args: &Show) -> Done {
     let run = progress.run(&args.running);
     let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
     let mut input = unmix_io::open_many(&args.files, &options, &run)?;
+    input.rows = names::given(input.rows, args.reading.given_names()?)?;
     input.rows.prepare(&run)?;
     let found = unmix_io::describe(&input, &run)?;
     progress.clear();

@@ -8,7 +8,7 @@ use unmix_io::{Input, Options};
 
 /// The reading options, with the column of weights added to the kept columns.
 pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
-    let mut options = unmix_io::Options { unnamed: args.names.is_some(), ..args.reading.options()? };
+    let mut options = args.reading.options()?;
     if let Some(name) = &args.weights_column {
         options.keep = Some(column_list(options.keep.as_deref(), name));
     }

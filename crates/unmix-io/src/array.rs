@@ -4,7 +4,7 @@ use crate::selected::Selected;
 use crate::selection::Selection;
 use crate::{Input, Options};
 use std::path::{Path, PathBuf};
-use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray};
+use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// The array behind `header`, as rows. The format's name is for the caller to fill in.
@@ -12,7 +12,7 @@ pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) 
     open_named(bytes, header, None, options)
 }
 
-/// [`open`], with names of the features, which go with the axes: transposed there are none.
+/// [`open`], with names of the features, which go with the axes: transposed there are only those that the options give.
 pub(crate) fn open_named(
     bytes: Bytes<'static>,
     header: NpyHeader,
@@ -22,7 +22,7 @@ pub(crate) fn open_named(
     let path = bytes.path().to_path_buf();
     let (array, shape) = split(bytes, &header, options)?;
     let n_features = array.features().len() as usize;
-    let names = names.filter(|_| !options.transpose);
+    let names = names.filter(|_| !options.transpose).or_else(|| options.names_of(n_features));
     let selection = Selection::new(options, names.as_deref(), n_features, &[])?;
     let name = |j: usize| names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
     let kept = kept_columns(&array, &selection.kept, name)?;
@@ -77,28 +77,77 @@ fn split(
             "save an array of samples x features",
         ));
     }
+    let axes = if options.rows_axis.is_empty() { vec![0] } else { options.rows_axis.clone() };
     if shape.contains(&0) {
-        let axis = options.rows_axis.filter(|&axis| axis < shape.len()).unwrap_or(0);
-        let missing = if (shape[axis] == 0) == options.transpose { "columns" } else { "rows" };
+        let along_rows = axes.iter().any(|&axis| shape.get(axis) == Some(&0));
+        let missing = if along_rows == options.transpose { "columns" } else { "rows" };
         let found = format!("its shape is {}, so it holds no {missing}", times(shape));
         return Err(Error::format(path, found, "check the program that wrote it"));
     }
-    let axis = options.rows_axis.unwrap_or(0);
-    if axis >= shape.len() {
+    if let Some(axis) = axes.iter().find(|&&axis| axis >= shape.len()) {
         let why = format!("the array has shape {}, with axes 0 to {}", times(shape), shape.len() - 1);
         return Err(Error::setting("rows_axis", axis, why, "choose one of those"));
     }
-    let mut rest = Axes { dims: shape.clone(), strides: strides.clone() };
-    let rows = Axes::one(rest.dims.remove(axis), rest.strides.remove(axis));
+    if let Some(axis) = axes.iter().enumerate().find_map(|(i, axis)| axes[..i].contains(axis).then_some(axis))
+    {
+        return Err(Error::setting("rows_axis", axis, "it is given twice", "give each axis once"));
+    }
+    let along = |axes: &[usize]| Axes {
+        dims: axes.iter().map(|&axis| shape[axis]).collect(),
+        strides: axes.iter().map(|&axis| strides[axis]).collect(),
+    };
+    let others: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
+    let (rows, mut rest) = (along(&axes), along(&others));
     if rest.dims.is_empty() {
         rest = Axes::one(1, header.number.size as i64);
     }
     let sample: Vec<usize> = rest.dims.iter().map(|&d| d as usize).collect();
-    let array = RawArray::new(bytes, header.start as i64, header.number, rows, rest)?;
+    let in_parts = bytes.in_memory().is_none() && in_parts(bytes.len(), header, &rows, &rest);
+    let array = match header.number.computed_in() {
+        Dtype::F32 if in_parts => row_by_row::<f32>(&bytes, header, &rows, &rest)?,
+        Dtype::F64 if in_parts => row_by_row::<f64>(&bytes, header, &rows, &rest)?,
+        _ => RawArray::new(bytes, header.start as i64, header.number, rows, rest)?,
+    };
     Ok(match options.transpose {
         true => (array.transposed(), None),
         false => (array, Some(sample).filter(|s| s.len() > 1)),
     })
+}
+
+/// Whether rows run over several axes, the first of which divides the numbers of a file of `n_bytes` into parts that fit into memory.
+fn in_parts(n_bytes: u64, header: &NpyHeader, rows: &Axes, features: &Axes) -> bool {
+    let part = rows.strides[0];
+    let inner = rows.dims.iter().zip(&rows.strides).skip(1);
+    let mut within = inner.chain(features.dims.iter().zip(&features.strides));
+    // Where the file is shorter than its header declares, there is an error elsewhere.
+    let end = rows.dims[0].saturating_mul(part as u64).saturating_add(header.start);
+    rows.dims.len() > 1
+        && part <= Spool::IN_MEMORY as i64
+        && end <= n_bytes
+        && within.all(|(&d, &s)| (d as i64).saturating_mul(s) <= part)
+}
+
+/// An array in a file whose rows run over several axes, copied row by row. The numbers of a row are far apart in such a file, as channels of a
+/// recording are, and would be read one by one. Memory: one part of the file with its numbers, and a spool.
+fn row_by_row<T: Real>(
+    bytes: &Bytes<'static>,
+    header: &NpyHeader,
+    rows: &Axes,
+    features: &Axes,
+) -> Result<RawArray<'static>> {
+    let (p, part) = (features.len() as usize, rows.strides[0] as u64);
+    let inner = Axes { dims: rows.dims[1..].to_vec(), strides: rows.strides[1..].to_vec() };
+    let mut spool = Spool::new(bytes.path());
+    let mut numbers = vec![T::default(); inner.len() as usize * p];
+    for i in 0..rows.dims[0] {
+        let mut data = vec![0; part as usize];
+        bytes.read_at(header.start + i * part, &mut data)?;
+        let own = Bytes::Owned { data, path: bytes.path().into() };
+        let array = RawArray::new(own, 0, header.number, inner.clone(), features.clone())?;
+        RandomAccess::<T>::read(&array, 0..inner.len(), 0..p, &mut numbers, &mut Vec::new())?;
+        spool.write_numbers(&numbers)?;
+    }
+    spool.into_rows::<T>(p)
 }
 
 /// The shape of one sample: the one requested when it fits, else the file's own.

@@ -1,4 +1,4 @@
-//! Detection of the format: by the ending, or by the first bytes if the ending is unknown.
+//! Detection of the format: by the ending, or by the first bytes if the ending is unknown. What begins as text is a table then.
 
 use crate::stored::{FromStart, Stored, head};
 use crate::{gz, idx, safetensors, wav};
@@ -107,23 +107,22 @@ pub(crate) struct Recognised {
 /// Detects the format of a file.
 pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
     let bytes = &stored.bytes;
-    if stored.nameless {
-        let (head, gz) = first_bytes(bytes)?;
-        let kind = by_magic(&head).or((!head.contains(&0)).then_some(Kind::Text(b',')));
-        return kind
-            .map(|kind| Recognised { kind, gz })
-            .ok_or_else(|| unknown(bytes, "it is neither text nor a known binary format"));
-    }
     let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
-    if let Some(kind) = Kind::by_ending(plain.unwrap_or(&name)) {
+    if !stored.nameless
+        && let Some(kind) = Kind::by_ending(plain.unwrap_or(&name))
+    {
         return Ok(Recognised { kind, gz: plain.is_some() });
     }
     let (head, gz) = first_bytes(bytes)?;
-    match by_magic(&head) {
-        Some(kind) => Ok(Recognised { kind, gz }),
-        None => Err(unknown(bytes, "its ending is unknown, and its content is of no known format")),
-    }
+    let kind = by_magic(&head).or(is_text(&head).then_some(Kind::Text(b',')));
+    kind.map(|kind| Recognised { kind, gz }).ok_or_else(|| {
+        let found = match stored.nameless {
+            true => "it is neither text nor a known binary format",
+            false => "its ending is unknown, and its content is neither text nor a known binary format",
+        };
+        unknown(bytes, found)
+    })
 }
 
 /// Enough to recognise a file by, decompressed, and whether it had to be.
@@ -149,8 +148,20 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
     }
 }
 
+/// Whether a file begins as text does: without zero bytes, and either in UTF-8 or, in other encodings, without control characters except
+/// white space.
+fn is_text(head: &[u8]) -> bool {
+    // The head may end within a character.
+    let utf8 = std::str::from_utf8(head).err().is_none_or(|e| e.error_len().is_none());
+    let control = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
+    !head.contains(&0) && (utf8 || !head.iter().any(control))
+}
+
 fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
-    let remedy = format!("known endings are {}, each also with .gz", ENDINGS.join(", "));
+    let remedy = format!(
+        "convert it to one of the formats that can be read, such as .csv, .npy or .parquet; known endings are {}, each also with .gz",
+        ENDINGS.join(", ")
+    );
     Error::format(bytes.path(), found, remedy)
 }
 

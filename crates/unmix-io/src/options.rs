@@ -2,6 +2,7 @@
 
 use crate::Wording;
 use crate::format::Kind;
+use std::collections::HashSet;
 use unmix::{Dtype, Error, Result};
 
 /// Options for reading a file; the defaults suit files that describe themselves.
@@ -10,8 +11,9 @@ pub struct Options {
     /// Rows are channels: samples become features. The features of a transposed table have the names in the column that is kept, in its
     /// index, or in its first column with text.
     pub transpose: bool,
-    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first by default.
-    pub rows_axis: Option<usize>,
+    /// The axes of an n-dimensional array that run over samples (with `transpose`: over features), the last of them fastest; the first
+    /// axis by default. The others run over features, in the order of the array.
+    pub rows_axis: Vec<usize>,
     /// Shape of one sample, when the file does not have it.
     pub feature_shape: Option<Vec<usize>>,
     /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name takes precedence over a number;
@@ -42,6 +44,9 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
+    /// Names of the columns of an input that has none, one for each column before `columns`, `drop` and `keep` select some of them, which
+    /// then take these names. Another number of names is not used: the caller may have names of the selected columns.
+    pub names: Option<Vec<String>>,
     /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
@@ -202,6 +207,18 @@ impl Options {
         })
     }
 
+    /// The axes of the samples as a user writes them, unless it is the first axis.
+    pub(crate) fn other_axes(&self) -> Option<String> {
+        let typed = || self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        (!matches!(self.rows_axis[..], [] | [0])).then(typed)
+    }
+
+    /// The given names, where there is a distinct one for each of `n` columns.
+    pub(crate) fn names_of(&self, n: usize) -> Option<Vec<String>> {
+        let distinct = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == n;
+        self.names.clone().filter(|names| names.len() == n && distinct(names))
+    }
+
     /// Rejects options that do not apply to files of this kind.
     pub(crate) fn check_kind(&self, kind: Kind) -> Result<()> {
         let refused = |name: &str, got: String, what: &str, whose: &str| {
@@ -226,14 +243,14 @@ impl Options {
                 return refused(name, got, "cells of text", "text files");
             }
         }
-        match (self.rows_axis, kind) {
-            (Some(axis), Kind::Text(_)) if axis > 0 => {
+        match (self.other_axes(), kind) {
+            (Some(axes), Kind::Text(_)) => {
                 let (why, remedy) =
                     ("every line of a text file is a row", "to make columns the samples, transpose");
-                return Err(Error::setting("rows_axis", axis, why, remedy));
+                return Err(Error::setting("rows_axis", axes, why, remedy));
             }
-            (Some(axis), kind) if axis > 0 && !kind.is_array() => {
-                return refused("rows_axis", axis.to_string(), "axes to choose from", "arrays");
+            (Some(axes), kind) if !kind.is_array() => {
+                return refused("rows_axis", axes, "axes to choose from", "arrays");
             }
             _ => {}
         }

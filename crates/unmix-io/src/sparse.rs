@@ -18,9 +18,9 @@ pub(crate) fn is_sparse(names: &[String]) -> bool {
 /// The matrix in `archive`.
 pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = archive.path().to_path_buf();
-    if let Some(axis) = options.rows_axis.filter(|&axis| axis > 0) {
+    if let Some(axes) = options.other_axes() {
         let why = "the first axis of a sparse matrix must be its rows";
-        return Err(Error::setting("rows_axis", axis, why, "to make columns the samples, transpose"));
+        return Err(Error::setting("rows_axis", axes, why, "to make columns the samples, transpose"));
     }
     let format = text(&archive.member("format", run)?)?;
     let by_row = match format.as_str() {
@@ -115,7 +115,8 @@ impl Matrix {
             false => Sparse::from_csc(&self.starts, &self.at, values, n)?,
         };
         let origin = path.display().to_string();
-        let selection = Selection::new(options, None, p, &[])?;
+        let names = options.names_of(p);
+        let selection = Selection::new(options, names.as_deref(), p, &[])?;
         if !selection.kept.is_empty() {
             let why = "the columns of a sparse matrix are all read as features";
             return Err(Error::setting(
@@ -127,7 +128,11 @@ impl Matrix {
         }
         let columns = selection.features.as_ref().map_or(p, Vec::len);
         let shape = array::feature_shape(options, None, columns)?;
-        let features = Features { names: None, shape };
+        let names = match (&selection.features, names) {
+            (Some(columns), Some(names)) => Some(columns.iter().map(|&j| names[j].clone()).collect()),
+            (_, names) => names,
+        };
+        let features = Features { names, shape };
         Ok(match selection.features {
             None => Rows::new(sparse, features, origin),
             Some(columns) => Rows::new(sparse.selected(&columns)?, features, origin),

@@ -51,6 +51,14 @@ impl Wording {
         }
     }
 
+    /// The setting that reads only the first rows.
+    pub(crate) fn first_rows(self, n: u64) -> String {
+        match self {
+            Self::Shell => format!("{} :{n}", flag("rows")),
+            _ => self.python("rows", &format!("(0, {n})")),
+        }
+    }
+
     /// A setting of height and width.
     pub(crate) fn size(self, name: &str, height: usize, width: usize) -> String {
         match self {
@@ -126,6 +134,7 @@ mod tests {
         assert_eq!(all.map(|w| w.plain("skip_rows", 2, false))[..2], ["--skip-rows 2", "skip_rows=2"]);
         assert_eq!(all.map(|w| w.plain("columns", "0-2", true))[..2], ["--columns 0-2", "columns='0-2'"]);
         assert_eq!(all.map(|w| w.size("patches", 11, 7))[..2], ["--patches 11x7", "patches=(11, 7)"]);
+        assert_eq!(all.map(|w| w.first_rows(7))[..2], ["--rows :7", "rows=(0, 7)"]);
         assert!(Shell.without_column(None, 1).contains("--keep 1"));
         assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");
     }

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use unmix_io::{Patches, Pixels};
 
 /// Files that are read as one table.
@@ -52,12 +53,18 @@ pub(crate) struct Reading {
     /// Rows are channels: read columns as samples
     #[arg(long)]
     pub(crate) transpose: bool,
-    /// Axis of the samples in an n-dimensional array [default: 0]
-    #[arg(long, value_name = "AXIS", value_parser = axis)]
-    pub(crate) rows_axis: Option<usize>,
+    /// Axes of the samples in an n-dimensional array, as in 0,2: rows run over both, the last one fastest [default: 0]
+    #[arg(long, value_name = "AXES", value_delimiter = ',', value_parser = axis)]
+    pub(crate) rows_axis: Vec<usize>,
     /// Shape of one sample, as in 28x28, so that components are drawn as pictures
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
     pub(crate) feature_shape: Option<Shape>,
+    /// Names of the columns, where INPUT has none: one per line, or a table with a column 'name' or 'label'
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+    /// The names in that file, once it has been read: a pipe cannot be read again.
+    #[arg(skip)]
+    names_read: OnceLock<Vec<String>>,
     /// Columns to read, as in a,b,5-9: names, or numbers from 0
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) columns: Option<String>,
@@ -132,8 +139,10 @@ impl Reading {
         use unmix_io::Options;
         Ok(Options {
             transpose: self.transpose,
-            rows_axis: self.rows_axis,
+            rows_axis: self.rows_axis.clone(),
             feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
+            names: self.given_names()?,
+            unnamed: self.names.is_some(),
             columns: self.columns.clone(),
             drop: self.drop.clone(),
             keep: self.keep.clone(),
@@ -160,6 +169,16 @@ impl Reading {
         })
     }
 
+    /// The names of `--names`, if there are any.
+    pub(crate) fn given_names(&self) -> unmix::Result<Option<Vec<String>>> {
+        let Some(path) = &self.names else { return Ok(None) };
+        if self.names_read.get().is_none() {
+            // No other thread sets it.
+            let _ = self.names_read.set(crate::names::read(path)?);
+        }
+        Ok(self.names_read.get().cloned())
+    }
+
     /// Options of patches; `size` is a height and a width.
     fn cut(&self, size: &Shape) -> Patches {
         Patches {
@@ -181,9 +200,11 @@ impl Reading {
                 out.extend([flag.to_string(), v]);
             }
         };
-        value("--rows-axis", self.rows_axis.map(|a| a.to_string()));
+        let axes = self.rows_axis.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        value("--rows-axis", Some(axes).filter(|axes| !axes.is_empty()));
         let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         value("--feature-shape", self.feature_shape.as_ref().map(shape));
+        value("--names", self.names.as_ref().map(|path| path.display().to_string()));
         value("--columns", self.columns.clone());
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());
@@ -228,7 +249,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 }
 
 fn axis(text: &str) -> Result<usize, String> {
-    text.trim().parse().map_err(|_| "give the number of one axis, from 0".into())
+    text.trim().parse().map_err(|_| "give the number of an axis, from 0, or several as in 0,2".into())
 }
 
 /// A height and a width.

@@ -71,9 +71,6 @@ pub(crate) struct Fit {
     /// Replace an existing file even if it is not an unmix model
     #[arg(long)]
     pub(crate) force: bool,
-    /// Names of the columns, where INPUT has none: one per line, or a table with a column 'name' or 'label'
-    #[arg(long, value_name = "FILE")]
-    pub(crate) names: Option<PathBuf>,
     /// Sample weights: a file with one number for each row; 2 counts a row twice
     #[arg(long, value_name = "FILE", conflicts_with = "weights_column")]
     pub(crate) weights: Option<PathBuf>,
@@ -246,9 +243,6 @@ pub(crate) struct Modules {
     /// A file for the members of all modules, a line each: module, row or column, number, name, sign of the loading
     #[arg(short, long, value_name = "CSV")]
     pub(crate) output: Option<PathBuf>,
-    /// Names of the columns, where the model has none: one per line, or a table with a column 'name' or 'label'
-    #[arg(long, value_name = "FILE")]
-    pub(crate) names: Option<PathBuf>,
     /// Random seed [default: that of the model]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

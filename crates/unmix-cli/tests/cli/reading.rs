@@ -291,6 +291,72 @@ fn text_files_are_read_with_any_delimiter_and_extension() {
 }
 
 #[test]
+fn a_spreadsheet_becomes_a_page() {
+    let b = Folder::new();
+    let line = |i: usize| {
+        let cell = |j: usize| format!("{},{}", (i * (7 + 4 * j)) % 13, (i * i + j) % 10);
+        let height = if i == 4 { String::new() } else { cell(0) };
+        let width = if i == 11 { "NA".into() } else { cell(1) };
+        format!("s{i};{height};{width};{}\r\n", cell(2))
+    };
+    b.write("sheet.csv", format!("id;height;width;depth\r\n{}", (0..40).map(line).collect::<String>()));
+    let reading = "--drop id --delimiter ; --decimal , --missing drop";
+    let fitted = b.ok(&format!("fit pca sheet.csv {reading} -k 2 -o m.safetensors"));
+    assert!(fitted.err.contains("2 of 40 rows have a missing cell and are left out"), "{}", fitted.err);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().n_samples, 38.0);
+    b.ok(&format!("report m.safetensors sheet.csv {reading} -o page.html"));
+    let page = String::from_utf8(b.read("page.html")).unwrap();
+    assert!(page.starts_with("<!") && ["height", "width", "depth"].iter().all(|name| page.contains(name)));
+    let codes = b.ok(&format!("encode m.safetensors sheet.csv {reading}")).out;
+    assert_eq!(codes.lines().count(), 39);
+}
+
+#[test]
+fn names_in_a_file_choose_columns() {
+    let b = Folder::new();
+    let data = b.both("d", 30, 4);
+    b.write("names.txt", "AF3\nF7\nCz\nOz\n");
+    let names = |model: &str| Model::load(&b.path(model)).unwrap().features().names.clone().unwrap();
+    let fitted = b.ok("fit pca d.npy --names names.txt --drop AF3 -k 2 -o m.safetensors");
+    assert_eq!(names("m.safetensors"), ["F7", "Cz", "Oz"]);
+    let (_, next) = fitted.out.split_once("Next\n").unwrap();
+    let next = next.lines().filter_map(|line| line.trim().strip_prefix("unmix "));
+    let commands: Vec<&str> = next.collect();
+    assert_eq!(commands.len(), 2, "{}", fitted.out);
+    commands.iter().for_each(|line| drop(b.ok(line)));
+    let codes = b.ok("encode m.safetensors d.npy --columns 1-3").out;
+    assert_eq!(b.ok("encode m.safetensors d.npy --names names.txt").out, codes);
+    // Without a selection, or with a name for each of the columns selected, as before.
+    b.ok("fit pca d.npy --names names.txt -k 2 -o all.safetensors");
+    assert_eq!(names("all.safetensors").len(), 4);
+    b.write("three.txt", "F7\nCz\nOz\n");
+    b.ok("fit pca d.npy --names three.txt --columns 1-3 -k 2 -o three.safetensors");
+    assert_eq!(names("three.safetensors"), ["F7", "Cz", "Oz"]);
+    let lines = data.chunks(4).map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n");
+    b.write("bare.csv", lines.collect::<String>());
+    for file in ["d.npy", "bare.csv"] {
+        let shown = b.ok(&format!("select {file} --names names.txt --columns Cz,Oz")).out;
+        assert!(shown.contains("30 rows, 2 columns"), "{shown}");
+        assert!(b.ok(&format!("show {file} --names names.txt --drop Cz")).out.contains("AF3"));
+        b.ok(&format!("report m.safetensors {file} --names names.txt --color AF3 -o page.html"));
+        let unknown = b.run(&format!("fit pca {file} --names names.txt --drop AF4"));
+        assert!(unknown.code == 1 && unknown.err.contains("did you mean 'AF3'?"), "{}", unknown.err);
+    }
+}
+
+#[test]
+fn epochs_of_an_array_become_rows() {
+    let b = Folder::new();
+    // 6 epochs of 3 channels and 10 samples.
+    unmix::data::write_npy(&b.path("epochs.npy"), &Folder::table(60, 3), &[3, 10]).unwrap();
+    let fitted = b.ok("fit pca epochs.npy --rows-axis 0,2 -k 2 -o m.safetensors").out;
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.n_features(), model.report().n_samples), (3, 60.0));
+    assert!(fitted.contains("unmix encode m.safetensors epochs.npy --rows-axis 0,2 "), "{fitted}");
+    assert_eq!(b.ok("encode m.safetensors epochs.npy --rows-axis 0,2").out.lines().count(), 61);
+}
+
+#[test]
 fn messages_about_tables_name_a_remedy() {
     let b = Folder::new();
     b.both("d", 30, 3);
@@ -302,15 +368,27 @@ fn messages_about_tables_name_a_remedy() {
     b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("names.npy", [0x93, 0xff, 0]);
+    b.write("percent.csv", "a,b\n1,12.5%\n3,7%\n");
+    b.write("thousands.csv", "a,b\n1,\"1,234.50\"\n3,5\n");
+    b.write("grouped.csv", "a;b\n1;1.234,5\n3;5\n");
+    b.write("group.csv", "a,b\n1,\"1,234\"\n3,5\n");
+    b.write("total.csv", "a,b\n1,2\n3,5\n4,4\nTotal,11\n");
     for (command, words) in [
         ("fit pca uneven.csv", "add --delimiter space if cells are separated by blanks"),
         ("fit pca uneven.csv --delimiter space", "line 6 has 2 cells, but the first line has 3"),
         ("fit pca marks.csv", "add --na '?' if that marks a missing cell, or write NA"),
+        ("fit pca percent.csv", "remove the percent signs in the program that wrote the file; or leave the"),
+        ("fit pca percent.csv", "with --drop b"),
+        ("fit pca thousands.csv", "remove the thousands separators in the program that wrote the file; or"),
+        ("fit pca grouped.csv --decimal ,", "remove the thousands separators"),
+        ("fit pca group.csv", "have decimal commas, or write numbers without thousands separators"),
+        ("fit pca total.csv", "if a summary ends the table here, leave it out with --rows :3; or leave the"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),
         ("fit pca quote.csv", "close the quotation mark that opens there"),
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
-        ("fit pca d.npy --rows-axis 0,1", "give the number of one axis, from 0"),
+        ("fit pca d.npy --rows-axis 0,x", "give the number of an axis, from 0, or several as in 0,2"),
+        ("fit pca d.npy --rows-axis 0,0", "it is given twice; give each axis once"),
         ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
         (
             "encode d.csv d.pca.safetensors",
@@ -322,4 +400,5 @@ fn messages_about_tables_name_a_remedy() {
     }
     b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
     b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
+    b.ok("fit pca total.csv --rows :3 -o p.safetensors");
 }

@@ -102,6 +102,8 @@ fn wrong_usage_has_exit_code_2() {
         ("fit pca d.npy --k 3", "the number of components is given as in: -k 10\n"),
         ("fit pca d.npy -n 3", "the number of components is given as in: -k 10\n"),
         ("fit pca d.npy --whiten", "whiten is a setting of pca, given as in: --set whiten=VALUE\n"),
+        ("fit pca d.npy --seed -1", "if -1 is the value of --seed, it must not be negative\n"),
+        ("select d.npy --max-components -12", "if -12 is the value of --max-components, it must not"),
         ("fit ica d.npy --max-iter 3", "given as in: --set max_iter="),
         ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
         (
@@ -114,7 +116,20 @@ fn wrong_usage_has_exit_code_2() {
         let ran = b.run(command);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}: {}", ran.err);
         assert!(ran.err.contains(words), "{command}: {}", ran.err);
+        // The parser does not suggest something else beside.
+        let hinted =
+            ["is given as in", "given as in: --set", "is the value of", "is fitted by", "is shown by"];
+        let has_hint = hinted.iter().any(|hint| words.contains(hint));
+        assert!(!has_hint || !ran.err.contains("tip:"), "{command}: {}", ran.err);
     }
+    let rows = b.run("decode m.safetensors d.csv");
+    assert_eq!((rows.code, rows.out.as_str()), (1, ""));
+    assert!(rows.err.contains("has the features of the model, and codes are needed (pca0, "), "{}", rows.err);
+    assert!(rows.err.contains("use 'unmix reconstruct MODEL INPUT' for rows"), "{}", rows.err);
+    b.write("neither.csv", "a,b\n1,2\n");
+    let neither = b.run("decode m.safetensors neither.csv");
+    assert!(neither.code == 1 && neither.err.contains("the model needs column 'pca0'"), "{}", neither.err);
+    std::fs::remove_file(b.path("neither.csv")).unwrap();
     let kept = b.run("encode m.safetensors d.csv --keep c0 -o codes.npy");
     assert!(kept.code == 1 && kept.err.contains("the model needs column 'c0'"), "{}", kept.err);
     b.write("k.csv", "id,c0,c1,c2\nx,1,2,3\n");

@@ -114,6 +114,20 @@ fn ambiguity_is_a_warning_on_standard_error() {
         "{}",
         ran.err
     );
+    // Two candidates, not one of them as if it were settled; each has a model of its own.
+    let (table, next) = ran.out.split_once("\nNext\n").unwrap();
+    let k = |rule: &str| {
+        let line = table.lines().find(|l| l.trim_start().starts_with(rule)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
+    };
+    let (minka, bic) = (k("minka "), k("bic "));
+    let want = [minka.min(bic), minka.max(bic)]
+        .map(|k| format!("  unmix fit pca d.npy -k {k} -o d.pca-{k}.safetensors\n"));
+    assert_eq!(next, want.concat());
+    next.lines().for_each(|line| drop(b.ok(line.trim().strip_prefix("unmix ").unwrap())));
+    // One rule alone is what was requested.
+    let one = b.ok("select d.npy --rules bic").out;
+    assert!(one.ends_with(&format!("unmix fit pca d.npy -k {bic}\n")), "{one}");
 }
 
 #[test]

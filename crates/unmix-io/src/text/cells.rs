@@ -43,7 +43,28 @@ pub(super) fn number(cell: &[u8]) -> Option<f64> {
     if is_missing(cell) {
         return Some(f64::NAN);
     }
-    fast_float2::parse::<f64, _>(cell).ok()
+    numeral(cell).or_else(|| truth_value(cell).map(|truth| f64::from(u8::from(truth))))
+}
+
+/// The number that is written in a cell without blanks around; a minus may be the sign of that name, U+2212.
+pub(super) fn numeral(cell: &[u8]) -> Option<f64> {
+    let parsed = fast_float2::parse::<f64, _>(cell).ok();
+    parsed.or_else(|| fast_float2::parse::<f64, _>(with_hyphens(cell)?).ok())
+}
+
+/// The cell with hyphens in place of minus signs; `None` where it has none.
+fn with_hyphens(cell: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(cell).ok().filter(|text| text.contains('\u{2212}'))?;
+    Some(text.replace('\u{2212}', "-").into_bytes())
+}
+
+/// The truth value in a cell without blanks around, as spreadsheets, R and Python write it. It is read as 1 or 0.
+pub(super) fn truth_value(cell: &[u8]) -> Option<bool> {
+    match cell {
+        b"TRUE" | b"True" | b"true" => Some(true),
+        b"FALSE" | b"False" | b"false" => Some(false),
+        _ => None,
+    }
 }
 
 /// Empty, NA, NaN, null, in any case, without blanks around.
@@ -55,6 +76,38 @@ pub(super) fn is_missing(cell: &[u8]) -> bool {
 pub(super) fn has_decimal_comma(cell: &[u8]) -> bool {
     let pointed: Vec<u8> = cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
     cell.contains(&b',') && number(&pointed).is_some()
+}
+
+/// Whether a cell is a number with separators between groups of three digits, as in 1,234.50 or 1.234,50.
+pub(super) fn has_thousands(cell: &[u8]) -> bool {
+    const SEPARATORS: [char; 6] = [',', '.', '\'', '\u{2019}', '\u{a0}', '\u{202f}'];
+    let Ok(text) = std::str::from_utf8(cell.trim_ascii()) else { return false };
+    let text = text.trim_start_matches(['+', '-', '\u{2212}']);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    SEPARATORS.into_iter().any(|separator| {
+        let decimal_mark = |c: char| c != separator && matches!(c, '.' | ',');
+        let (whole, decimals) = text.split_once(decimal_mark).unwrap_or((text, "0"));
+        let groups: Vec<&str> = whole.split(separator).collect();
+        groups.len() > 1
+            && digits(decimals)
+            && groups.iter().all(|group| digits(group))
+            && groups[0].len() <= 3
+            && groups[1..].iter().all(|group| group.len() == 3)
+    })
+}
+
+/// Whether a cell is a number with a percent sign behind it.
+pub(super) fn has_percent_sign(cell: &[u8]) -> bool {
+    let before = cell.trim_ascii().strip_suffix(b"%");
+    before.is_some_and(|cell| numeral(cell.trim_ascii()).is_some() || has_decimal_comma(cell))
+}
+
+/// Whether a cell is the name of a summary, such as that of a last line with the sums of the columns.
+pub(super) fn is_summary(cell: &[u8]) -> bool {
+    const NAMES: [&str; 8] = ["total", "totals", "grand total", "sum", "mean", "average", "median", "count"];
+    let cell = cell.trim_ascii();
+    let cell = cell.strip_suffix(b":").unwrap_or(cell);
+    NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// Number of features among the cells of a line that are text and would be numbers if their commas were points.
@@ -138,18 +191,33 @@ mod tests {
             ("0.1000000000000000055511151231257827", 0.1),
             ("1e999", f64::INFINITY),
             ("4.9406564584124654e-324", f64::from_bits(1)),
+            ("\u{2212}2.5", -2.5),
+            (" 1e\u{2212}3 ", 1e-3),
+            ("TRUE", 1.0),
+            (" false", 0.0),
+            ("True", 1.0),
         ] {
             assert_eq!(number(cell.as_bytes()).map(f64::to_bits), Some(f64::to_bits(x)), "{cell}");
         }
         for cell in ["", "  ", "NA", "na", "NaN", "nan", " NULL ", "null"] {
             assert!(number(cell.as_bytes()).is_some_and(f64::is_nan), "{cell}");
         }
-        for cell in ["a", "1,5", "1 2", "0x10", "1_000", "12%", "-", "N/A", "1e", "\u{fffd}"] {
+        for cell in
+            ["a", "1,5", "1 2", "0x10", "1_000", "12%", "-", "N/A", "1e", "\u{fffd}", "\u{2212}", "tRUE", "T"]
+        {
             assert_eq!(number(cell.as_bytes()), None, "{cell}");
         }
         assert!(has_decimal_comma(b"1,5") && !has_decimal_comma(b"a,b") && !has_decimal_comma(b"1.5"));
         assert!(has_blanks_between_numbers(b" 1.5 -2e3\t7") && !has_blanks_between_numbers(b" 1.5 "));
         assert!(!has_blanks_between_numbers(b"1 a") && !has_blanks_between_numbers(b"") && is_mark(b" N/A "));
+        for cell in ["1,234.50", " 1.234,5", "-12'345'678", "1\u{202f}234,5", "\u{2212}1,234"] {
+            assert!(has_thousands(cell.as_bytes()), "{cell}");
+        }
+        for cell in ["1,5", "1,23,456", "1234,567.5", "1,2345", "a,123", "1.5", ",123", "1,234.", ""] {
+            assert!(!has_thousands(cell.as_bytes()), "{cell}");
+        }
+        assert!(has_percent_sign(b"12.5%") && has_percent_sign(b" 12,5 % ") && !has_percent_sign(b"a%"));
+        assert!(!has_percent_sign(b"%") && is_summary(b" Total:") && !is_summary(b"subtotals"));
         assert_eq!(shown("x\ny".as_bytes()), "x y");
         assert_eq!(shown(&[b'a'; 99]), format!("{}...", "a".repeat(40)));
     }

@@ -1,30 +1,35 @@
 //! Whether the first line holds names.
 
-use super::cells::{is_missing, shown};
+use super::cells::{is_missing, numeral, shown, truth_value};
 use crate::{Wording, across};
 use unmix::Result;
 
 /// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
-/// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers.
+/// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers. A truth value
+/// counts as text beside text, and as a number beside numbers.
 pub(super) fn is_header(
     record: &csv::ByteRecord,
     line: impl Fn() -> Result<u64>,
     wording: Wording,
 ) -> std::result::Result<bool, (String, String)> {
-    let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell.trim_ascii()).is_ok();
+    let is_number = |cell: &[u8]| numeral(cell.trim_ascii()).is_some();
+    let is_truth = |cell: &[u8]| truth_value(cell.trim_ascii()).is_some();
     let numbers = record.iter().filter(|cell| is_number(cell)).count();
-    let missing = record.iter().all(|cell| is_missing(cell.trim_ascii()));
+    let truths = record.iter().filter(|cell| is_truth(cell)).count();
+    let ambiguous = record.iter().all(|cell| is_missing(cell.trim_ascii()) || is_truth(cell));
     match numbers {
-        0 if !missing => return Ok(true),
-        n if n > 0 && n == record.len() => return Ok(false),
+        0 if !ambiguous => return Ok(true),
+        n if n > 0 && n + truths == record.len() => return Ok(false),
         _ => {}
     }
     let line = line().map_or("the first line".into(), |n| format!("line {n}"));
     let example = |wanted: bool| {
-        let cell = record.iter().find(|cell| is_number(cell) == wanted).map(shown).unwrap_or_default();
+        let is_such = |cell: &&[u8]| is_number(cell) == wanted && !is_truth(cell);
+        let cell = record.iter().find(is_such).map(shown).unwrap_or_default();
         if cell.is_empty() { "an empty cell".into() } else { format!("'{cell}'") }
     };
     let found = match numbers {
+        0 if truths > 0 => format!("{line} holds truth values only, so it may or may not be a header"),
         0 => format!("{line} holds missing cells only, so it may or may not be a header"),
         _ => format!(
             "{line} holds numbers ({}) as well as text ({}), so it may or may not be a header",
@@ -76,6 +81,12 @@ mod tests {
         assert!(rule(&["1", "", "2"]).unwrap_err().contains("an empty cell"));
         assert!(rule(&["1", "NA"]).is_err());
         assert!(rule(&["", "NA"]).unwrap_err().contains("missing cells only"));
+        assert_eq!(rule(&["\u{2212}1", "2"]), Ok(false));
+        assert_eq!(rule(&["TRUE", "2"]), Ok(false));
+        assert_eq!(rule(&["id", "true", "false"]), Ok(true));
+        assert!(rule(&["TRUE"]).unwrap_err().contains("truth values only"));
+        assert!(rule(&["TRUE", "", "False"]).unwrap_err().contains("truth values only"));
+        assert!(rule(&["1", "TRUE", "a"]).unwrap_err().contains("numbers ('1') as well as text ('a')"));
     }
 
     #[test]

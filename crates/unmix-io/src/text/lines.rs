@@ -58,11 +58,11 @@ impl Mark {
     }
 }
 
-/// The number in a cell.
+/// The number written in a cell without blanks around. Truth values are none: the mark `0` is not on a cell `FALSE`.
 fn number(cell: &[u8], decimal_comma: bool) -> Option<f64> {
     match decimal_comma && cells::has_decimal_comma(cell) {
-        true => cells::number(&pointed(cell)),
-        false => cells::number(cell),
+        true => cells::numeral(&pointed(cell)),
+        false => cells::numeral(cell),
     }
 }
 

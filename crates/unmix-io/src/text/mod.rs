@@ -9,6 +9,7 @@ mod header;
 mod lines;
 mod plain;
 mod preamble;
+mod remedy;
 
 use crate::across::{self, Across};
 use crate::selection::Selection;
@@ -47,6 +48,8 @@ pub(crate) fn open(
     let origin = bytes.path().display().to_string();
     let n_columns = record.len();
     let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
+    // Lines of a transposed table are its columns.
+    let names = names.or_else(|| options.names_of(n_columns).filter(|_| !options.transpose));
     let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
     let mut selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
     let (naming, found) = match options.transpose {
@@ -78,6 +81,10 @@ pub(crate) fn open(
         n_columns,
         selection,
         count_text: options.count_text,
+        n_requested: match options.rows {
+            Some((start, Some(end))) if start < end && !options.transpose => end,
+            _ => u64::MAX,
+        },
         notes,
         bytes,
         gz,
@@ -117,6 +124,8 @@ struct Table<'a> {
     n_columns: usize,
     selection: Selection,
     count_text: bool,
+    /// Number of rows after which no row is requested: what follows, such as a line of totals, is not read.
+    n_requested: u64,
     /// Columns that names of rows as they are stored are read from: of the index, or those that name the features of a transposed table.
     index: Vec<usize>,
     /// Notes for the user about how it is read.
@@ -182,7 +191,7 @@ impl Table<'_> {
             }
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
-        while let Some(at) = place {
+        while let Some(at) = place.filter(|_| n_rows < self.n_requested) {
             // A line of blanks at the end is no row; blank lines without blanks never get here.
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
             if !blank {
@@ -337,27 +346,15 @@ impl Table<'_> {
         let name = self.names.as_ref().map(|names| names[column].as_str());
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
         let out = self.wording.without_column(name, column);
-        let remedy = if cells::has_decimal_comma(cell) {
-            format!(
-                "add {} if numbers have decimal commas, or write decimal points",
-                self.wording.plain("decimal", ",", true)
-            )
-        } else if cells::has_blanks_between_numbers(cell) {
-            format!("add {} if cells are separated by blanks", self.wording.plain("delimiter", "space", true))
-        } else if cells::is_mark(cell) {
-            format!(
-                "add {} if that marks a missing cell, or write NA; or {out}",
-                self.wording.plain("na", cells::shown(cell), true)
-            )
-        } else {
-            match preamble::before_table(self.bytes, self.gz, &self.dialect) {
+        let by_cell = remedy::of_cell(cell, row, &out, self.wording);
+        let remedy =
+            by_cell.unwrap_or_else(|| match preamble::before_table(self.bytes, self.gz, &self.dialect) {
                 Some(n) => format!(
                     "if the table begins below, skip the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)
                 ),
                 None => out,
-            }
-        };
+            });
         let found =
             format!("row {row}, column {column}{label} is the text '{}' (line {line})", cells::shown(cell));
         Error::format(self.bytes.path(), found, remedy).with(|details| {

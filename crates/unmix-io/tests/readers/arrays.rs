@@ -97,7 +97,7 @@ fn any_axis_can_run_over_rows_or_over_features() {
                 }
             }
         }
-        let options = Options { rows_axis: Some(axis), ..Default::default() };
+        let options = Options { rows_axis: vec![axis], ..Default::default() };
         let input = folder.open("a.npy", &bytes, &options).unwrap();
         assert_eq!(numbers(&input.rows), want, "{order:?}, rows along {axis}");
         assert_eq!(input.rows.features().shape, Some(rest.iter().map(|&a| d[a]).collect()));
@@ -106,6 +106,36 @@ fn any_axis_can_run_over_rows_or_over_features() {
         assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(p as u64), n));
         assert_eq!(numbers(&input.rows), (0..n * p).map(|i| want[(i % n) * p + i / n]).collect::<Vec<_>>());
         assert_eq!(input.rows.features().shape, None);
+    }
+}
+
+#[test]
+fn rows_run_over_several_axes_in_the_given_order() {
+    let folder = Folder::new();
+    let (n, p, t) = (4, 3, 5);
+    let value = |i: usize, j: usize, k: usize| (100 * i + 10 * j + k) as f64;
+    let data: Vec<f64> =
+        (0..n).flat_map(|i| (0..p).flat_map(move |j| (0..t).map(move |k| value(i, j, k)))).collect();
+    let epoch_first: Vec<f64> =
+        (0..n).flat_map(|i| (0..t).flat_map(move |k| (0..p).map(move |j| value(i, j, k)))).collect();
+    let time_first: Vec<f64> =
+        (0..t).flat_map(|k| (0..n).flat_map(move |i| (0..p).map(move |j| value(i, j, k)))).collect();
+    for order in [Order::C, Order::Fortran] {
+        let bytes = npy(&data, &[n, p, t], order, false);
+        for (axes, want) in [(vec![0, 2], &epoch_first), (vec![2, 0], &time_first)] {
+            let options = Options { rows_axis: axes, ..Default::default() };
+            let input = folder.open("a.npy", &bytes, &options).unwrap();
+            assert_eq!(&numbers(&input.rows), want, "{order:?}");
+            assert_eq!((input.rows.n_features(), &input.rows.features().shape), (p, &None));
+            let input = folder.open("a.npy", &bytes, &Options { transpose: true, ..options }).unwrap();
+            assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(p as u64), n * t));
+        }
+        let cut = Options { rows_axis: vec![0, 2], ..Default::default() };
+        let refused = folder.refusal("a.npy", &bytes[..bytes.len() - 1], &cut);
+        assert!(refused.contains("its header declares"), "{refused}");
+        let all = Options { rows_axis: vec![0, 1, 2], ..Default::default() };
+        let input = folder.open("a.npy", &bytes, &all).unwrap();
+        assert_eq!((numbers(&input.rows), input.rows.n_features()), (data.clone(), 1));
     }
 }
 

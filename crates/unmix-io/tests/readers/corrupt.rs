@@ -30,7 +30,27 @@ fn missing_files_folders_and_unknown_types_are_refused() {
             && unknown.contains(".npy, .npz, .csv, .tsv, .txt, .dat, .idx, -ubyte"),
         "{unknown}"
     );
-    assert!(refused("noending", "1,2\n3,4\n").contains("its ending is unknown"));
+    assert!(unknown.contains("such as .csv, .npy or .parquet"), "{unknown}");
+    assert!(refused("zero", b"1,2\n\0,4\n").contains("its ending is unknown"));
+}
+
+#[test]
+fn text_with_an_unknown_ending_or_none_is_a_table() {
+    let folder = Folder::new();
+    let latin1 = b"Gr\xf6\xdfe,b\n1,2\n3,4\n".as_slice();
+    // The first 512 bytes end within a character.
+    let long = format!("{}\u{e4},b\n1,2\n3,4\n", "x".repeat(511));
+    for (name, bytes) in [
+        ("noending", b"1,2\n3,4\n".to_vec()),
+        ("sheet.prn", b"a;b\n1;2\n3;4\n".to_vec()),
+        ("run.2024", b"1 2\n3 4\n".to_vec()),
+        ("part.gz", gz(b"1\t2\n3\t4\n")),
+        ("latin1", latin1.to_vec()),
+        ("long", long.into_bytes()),
+    ] {
+        let input = folder.open(name, bytes, &Options::default()).unwrap();
+        assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{name}");
+    }
 }
 
 #[test]
@@ -86,7 +106,7 @@ fn headers_that_declare_more_than_there_is_are_refused() {
     assert!(
         npy_of("(0, 1000000000000)", "'<f4'").contains("its shape is 0 x 1000000000000, so it holds no rows")
     );
-    assert!(npy_of("(5, 0)", "'<f4'").contains("its shape is 5 x 0"));
+    assert!(npy_of("(5, 0)", "'<f4'").contains("its shape is 5 x 0, so it holds no columns"));
     assert!(npy_of("()", "'<f4'").contains("a single number and no rows"));
     assert!(npy_of("(2,)", "'|O'").contains("pickled Python objects"));
     assert!(npy_of("(2,)", "'<U4'").contains("it holds text, not numbers"));
@@ -138,7 +158,9 @@ fn options_for_another_kind_of_file_are_refused() {
         message(Options { header: Some(true), ..Default::default() }).contains("header=true is not possible")
     );
     assert!(message(Options { skip_rows: 1, ..Default::default() }).contains("it is for text files"));
-    let axis = message(Options { rows_axis: Some(2), ..Default::default() });
+    let twice = message(Options { rows_axis: vec![1, 0, 1], ..Default::default() });
+    assert_eq!(twice, "rows_axis=1 is not possible: it is given twice; give each axis once");
+    let axis = message(Options { rows_axis: vec![2], ..Default::default() });
     assert_eq!(
         axis,
         "rows_axis=2 is not possible: the array has shape 2 x 3, with axes 0 to 1; choose one of those"

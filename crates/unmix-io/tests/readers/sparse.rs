@@ -174,7 +174,7 @@ fn inconsistent_sparse_matrices_are_refused() {
     let bytes = valid().zipped(Plain);
     for (options, expected) in [
         (Options { keep: Some("1".into()), ..Default::default() }, "keep=1 is not possible"),
-        (Options { rows_axis: Some(1), ..Default::default() }, "rows_axis=1 is not possible"),
+        (Options { rows_axis: vec![1], ..Default::default() }, "rows_axis=1 is not possible"),
         (Options { feature_shape: Some(vec![5]), ..Default::default() }, "a row has 4 features"),
     ] {
         let message = folder.refusal("a.npz", &bytes, &options);

@@ -211,7 +211,7 @@ fn files_that_are_not_tables_are_refused_in_one_sentence() {
         refused(b"PK\x03\x04\x00\x00", &no_options()).contains("null bytes, which text does not contain")
     );
     assert!(refused(b"\xff\xfea\x00,\x00b\x00", &no_options()).contains("UTF-16"));
-    let axis = Options { rows_axis: Some(1), ..no_options() };
+    let axis = Options { rows_axis: vec![1], ..no_options() };
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
 }
 
@@ -282,6 +282,42 @@ fn numbers_of_every_form_are_rounded_correctly_with_every_delimiter() {
             }
         }
     }
+}
+
+#[test]
+fn truth_values_and_minus_signs_are_numbers() {
+    let flags = "smoker,x\nTRUE,\u{2212}1.5\nFalse,2e\u{2212}1\n";
+    assert_eq!(numbers(&read("t.csv", flags, &no_options()).rows), [1.0, -1.5, 0.0, 0.2]);
+    let quoted = flags.replace("TRUE", "\"TRUE\"");
+    assert_eq!(numbers(&read("t.csv", quoted, &no_options()).rows), [1.0, -1.5, 0.0, 0.2]);
+    // Beside numbers they are a row; alone they may be names.
+    assert_eq!(
+        numbers(&read("t.csv", "true,\u{2212}5\nfalse,7\n", &no_options()).rows),
+        [1.0, -5.0, 0.0, 7.0]
+    );
+    assert!(refused("TRUE\nFALSE\nTRUE\n", &no_options()).contains("line 1 holds truth values only"));
+    let bare = Options { header: Some(false), ..no_options() };
+    assert_eq!(numbers(&read("t.csv", "TRUE\nFALSE\n", &bare).rows), [1.0, 0.0]);
+    let comma = Options { decimal_comma: true, ..no_options() };
+    assert_eq!(numbers(&read("t.csv", "a;b\n\u{2212}1,5;true\n", &comma).rows), [-1.5, 1.0]);
+    // A mark of missing cells that is a number is not on them, nor do they mark numbers.
+    for (mark, missing) in [("0", [false, true]), ("FALSE", [true, false])] {
+        let marked = Options { na: vec![mark.into()], ..no_options() };
+        let found = numbers(&read("t.csv", "a,b\nFALSE,0\n", &marked).rows);
+        assert_eq!(found.iter().map(|x| x.is_nan()).collect::<Vec<_>>(), missing, "{mark}");
+    }
+}
+
+#[test]
+fn lines_after_the_requested_rows_are_not_read() {
+    let text = "a,b\n1,2\n3,4\nTotal,6\nsource: a census\n";
+    let rows = |end: u64| Options { rows: Some((0, Some(end))), ..no_options() };
+    assert_eq!(numbers(&read("t.csv", text, &rows(2)).rows), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(numbers(&read("t.csv", text, &rows(1)).rows), [1.0, 2.0]);
+    assert!(refused(text, &rows(3)).contains("is the text 'Total' (line 4)"));
+    // Lines of a transposed table are features.
+    let across = Options { transpose: true, ..rows(1) };
+    assert_eq!(numbers(&read("t.csv", "1,2\n3,4\n5,6\n", &across).rows), [1.0, 3.0, 5.0]);
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! What to do about a cell that is text where a number should be: for messages.
+
+use super::cells;
+use crate::Wording;
+
+/// The remedy that the text of a cell in this row suggests; `None` where it suggests none. `without` says how to leave the column out.
+pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) -> Option<String> {
+    let (separated, program) = (cells::has_thousands(cell), "in the program that wrote the file");
+    if cells::has_decimal_comma(cell) {
+        let comma = wording.plain("decimal", ",", true);
+        let otherwise = if separated { "numbers without thousands separators" } else { "decimal points" };
+        return Some(format!("add {comma} if numbers have decimal commas, or write {otherwise}"));
+    }
+    if separated {
+        return Some(format!("remove the thousands separators {program}; or {without}"));
+    }
+    if cells::has_percent_sign(cell) {
+        return Some(format!("remove the percent signs {program}; or {without}"));
+    }
+    if cells::has_blanks_between_numbers(cell) {
+        let space = wording.plain("delimiter", "space", true);
+        return Some(format!("add {space} if cells are separated by blanks"));
+    }
+    if cells::is_mark(cell) {
+        let mark = wording.plain("na", cells::shown(cell), true);
+        return Some(format!("add {mark} if that marks a missing cell, or write NA; or {without}"));
+    }
+    if row > 0 && cells::is_summary(cell) {
+        let rows = wording.first_rows(row);
+        return Some(format!("if a summary ends the table here, leave it out with {rows}; or {without}"));
+    }
+    None
+}
