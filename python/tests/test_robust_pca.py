@@ -52,6 +52,8 @@ def test_gaps_noise_and_rank_0(parts):
     assert_array_equal(codes, model.transform(X))
     none = RobustPCA(random_state=0).fit(sparse)
     assert none.n_components_ == 0 and none.transform(sparse).shape == (90, 0)
+    # Every row is decoded to the mean, as the low-rank part is.
+    assert_array_equal(none.inverse_transform(none.transform(sparse)), none.low_rank_)
     assert not none.low_rank_.any() and none.low_rank_.shape == (90, 60)
     assert_array_equal(none.sparse_, sparse)
 

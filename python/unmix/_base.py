@@ -444,6 +444,10 @@ class Estimator(RunOptions, Input, Base):
         array([[2.52, 1.63]])
         """
         check_is_fitted(self)
+        if getattr(self, "n_components_", None) == 0 and isinstance(X, np.ndarray) and X.shape[1:] == (0,):
+            # Codes of a model without components hold no numbers; every row is the mean.
+            mean = getattr(self, "mean_", np.zeros(self.n_features_in_))
+            return np.tile(mean.astype(X.dtype), (len(X), 1))
         return self._model.decode(self._codes(X), self._run_arguments())
 
     def encode(self, X: Rows, out: Path | None = None) -> Any:
