@@ -161,7 +161,7 @@ def test_codes_and_rows_are_written_in_the_format_of_the_extension(tmp_path, ext
 @pytest.mark.parametrize("name", ["codes.xyz", "codes"])
 def test_an_unknown_extension_is_refused(tmp_path, name):
     pca = PCA(n_components=2).fit(mixed(50))
-    with pytest.raises(ValueError, match=r"the format is not clear from the ending; end it in \.npy, \.npz, \.csv or \.tsv"):
+    with pytest.raises(ValueError, match=r"the format is not clear from the extension; end it in \.npy, \.npz, \.csv or \.tsv"):
         pca.encode(mixed(50), out=tmp_path / name)
     assert not (tmp_path / name).exists()
 

@@ -113,7 +113,7 @@ fn unknown_ending(path: &Path) -> Failure {
             format!("each source is written to its own file: give a folder, as in -o {}/", folder.display())
         }
         _ => format!(
-            "the format of {name} is not clear from its ending; end it in .npy, .npz, .csv or .tsv, or add --format"
+            "the format of {name} is not clear from its extension; end it in .npy, .npz, .csv or .tsv, or add --format"
         ),
     })
 }
@@ -134,7 +134,7 @@ impl TableFile {
             return Err(Error::setting("out", format!("'{}'", path.display()), "it is a folder", remedy));
         }
         let format = by_ending(path).ok_or_else(|| {
-            let why = "the format is not clear from the ending";
+            let why = "the format is not clear from the extension";
             Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .npz, .csv or .tsv")
         })?;
         let output = Output { place: Destination::File(path.into()), format };

@@ -27,7 +27,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
         return Err(Error::format(
             &path,
             "it does not start with the signature of an Arrow file",
-            "give the file the ending of its format",
+            "give the file the extension of its format",
         ));
     }
     let stream = !start.starts_with(ARROW);

@@ -1,11 +1,11 @@
-//! Detection of the format: by the ending, or by the first bytes if the ending is unknown. What begins as text is a table then.
+//! Detection of the format: by the extension, or by the first bytes if the extension is unknown. What begins as text is a table then.
 
 use crate::stored::{FromStart, Stored, head};
 use crate::{gz, idx, safetensors, wav};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
-/// The common file name endings that are recognised, as messages list them; each also with `.gz` appended.
+/// The common file name extensions that are recognised, as messages list them; each also with `.gz` appended.
 pub const ENDINGS: &[&str] = &[
     ".npy",
     ".npz",
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
     Image,
     /// The format of the MNIST files.
     Idx,
-    /// Text, with the delimiter that the file name ending suggests.
+    /// Text, with the delimiter that the file name extension suggests.
     Text(u8),
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
     kind.map(|kind| Recognised { kind, gz }).ok_or_else(|| {
         let found = match stored.nameless {
             true => "it is neither text nor a known binary format",
-            false => "its ending is unknown, and its content is neither text nor a known binary format",
+            false => "its extension is unknown, and its content is neither text nor a known binary format",
         };
         unknown(bytes, found)
     })
@@ -159,7 +159,7 @@ fn is_text(head: &[u8]) -> bool {
 
 fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
     let remedy = format!(
-        "convert it to one of the formats that can be read, such as .csv, .npy or .parquet; known endings are {}, each also with .gz",
+        "convert it to one of the formats that can be read, such as .csv, .npy or .parquet; known extensions are {}, each also with .gz",
         ENDINGS.join(", ")
     );
     Error::format(bytes.path(), found, remedy)

@@ -41,7 +41,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         let found = format!(
             "it starts with bytes {zero:02x} {zero_too:02x} {code:02x} {axes:02x}, which is not the signature of an idx file"
         );
-        return Err(wrong(found, "give the file the ending of its format"));
+        return Err(wrong(found, "give the file the extension of its format"));
     };
     let start = 4 + 4 * axes as usize;
     if have < start {

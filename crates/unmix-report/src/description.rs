@@ -205,7 +205,7 @@ pub(crate) fn units(model: &Model) -> &'static str {
     if model.tensor("bases").is_some() { "subspaces" } else { "components" }
 }
 
-/// "12 components", or what else the codes of the model are of.
+/// "12 components", or atoms, units or sources, by the method.
 pub(crate) fn components(model: &Model) -> String {
     let k = model.n_components();
     format!("{} {}", count(k as u64), if k == 1 { unit(model) } else { units(model) })
@@ -288,7 +288,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     })
 }
 
-/// Whether these results on stability have intervals for other rows: those of older model files are for other splits only.
+/// Whether intervals of stability refer to new samples; in older model files they refer to further splits of the same rows.
 pub(crate) fn has_intervals(stability: &Value) -> bool {
     stability["space_interval"].is_array()
 }

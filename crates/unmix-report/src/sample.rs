@@ -49,7 +49,7 @@ pub(crate) struct Sample {
     pub(crate) clustered: Option<(Matrix<f64>, Vec<usize>)>,
     /// Missing cells.
     pub(crate) gaps: Gaps,
-    /// Those of the sampled rows that an encoder that iterates did not solve.
+    /// The sampled rows for which an iterative encoder did not converge.
     pub(crate) unsolved: Option<Unsolved>,
     /// Codes of some of the rows along alpha, of models whose codes have a penalty.
     pub(crate) along: Option<Along>,

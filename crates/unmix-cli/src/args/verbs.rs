@@ -78,8 +78,8 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights_column: Option<String>,
     /// Test which components are reproducible: fit both halves of N random splits of the rows (default 20), and all rows from other
-    /// seeds (5, or N if that is fewer). Few splits give wide intervals and more undecided components. It is about single components;
-    /// the stability of modules of rows and columns is that of 'unmix biclusters'
+    /// seeds (5, or N if that is fewer). Few splits give wide intervals and more undecided components. Components are assessed one by one;
+    /// for modules of rows and columns use 'unmix biclusters'
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,

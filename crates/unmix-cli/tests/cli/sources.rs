@@ -57,7 +57,7 @@ fn sources_of_two_recordings_are_written_as_audio_files() {
     assert!(kept.code == 2 && kept.err.contains("cannot hold the columns of --keep (left)"), "{}", kept.err);
     assert!(!b.path("kept").exists());
     let refused = b.run("encode v.safetensors left.wav right.wav -o codes");
-    assert!(refused.code == 2 && refused.err.contains("ending"), "{}", refused.err);
+    assert!(refused.code == 2 && refused.err.contains("extension"), "{}", refused.err);
 }
 
 #[test]

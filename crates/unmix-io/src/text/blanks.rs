@@ -106,7 +106,7 @@ impl<R: Read> Blanks<R> {
         Self { text, at: 0, layout, held: None, in_line: false, quoted: false, comment: false }
     }
 
-    /// Puts delimiters into bytes that follow those before.
+    /// Inserts delimiters into the next bytes of the text.
     fn separate(&mut self, out: &mut [u8]) {
         for i in 0..out.len() {
             if self.layout.names == Some(self.at) {

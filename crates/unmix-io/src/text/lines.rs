@@ -159,7 +159,7 @@ impl<'a> Lines<'a> {
             } else {
                 "it holds null bytes, which text does not contain"
             };
-            let remedy = "save it as text in UTF-8, or give it the ending of its format";
+            let remedy = "save it as text in UTF-8, or give it the extension of its format";
             return Err(Error::format(path, found, remedy));
         }
         if head.len() == HEAD && !head.iter().any(|b| is_end(*b)) && !ends(bytes, gz, start)? {
@@ -356,7 +356,7 @@ impl<R: Read> Read for Guard<R> {
 /// A record that never ends.
 #[derive(Debug)]
 struct RecordTooLong {
-    /// Where its last line begins, where that alone is too long.
+    /// Offset of its last line, if this line alone exceeds the limit.
     line: Option<u64>,
     longest: u64,
 }

@@ -26,16 +26,16 @@ fn missing_files_folders_and_unknown_types_are_refused() {
     }
     let unknown = refused("a.xls", b"\xd0\xcf\x11\xe0");
     assert!(
-        unknown.contains("its ending is unknown")
+        unknown.contains("its extension is unknown")
             && unknown.contains(".npy, .npz, .csv, .tsv, .txt, .dat, .idx, -ubyte"),
         "{unknown}"
     );
     assert!(unknown.contains("such as .csv, .npy or .parquet"), "{unknown}");
-    assert!(refused("zero", b"1,2\n\0,4\n").contains("its ending is unknown"));
+    assert!(refused("zero", b"1,2\n\0,4\n").contains("its extension is unknown"));
 }
 
 #[test]
-fn text_with_an_unknown_ending_or_none_is_a_table() {
+fn text_with_an_unknown_extension_or_none_is_a_table() {
     let folder = Folder::new();
     let latin1 = b"Gr\xf6\xdfe,b\n1,2\n3,4\n".as_slice();
     // The first 512 bytes end within a character.

@@ -55,7 +55,7 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     if have < 10 || &start[..6] != MAGIC {
         return Err(wrong(
             "it does not start with the signature of a .npy file".into(),
-            "give the file the ending of its format",
+            "give the file the extension of its format",
         ));
     }
     let (length, at) = match start[6] {
