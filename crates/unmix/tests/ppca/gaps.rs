@@ -222,3 +222,23 @@ fn the_number_of_components_has_the_smallest_criterion_of_the_report_with_consta
         assert_eq!(of(None).n_components(), best + 1, "{seed}: {all:?}");
     }
 }
+
+#[test]
+fn a_noise_that_tends_to_0_is_refused_and_no_iteration_lowers_the_likelihood() {
+    let (n, p) = (200, 6);
+    let draws = Stream::new(23, 0);
+    let mut whole: Vec<f64> = (0..n * p).map(|at| draws.normal(at as u64)).collect();
+    whole.chunks_exact_mut(p).for_each(|row| row[5] = row[0] + row[1]);
+    let x = with_gaps(&whole, 0.08, 3);
+    for key in ["ppca", "linear-eigengan"] {
+        let tried = |given: serde_json::Value| try_fit(key, &settings(given), &x, p);
+        let e =
+            tried(json!({"n_components": 5})).map(|model| model.report().residual).unwrap_err().to_string();
+        assert!(e.contains("the residual variance of") && e.contains("noise_floor=1e-8"), "{key}: {e}");
+        for given in [json!({"n_components": 5, "noise_floor": 1e-8}), json!({"n_components": 3})] {
+            let model = tried(given.clone()).unwrap_or_else(|e| panic!("{key}, {given}: {e}"));
+            let objective = &model.report().objective;
+            assert!(objective.windows(2).all(|v| v[1] >= v[0]), "{key}, {given}: {objective:?}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Fits of rows with gaps: checks, number of components, report.
 
 use super::blocks::bic_blocks;
-use super::em::{Cells, EmResult, LEAST};
+use super::em::{Cells, EmResult};
 use super::model::Estimate;
 use super::solution::{FitDetails, Problem, Size, criteria, parameters};
 use crate::data::{Rows, check_n_rows};
@@ -62,7 +62,7 @@ impl Problem {
         let (found, sweeps) = self.iterated(rows, &cells, size, run)?;
         let estimate = self.estimate(&found.model, &unit)?;
         let k = estimate.variance.len();
-        if estimate.noise <= LEAST * cells.mean_square() * (1.0 + 1e-9) && self.noise_floor == 0.0 {
+        if self.noise_floor == 0.0 && cells.is_singular(&found, T::DTYPE.eps()) {
             return Err(self.no_noise(k, size, None));
         }
         let n = observed.n - observed.empty;
@@ -136,8 +136,7 @@ impl Problem {
             // Minus half the Bayesian information criterion: larger is better.
             let criterion =
                 log_likelihood - 0.5 * n.ln() * parameters((size.p, n_constant(cells.observed)), &vec![1; k]);
-            let singular =
-                found.model.noise[0] / cells.unit[0].powi(2) <= LEAST * cells.mean_square() * (1.0 + 1e-9);
+            let singular = cells.is_singular(&found, T::DTYPE.eps());
             if singular && self.noise_floor == 0.0 && best.is_some() {
                 break;
             }

@@ -16,7 +16,15 @@ use serde::{Deserialize, Serialize};
 const TABLE: usize = 2048;
 
 /// Lower bound of the noise variance, as a fraction of the mean variance of a column: at this bound, rows count as free of noise.
-pub(super) const LEAST: f64 = 1e-12;
+const LEAST: f64 = 1e-12;
+
+/// Fall of the mean log-likelihood of a row, relative to its absolute value or 1, above which it is larger than rounding errors of a regular
+/// fit: in exact arithmetic no iteration lowers it. Where the noise tends to 0, the first fall is about 0.01.
+const FALL: f64 = 1e-6;
+
+/// Noise variance, as a fraction of the mean variance of a column, at which posteriors have half of their digits: after a fall of the
+/// likelihood, such a noise is singular.
+const HALF_OF_DIGITS: f64 = 1.5e-8;
 
 /// Result of the iterations.
 #[derive(Clone, Debug)]
@@ -25,14 +33,15 @@ pub(super) struct EmResult {
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) residual: f64,
-    /// Mean log-likelihood of a row under the parameters at the beginning of each iteration.
+    /// Mean log-likelihood of a row under the parameters at the beginning of each iteration; after a fall, under those that are kept.
     pub(super) objective: Vec<f64>,
 }
 
-/// Parameters, and the log-likelihood of those before the last iteration.
+/// Parameters, those before the last iteration, and the log-likelihood of the latter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     model: LinearGaussian,
+    before: Option<LinearGaussian>,
     value: Option<f64>,
     residual: f64,
 }
@@ -106,7 +115,18 @@ impl Cells<'_> {
         self.unit.iter().map(|u| noise * u * u).collect()
     }
 
-    /// Iterates from `start` until the mean log-likelihood of a row increases by at most the tolerance.
+    /// Whether the noise of a result is not distinguishable from 0: it is at the lower bound or at the precision `eps` of the rows, or the
+    /// iterations ended by a fall of the likelihood with little noise.
+    pub(super) fn is_singular(&self, found: &EmResult, eps: f64) -> bool {
+        let least = match found.outcome {
+            Outcome::Stalled => HALF_OF_DIGITS,
+            _ => LEAST * (1.0 + 1e-9),
+        };
+        found.model.noise[0] / self.unit[0].powi(2) <= least.max(eps) * self.mean_square()
+    }
+
+    /// Iterates from `start` until the mean log-likelihood of a row increases by at most the tolerance. If rounding errors lower it, the
+    /// parameters before that iteration are kept.
     pub(super) fn iterate<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -114,17 +134,28 @@ impl Cells<'_> {
         limits: Limits,
         run: &Run<'_>,
     ) -> Result<EmResult> {
-        let first = || Ok(State { model: start()?, value: None, residual: f64::INFINITY });
+        let first = || Ok(State { model: start()?, before: None, value: None, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "em", limits, first)?;
         let outcome = loop {
+            if at.residual < -FALL * at.value.map_or(1.0, |value| value.abs().max(1.0)) {
+                break Outcome::Stalled;
+            }
             if let Some(outcome) = steps.ending(at.residual) {
                 break outcome;
             }
             let sums = rows.sweep(run, "em", &GatherFactors::new(at.model.clone()))?;
             let value = sums.log_density / sums.n;
             let residual = at.value.map_or(f64::INFINITY, |before| value - before);
-            at = State { model: self.maximised(&at.model, &sums), value: Some(value), residual };
-            steps.ended(residual, Some(value), &at)?;
+            at = match (at.before, at.value) {
+                (Some(kept), Some(before)) if value < before => {
+                    State { model: kept.clone(), before: Some(kept), value: Some(before), residual }
+                }
+                _ => {
+                    let model = self.maximised(&at.model, &sums);
+                    State { model, before: Some(at.model), value: Some(value), residual }
+                }
+            };
+            steps.ended(residual, at.value, &at)?;
         };
         let n_iter = steps.n_iter();
         Ok(EmResult {
