@@ -4,6 +4,7 @@ mod exact;
 mod gaps;
 mod noise;
 mod rows;
+mod units;
 
 use crate::made::on_threads;
 use unmix::method::robust_pca::{Noise, RobustPca};

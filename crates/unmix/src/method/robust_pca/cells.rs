@@ -121,6 +121,16 @@ impl Cells {
         parallel::map(0..p, |j| median(column(j)))
     }
 
+    /// Median absolute deviations of the columns from their medians, over the observed cells.
+    pub(super) fn deviations(&self) -> Vec<f64> {
+        let (n, p, medians) = (self.x.rows(), self.x.cols(), self.medians());
+        let column = |j: usize| -> Vec<f64> {
+            let cells = (0..n).filter(|i| self.has(i * p + j));
+            cells.map(|i| (self.x[(i, j)] - medians[j]).abs()).collect()
+        };
+        parallel::map(0..p, |j| median(column(j)))
+    }
+
     fn subtract(&mut self, center: &[f64]) {
         let p = center.len();
         for at in 0..self.x.as_slice().len() {

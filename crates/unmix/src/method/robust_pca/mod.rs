@@ -196,6 +196,7 @@ impl RobustPca {
         report.rank = Some(singular.len());
         report.n_constant = cells.n_constant;
         report.warnings = self.fit_warnings(cells, singular.len());
+        report.warnings.extend(different_units(&cells.deviations(), features));
         let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("alpha".into(), self.weight(cells).into());
@@ -227,6 +228,28 @@ impl RobustPca {
         }
         out
     }
+}
+
+/// Ratio of the largest to the smallest spread of a column above which columns are taken to be in different units.
+const UNITS: f64 = 100.0;
+
+/// The warning that columns are in different units, from their median absolute deviations.
+fn different_units(deviations: &[f64], features: &Features) -> Option<String> {
+    // The deviation of a column without spread is 0, or a rounding error.
+    let largest = deviations.iter().fold(0.0f64, |m, d| m.max(*d));
+    let has_spread = |j: &usize| deviations[*j] > f64::EPSILON * largest;
+    let by_spread = |a: &usize, b: &usize| deviations[*a].total_cmp(&deviations[*b]);
+    let most = (0..deviations.len()).filter(has_spread).max_by(by_spread)?;
+    let least = (0..deviations.len()).filter(has_spread).min_by(by_spread)?;
+    let ratio = deviations[most] / deviations[least];
+    (ratio > UNITS).then(|| {
+        format!(
+            "the median absolute deviation of column {} is {ratio:.0} times that of column {}, but errors and noise have one unit in all \
+             columns: divide each column by its spread first",
+            features.listed(&[most]),
+            features.listed(&[least])
+        )
+    })
 }
 
 fn exact(found: pursuit::PursuitResult, tol: f64) -> FitResult {
