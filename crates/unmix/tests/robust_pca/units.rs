@@ -2,9 +2,9 @@
 
 use super::{Made, fit};
 use crate::made::on_threads;
-use unmix::Rows;
 use unmix::data::{Features, RawArray};
 use unmix::method::robust_pca::RobustPca;
+use unmix::{Outcome, Rows};
 
 /// Units of the columns of [`sensors`].
 const UNITS: [f64; 3] = [1.0, 1e3, 1e-3];
@@ -46,4 +46,18 @@ fn columns_without_spread_give_no_warning_about_units() {
     let model = fit(&RobustPca { center: true, ..RobustPca::default() }, &x, 12);
     let warnings = &model.report().warnings;
     assert!(warnings.iter().all(|w| !w.contains("median absolute deviation")), "{warnings:?}");
+}
+
+#[test]
+fn a_noise_estimate_that_does_not_settle_is_not_said_to_be_ended_by_max_iter() {
+    let mut unsettled = 0;
+    for seed in 0..6 {
+        let model = fit(&RobustPca::default(), &sensors(UNITS, seed), 12);
+        let report = model.report();
+        assert_ne!(report.outcome, Outcome::MaxIter, "seed {seed}");
+        let said = report.warnings.iter().any(|w| w.contains("did not settle in 8 rounds"));
+        assert_eq!(said, report.outcome == Outcome::Stalled, "seed {seed}: {:?}", report.warnings);
+        unsettled += usize::from(said);
+    }
+    assert!(unsettled > 0, "all converged");
 }

@@ -47,7 +47,7 @@ use cells::Cells;
 use pursuit::{EXACT, Pursuit};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
-use stable::{SETTLED, Stable};
+use stable::{ROUNDS, SETTLED, Stable};
 use svd::Low;
 
 pub use settings::{Noise, RobustPca};
@@ -197,6 +197,13 @@ impl RobustPca {
         report.n_constant = cells.n_constant;
         report.warnings = self.fit_warnings(cells, singular.len());
         report.warnings.extend(different_units(&cells.deviations(), features));
+        if found.outcome == Outcome::Stalled {
+            report.warnings.push(format!(
+                "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise, or divide columns \
+                 in different units by their spread; a larger max_iter has no effect",
+                100.0 * found.residual
+            ));
+        }
         let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("alpha".into(), self.weight(cells).into());

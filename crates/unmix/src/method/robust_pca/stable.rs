@@ -24,7 +24,7 @@ const MARGIN: f64 = 1.5;
 const MAD: f64 = 1.4826;
 /// Relative change of the estimated noise at which it has converged, and the maximum number of rounds.
 pub(super) const SETTLED: f64 = 0.02;
-const ROUNDS: u64 = 8;
+pub(super) const ROUNDS: u64 = 8;
 /// Stopping rule of a refit: relative change, and maximum number of iterations.
 const REFIT: Limits = Limits { tol: 1e-9, max_iter: 200 };
 
@@ -98,6 +98,8 @@ impl Stable<'_> {
             }
         };
         let residual = moved(&at);
+        // The maximum number of rounds ended them, not the setting max_iter.
+        let outcome = if outcome == Outcome::MaxIter { Outcome::Stalled } else { outcome };
         match at {
             Some((found, _)) => Ok((found, residual, outcome)),
             None => unreachable!("the loop ends after at least one round"),
