@@ -57,6 +57,26 @@ fn a_penalty_under_which_every_unit_is_dead_gives_a_warning() {
 }
 
 #[test]
+fn codes_that_reconstruct_rows_worse_than_their_mean_give_a_warning() {
+    let (x, _) = toy(300, 1);
+    // Hardly trained, and many active units.
+    let spec = SparseAutoencoder {
+        n_components: Some(1024),
+        l0: L0::Number(256),
+        activation: Activation::Topk,
+        learning_rate: LearningRate::Number(1e-9),
+        max_epochs: 1,
+        ..Default::default()
+    };
+    let said = "the mean of the rows reconstructs them as well as the codes do, or better";
+    let model = fit(&spec, &x, 32, 0);
+    assert!(super::diagnostic(&model, "fvu") >= 1.0 && crate::made::warned(&model, said));
+    let spec = SparseAutoencoder { n_components: Some(64), l0: L0::Number(4), ..Default::default() };
+    let model = fit(&spec, &x, 32, 0);
+    assert!(super::diagnostic(&model, "fvu") < 1.0 && !crate::made::warned(&model, said));
+}
+
+#[test]
 fn rows_that_do_not_vary_one_row_and_gaps_are_refused() {
     let spec = SparseAutoencoder::default();
     let constant = spec.fit(&mut Rows::from_slice(&[3.0; 80], 4).unwrap(), &Run::default());

@@ -248,6 +248,13 @@ impl SparseAutoencoder {
         if stream {
             return out;
         }
+        let fvu = used.fvu();
+        if l0 > 0.0 && fvu >= 1.0 {
+            out.push(format!(
+                "the fraction of variance unexplained is {fvu:.2}: the mean of the rows reconstructs them as well as the codes do, or better; \
+                 choose more epochs, a lower learning_rate, or fewer active units per row"
+            ));
+        }
         if self.alpha.is_none() && l0 > 0.0 && (l0 / wanted - 1.0).abs() > FAR && !self.activation.counts() {
             out.push(format!(
                 "{l0:.1} units are active per row, but l0={wanted} was requested; choose more epochs, or set alpha"
