@@ -1,7 +1,7 @@
 //! Bad input: refused or reported, with what would work.
 
 use super::{fit, labels, union};
-use crate::made::{falling, on_threads, settings, try_fit};
+use crate::made::{falling, on_threads, settings, try_fit, warned};
 use serde_json::json;
 use unmix::method::subspace_clustering::Dimensions;
 use unmix::{Error, Matrix, Rows, SubspaceClustering};
@@ -50,6 +50,30 @@ fn zero_rows_and_isolated_rows_give_a_warning_and_are_assigned() {
     let found = labels(&model);
     assert!(found.len() == 42 && found.iter().all(|l| *l < 2));
     assert_eq!(unmix::metrics::clustering_accuracy(&made.labels, &found[..40]), 1.0);
+}
+
+#[test]
+fn rows_far_from_0_give_a_warning_without_centring() {
+    let made = union(20, &[2, 3, 4], 60, 0.05, 1);
+    let moved = Matrix::from_fn(180, 20, |i, j| made.x[(i, j)] + 5.0);
+    let far = |center: bool, x: &Matrix<f64>| {
+        warned(&fit(&SubspaceClustering { center, ..Default::default() }, x), "the rows are far from 0")
+    };
+    assert_eq!([far(false, &moved), far(true, &moved), far(false, &made.x)], [true, false, false]);
+}
+
+#[test]
+fn one_cluster_in_nearly_all_columns_gives_a_warning() {
+    let draws = unmix::num::random::Stream::new(5, 0);
+    let sizes = [30.0, 20.0, 12.0, 7.0, 4.0, 2.0];
+    let x = Matrix::from_fn(120, 6, |i, j| sizes[j] * draws.normal((6 * i + j) as u64));
+    let none = "no clusters were found: all rows are in one subspace, of dimension";
+    assert!(warned(&fit(&SubspaceClustering::default(), &x), none));
+    let asked = SubspaceClustering { n_clusters: Some(1), ..Default::default() };
+    assert!(!warned(&fit(&asked, &x), none));
+    // A plane in ten columns is a result.
+    let plane = union(10, &[2], 60, 0.05, 3);
+    assert!(!warned(&fit(&SubspaceClustering::default(), &plane.x), none));
 }
 
 #[test]

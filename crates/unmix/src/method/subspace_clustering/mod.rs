@@ -392,15 +392,39 @@ impl SubspaceClustering {
             report.tol = Some(self.tol);
         }
         report.n_constant = table.n_constant;
+        let dimensions: Vec<usize> = bases.iter().map(Matrix::rows).collect();
         report.warnings = warnings;
+        report.warnings.extend(self.far_from_0(table));
+        report.warnings.extend(self.no_clusters(&dimensions, table.p()));
         let settings = as_map(self);
         report.settings = settings.clone();
-        let dimensions: Vec<usize> = bases.iter().map(Matrix::rows).collect();
         report.settings.insert("n_clusters".into(), bases.len().into());
         report.settings.insert("n_components".into(), dimensions.into());
         report.end(run);
         let tensors = model::parameters(&bases, parts.as_deref(), &labels, &table.center, dtype);
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// The warning that the mean of the rows is farther from 0, through which subspaces pass, than rows are from the mean.
+    fn far_from_0(&self, table: &Table) -> Option<String> {
+        let n = table.n() as f64;
+        let mean = |j: usize| (0..table.n()).map(|i| table.x[(i, j)]).sum::<f64>() / n;
+        let square: f64 = (0..table.p()).map(|j| mean(j).powi(2)).sum();
+        (!self.center && square > table.total / n - square).then(|| {
+            "the rows are far from 0: the norm of their mean is larger than their root mean square distance from it, and subspaces pass \
+             through 0; choose center=true, unless 0 has a meaning in these columns"
+                .into()
+        })
+    }
+
+    /// The warning that a single cluster, in a subspace of nearly all columns, says nothing about the rows.
+    fn no_clusters(&self, dimensions: &[usize], p: usize) -> Option<String> {
+        match (dimensions, self.n_clusters, &self.n_components) {
+            ([d], None, None) if p > 2 && d + 1 >= p => Some(format!(
+                "no clusters were found: all rows are in one subspace, of dimension {d} in {p} columns; set n_clusters to divide the rows"
+            )),
+            _ => None,
+        }
     }
 }
 
