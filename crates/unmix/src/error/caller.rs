@@ -21,6 +21,11 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("unmix::model::fit_by_sums", "'unmix fit --sums'", "partial_fit"),
     ("Model::load", "'unmix show'", "unmix.load"),
     ("transpose it first", "add --transpose", "give X.T"),
+    (
+        "give NaN for such cells, or a list of the observed ones",
+        "give NaN for such cells (--na 0 in a text file), or a list of the observed ones with --triplets",
+        "give NaN for such cells, or a sparse array of the observed ones",
+    ),
 ];
 
 /// Values of JSON and their form in Python.
@@ -116,6 +121,15 @@ mod tests {
             Caller::Python.message(text),
             "rows have gaps; fill them by the method impute of PPCA, or set whiten=False"
         );
+    }
+
+    #[test]
+    fn ways_to_mark_missing_cells_are_those_of_the_caller() {
+        let text = "most are 0: give NaN for such cells, or a list of the observed ones";
+        let shell = "most are 0: give NaN for such cells (--na 0 in a text file), or a list of the observed ones with --triplets";
+        assert_eq!([Caller::Rust.message(text), Caller::Shell.message(text)], [text, shell]);
+        let python = "most are 0: give NaN for such cells, or a sparse array of the observed ones";
+        assert_eq!(Caller::Python.message(text), python);
     }
 
     #[test]

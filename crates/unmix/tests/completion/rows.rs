@@ -223,3 +223,19 @@ fn single_precision_is_kept() {
     let codes: Vec<f64> = encode(&narrow, &single).iter().map(|z| f64::from(*z)).collect();
     assert!(apart(&codes, &encode(&wide, &design.x)) < 1e-4);
 }
+
+#[test]
+fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
+    let made = Design::new((40, 15, 2), 0.3, 0.2, 5);
+    let warnings = |x: &[f64]| {
+        let given = settings(json!({"n_components": 2}));
+        try_fit("matrix-completion", &given, x, 15).unwrap().report().warnings.join("; ")
+    };
+    let said = warnings(&made.x);
+    assert!(!said.contains("no cell is missing"), "{said}");
+    let said = warnings(&made.truth);
+    assert!(said.contains("no cell is missing: there is nothing to complete"), "{said}");
+    let zeros: Vec<f64> = made.x.iter().map(|x| if x.is_nan() { 0.0 } else { *x }).collect();
+    let said = warnings(&zeros);
+    assert!(said.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"), "{said}");
+}

@@ -224,7 +224,7 @@ impl MatrixCompletion {
     }
 
     fn fit_warnings<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells, kept: usize) -> Vec<String> {
-        let mut out = Vec::new();
+        let mut out: Vec<String> = nothing_missing(cells).into_iter().collect();
         let empty: Vec<usize> = (0..cells.of_column.len()).filter(|j| cells.of_column[*j] == 0).collect();
         if let Some(first) = empty.first() {
             let name = rows.name(*first).map_or(String::new(), |name| format!(" ('{name}')"));
@@ -263,6 +263,19 @@ impl MatrixCompletion {
         }
         out
     }
+}
+
+/// The warning that every cell is observed; if most of them are 0, with the way to mark cells as missing.
+fn nothing_missing(cells: &Cells) -> Option<String> {
+    let (n, p) = cells.shape();
+    let zero = (0.0 - cells.centre) / cells.unit;
+    let zeros = |i: usize| cells.by_row.row(i).1.iter().filter(|x| **x == zero).count();
+    (cells.len() == n * p).then(|| match 2 * (0..n).map(zeros).sum::<usize>() > n * p {
+        true => "no cell is missing, and most cells are 0: if 0 means that a cell was not observed, give NaN for such cells, or a list of \
+                 the observed ones"
+            .into(),
+        false => "no cell is missing: there is nothing to complete".into(),
+    })
 }
 
 /// The warning of lines with cells, but fewer than factors: without a penalty these do not determine the factors of the line.
