@@ -1,7 +1,7 @@
 //! The closed-form maximum of the likelihood.
 
 use super::{Plain, score};
-use crate::made::{apart, encode, falling, numbers, settings, try_fit};
+use crate::made::{apart, encode, falling, numbers, settings, try_fit, warned};
 use serde_json::json;
 use unmix::num::random::Stream;
 use unmix::num::{Matrix, factor};
@@ -207,4 +207,29 @@ fn rows_drawn_from_the_model_have_its_moments() {
         }
     }
     assert_eq!(drawn[..10], density.sample(2, 3)[..]);
+}
+
+#[test]
+fn the_largest_number_of_components_and_a_column_with_nearly_all_variance_give_warnings() {
+    let draws = Stream::new(11, 0);
+    let units = [300.0, 10.0, 1.0];
+    let whole: Vec<f64> = (0..150 * 3).map(|at| units[at % 3] * draws.normal(at as u64)).collect();
+    let (largest, column) = ("the largest number possible", "column 0 has 99.");
+    let model = |x: &[f64], given: serde_json::Value| try_fit("ppca", &settings(given), x, 3).unwrap();
+    let mut with_gaps = 0;
+    for seed in 0..6 {
+        // Without gaps first.
+        let x = if seed == 0 { whole.clone() } else { super::with_gaps(&whole, 0.05, seed) };
+        let found = model(&x, json!({}));
+        let warnings = &found.report().warnings;
+        assert_eq!(warned(&found, largest), found.n_components() == 2, "{seed}: {warnings:?}");
+        assert!(warned(&found, column), "{seed}: {warnings:?}");
+        assert!(seed > 0 || found.n_components() == 2, "{}", found.n_components());
+        with_gaps += usize::from(seed > 0 && found.n_components() == 2);
+        let given = model(&x, json!({"n_components": 1}));
+        assert!(!warned(&given, largest) && !warned(&given, column), "{seed}");
+        let scaled = model(&x, json!({"standardize": true}));
+        assert_eq!((scaled.n_components(), warned(&scaled, column)), (1, false), "{seed}");
+    }
+    assert!(with_gaps > 0);
 }

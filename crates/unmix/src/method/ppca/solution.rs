@@ -63,7 +63,7 @@ pub(super) struct Size<'a> {
 
 impl Size<'_> {
     /// Maximum number of components: at least one direction is left to the noise.
-    fn most(self) -> usize {
+    pub(super) fn most(self) -> usize {
         (self.counted.min(self.p as u64) as usize).saturating_sub(1)
     }
 }
@@ -72,7 +72,12 @@ impl Size<'_> {
 pub(super) struct FitDetails {
     pub(super) report: Report,
     pub(super) blocks: Vec<usize>,
+    /// If the Bayesian information criterion selected the number of components: the largest possible number, and the variances of the columns.
+    pub(super) by_bic: Option<(usize, Vec<f64>)>,
 }
+
+/// Share of the variance above which a column determines the components nearly alone.
+const DOMINANT: f64 = 0.95;
 
 impl Problem {
     /// Fits rows with the settings `spec`; if `asked` is a rule, the number of components is determined first, by fits with `by`.
@@ -270,6 +275,14 @@ impl Problem {
             report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
         report.settings.insert("svd_solver".into(), solver.name().into());
+        let by_bic: Option<(usize, Vec<f64>)> =
+            (self.groups.is_none() && self.n_components.is_none()).then(|| {
+                let of_column = |j: usize| -> f64 {
+                    (0..found.axes.rows()).map(|i| found.values[i] * found.axes[(i, j)].powi(2)).sum()
+                };
+                let varying = Size { p: size.p - found.n_constant, ..size };
+                (varying.most(), (0..size.p).map(of_column).collect())
+            });
         let along: f64 =
             variance.iter().enumerate().map(|(i, v)| v.ln() + sample_variance(&found, i) * shrink / v).sum();
         let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
@@ -285,7 +298,10 @@ impl Problem {
         let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
         report.fit = Some(criteria(found.n * mean, found.n, parameters((size.p, found.n_constant), &sizes)));
         let axes = found.axes.top_rows(kept);
-        Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, FitDetails { report, blocks }))
+        Ok((
+            Estimate { mean: found.mean, unit, axes, variance, noise },
+            FitDetails { report, blocks, by_bic },
+        ))
     }
 
     /// The number of components, and the blocks if they are known before the variances are estimated.
@@ -320,6 +336,41 @@ impl Problem {
         out
     }
 
+    /// Warnings about a number of components that the Bayesian information criterion selected: it is the largest possible one, or one column
+    /// has nearly all of the variance.
+    fn warnings_of_units(
+        &self,
+        k: usize,
+        most: usize,
+        variances: &[f64],
+        features: &Features,
+    ) -> Vec<String> {
+        let mut out = Vec::new();
+        // Of two columns one component is the only choice.
+        if k == most && most > 1 {
+            let remedy = if self.standardize {
+                ""
+            } else {
+                ", or standardize=true, if the units of the columns differ"
+            };
+            out.push(format!(
+                "the Bayesian information criterion is best for {k} components, the largest number possible: the rows do not have the same \
+                 noise variance in all columns; choose n_components{remedy}"
+            ));
+        }
+        let total: f64 = variances.iter().sum();
+        let dominant = variances.iter().position(|v| *v > DOMINANT * total);
+        if let Some(j) = dominant.filter(|_| !self.standardize) {
+            out.push(format!(
+                "column {} has {:.1} % of the variance, and determines the components nearly alone; standardize=true makes the result \
+                 independent of the units of the columns",
+                features.listed(&[j]),
+                100.0 * variances[j] / total
+            ));
+        }
+        out
+    }
+
     pub(super) fn no_noise(&self, k: usize, size: Size<'_>, rank: Option<usize>) -> Error {
         let vary = rank.map_or(String::new(), |rank| format!(", of rank {rank},"));
         Error::Unsupported {
@@ -342,8 +393,11 @@ impl Problem {
         dtype: Dtype,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let FitDetails { mut report, blocks } = details;
+        let FitDetails { mut report, blocks, by_bic } = details;
         let k = estimate.variance.len();
+        if let Some((most, variances)) = by_bic {
+            report.warnings.extend(self.warnings_of_units(k, most, &variances, features));
+        }
         let settings = as_map(spec);
         let found = std::mem::replace(&mut report.settings, settings.clone());
         report.settings.extend(found);
