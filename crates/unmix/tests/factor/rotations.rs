@@ -1,7 +1,7 @@
 //! Rotations leave the model covariance unchanged, and are stationary points of their criteria.
 
 use super::{covariance, fit, made};
-use crate::made::{apart, numbers};
+use crate::made::{apart, numbers, warned};
 use serde_json::json;
 use unmix::num::factor;
 use unmix::{Matrix, Model};
@@ -119,4 +119,22 @@ fn oblique_rotations_find_correlated_factors_of_simple_structure() {
             assert!((phi[(i, j)] - 0.36).abs() < 0.12, "{rotation}: {phi:?}");
         }
     }
+}
+
+#[test]
+fn a_rotation_of_columns_with_different_variances_gives_a_warning() {
+    let mut x = made(300, P, 3, 35);
+    x.chunks_exact_mut(P).for_each(|row| row[4] *= 1000.0);
+    let said = |given: serde_json::Value| warned(&fit(given, &x, P), "standard deviation of column 4 is");
+    assert!(said(json!({"n_components": 3, "rotation": "varimax"})));
+    assert!(!said(json!({"n_components": 3})));
+    assert!(!said(json!({"n_components": 1, "rotation": "varimax"})));
+    for setting in ["standardize", "rotation_normalize"] {
+        assert!(!said(json!({"n_components": 3, "rotation": "oblimin", setting: true})), "{setting}");
+    }
+    // Equal units.
+    let equal = |at: usize| [1.0, 1.0 / 3.0, 5.0][at % P % 3];
+    let x: Vec<f64> = made(300, P, 3, 35).iter().enumerate().map(|(at, x)| x * equal(at)).collect();
+    let model = fit(json!({"n_components": 3, "rotation": "varimax"}), &x, P);
+    assert!(!warned(&model, "the rotation weights columns"), "{:?}", model.report().warnings);
 }

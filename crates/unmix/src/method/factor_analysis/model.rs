@@ -64,6 +64,10 @@ impl FactorAnalysis {
             by_likelihood: true,
             collinear: &row_moments.collinear()?,
         }));
+        let by_variance = self.rotation.is_some() && !self.standardize && !self.rotation_normalize;
+        if by_variance && found.point.k.min(*q) > 1 {
+            report.warnings.extend(rotation_by_variance(row_moments, features));
+        }
         if let Some(gaps) = &row_moments.gaps {
             (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
             if gaps.empty > 0.0 {
@@ -251,6 +255,25 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
         ));
     }
     out
+}
+
+/// Ratio of the largest to the smallest standard deviation of a column above which the first determines a rotation of raw loadings.
+const UNITS: f64 = 10.0;
+
+/// The warning that columns with a large variance determine the rotation.
+fn rotation_by_variance(row_moments: &RowMoments, features: &Features) -> Option<String> {
+    let scales = &row_moments.scales;
+    let by_scale = |a: &usize, b: &usize| scales[*a].total_cmp(&scales[*b]);
+    let (most, least) = ((0..scales.len()).max_by(by_scale)?, (0..scales.len()).min_by(by_scale)?);
+    let ratio = scales[most] / scales[least];
+    (ratio > UNITS).then(|| {
+        format!(
+            "the rotation weights columns by their variance, and the standard deviation of column {} is {ratio:.0} times that of column \
+             {}: choose standardize=true, or rotation_normalize=true",
+            features.listed(&[row_moments.varying[most]]),
+            features.listed(&[row_moments.varying[least]])
+        )
+    })
 }
 
 /// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores; decoder by the loadings.
