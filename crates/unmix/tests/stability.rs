@@ -97,6 +97,14 @@ fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group
     }
 }
 
+#[test]
+fn separated_subspaces_of_clusters_are_each_resolved_and_form_no_group() {
+    let x = unmix::datasets::union_of_subspaces(&[100; 3], 20, &[2, 3, 4], 0.05, 1).unwrap().x;
+    let trials = Trials { splits: 4, restarts: 0, ..Trials::default() };
+    let (_, found) = tried_with("subspace-clustering", &x, json!({"n_clusters": 3}), trials, 0);
+    assert_eq!((0..3).map(|j| found.in_words(j)).collect::<Vec<_>>(), ["resolved"; 3]);
+}
+
 /// Without simple structure in the population, columns of noise, no rotated factor is resolved.
 #[test]
 fn rotated_factors_of_noise_are_hardly_ever_resolved() {

@@ -223,8 +223,9 @@ where
         n: n as f64,
         times: &together.times,
     };
-    // An atom or a unit is identified by the rows that use it, whatever its variance, and a rotated factor by the criterion of its rotation.
-    let groups = match alone || has_rotation(model) {
+    // An atom or a unit is identified by the rows that use it, whatever its variance, the subspace of a cluster by its rows, and a rotated
+    // factor by the criterion of its rotation.
+    let groups = match alone || model.code().codes().distances || has_rotation(model) {
         true => vec![Vec::new(); k],
         false => verdict::groups(k, &evidence),
     };

@@ -9,7 +9,7 @@
 //! distinguished by independence, if the method uses it and at least one of the two is not Gaussian: the density of
 //! two Gaussian sources of equal variance is invariant under rotations. Pairs that are distinguished by neither form
 //! groups. Factors with a rotation form none: the rotation criterion distinguishes them, whatever their variances, and where it has no
-//! distinct optimum the halves disagree.
+//! distinct optimum the halves disagree. Subspaces of clusters form none, because each is that of its rows.
 //!
 //! The verdict depends on the interval for the agreement of halves (`interval.rs`), of the component or of
 //! the subspace of its group: resolved if all of it is at least `MIN_AGREEMENT`, not resolvable if all of it is
