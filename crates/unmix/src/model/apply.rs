@@ -2,6 +2,7 @@
 
 use super::code::{Encoded, RowMap, Unsolved};
 use super::sparse::SparseEncoder;
+use super::unencoded::Unencoded;
 use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
 use crate::error::{Error, Result};
@@ -127,7 +128,8 @@ impl Model {
         codes.map(run, "decoding", self.n_features, step, sink)
     }
 
-    /// `decode(encode(rows))`, in one pass.
+    /// `decode(encode(rows))`, in one pass; for a matrix completion with the offset of each row, which codes do not hold: the conditional means
+    /// of all cells given the observed ones.
     ///
     /// # Errors
     ///
@@ -192,6 +194,7 @@ impl Model {
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("reconstructing rows")?);
+        let unencoded = Unencoded::of(self);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
@@ -205,6 +208,9 @@ impl Model {
                 exclude.iter().for_each(|&c| code[c] = T::default());
             }
             decoder.apply(&codes, out, work);
+            if let Some(unencoded) = unencoded.as_ref().filter(|_| !subtract) {
+                unencoded.add(block.data, out);
+            }
             for ((out, x), whole) in out.iter_mut().zip(block.data).zip(&whole) {
                 *out = T::from_f64(x.to_f64() - (whole.to_f64() - out.to_f64()));
             }

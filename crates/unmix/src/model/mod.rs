@@ -21,6 +21,7 @@ mod sparse;
 mod start;
 mod sums;
 mod tensor;
+mod unencoded;
 
 #[doc(inline)]
 pub use crate::num::Values;

@@ -15,6 +15,7 @@
 use super::Model;
 use super::apply::ModelEncoder;
 use super::code::{Certificate, RowMap};
+use super::unencoded::Unencoded;
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::kernel;
@@ -145,7 +146,7 @@ impl Quality {
 }
 
 /// Reconstruction error of rows, for models without variances along orthonormal axes: `Q = ||x - decode(encode(x))||²`, in the
-/// units of the rows, and the certificate of the code if the encoder iterates.
+/// units of the rows, with the offset of the row where codes do not hold it, and the certificate of the code if the encoder iterates.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Residual {
@@ -242,7 +243,7 @@ impl Model {
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let decoder = self.code().decode_map::<T>("the residuals of rows")?;
-        let coder = ModelEncoder::of(self);
+        let (coder, unencoded) = (ModelEncoder::of(self), Unencoded::of(self));
         let width = measures.width();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &measures {
@@ -256,7 +257,8 @@ impl Model {
                 }
                 Measures::Residual(of) => {
                     coder.check("quality", rows, &block)?;
-                    of.measure(&block, (&*coder.map, &*decoder), self.n_codes(), out, work);
+                    let maps = (&*coder.map, &*decoder, unencoded.as_ref());
+                    of.measure(&block, maps, self.n_codes(), out, work);
                 }
             }
             match out.iter().all(|x| x.is_finite()) {
@@ -284,7 +286,7 @@ impl Residual {
     fn measure<T: Real>(
         &self,
         block: &Block<'_, T>,
-        (encoder, decoder): (&dyn RowMap<T>, &dyn RowMap<T>),
+        (encoder, decoder, unencoded): (&dyn RowMap<T>, &dyn RowMap<T>, Option<&Unencoded<'_>>),
         n_codes: usize,
         out: &mut [f64],
         work: &mut Workspace<T>,
@@ -294,6 +296,9 @@ impl Residual {
         let mut gaps = vec![0.0; n];
         encoder.certified(block.data, &mut codes, &mut gaps, work);
         decoder.apply(&codes, &mut back, work);
+        if let Some(unencoded) = unencoded {
+            unencoded.add(block.data, &mut back);
+        }
         let width = out.len() / n.max(1);
         for (i, out) in out.chunks_exact_mut(width).enumerate() {
             let row = |all: &[T]| all[i * p..(i + 1) * p].iter().map(|x| x.to_f64()).collect::<Vec<f64>>();

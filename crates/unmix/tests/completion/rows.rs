@@ -5,6 +5,7 @@ use crate::made::{apart, bits, digest, encode, numbers, on_threads, settings, tr
 use serde_json::json;
 use unmix::data::{Sparse, VecSink};
 use unmix::impute::{ImputeOptions, Imputer, completed as all_cells, predict_cells};
+use unmix::model::Parts;
 use unmix::{AnyRows, Features, Model, Rows, Run};
 
 /// The cells of rows as stored entries.
@@ -238,4 +239,32 @@ fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
     let zeros: Vec<f64> = made.x.iter().map(|x| if x.is_nan() { 0.0 } else { *x }).collect();
     let said = warnings(&zeros);
     assert!(said.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"), "{said}");
+}
+
+#[test]
+fn reconstructions_and_errors_of_rows_include_their_offsets() {
+    let design = Design::new((60, 20, 2), 0.6, 0.2, 9).with_offsets(3.0, 1.5, 0.5, 9);
+    let model = design.fit(json!({"n_components": 2}));
+    let (whole, offsets) = (completed(&model), numbers(&model, "row_offsets"));
+    let rows = Rows::from_slice(&design.x, 20).unwrap();
+    let reconstructed = |rows: &Rows<'_, f64>| {
+        let mut sink = VecSink(Vec::new());
+        model.reconstruct(rows, &on_threads(2), &mut sink).unwrap();
+        sink.0
+    };
+    assert!(apart(&reconstructed(&rows), &whole) < 1e-8);
+    // Sparse rows, whose stored entries are the cells.
+    let sparse = sparse_rows(&design.x, 20);
+    assert!(apart(&reconstructed(&sparse), &whole) < 1e-8);
+    let mut quality = VecSink(Vec::new());
+    model.quality(&rows, Parts::default(), &on_threads(2), &mut quality).unwrap();
+    for (i, q) in quality.0.iter().enumerate() {
+        let cells = (20 * i..20 * (i + 1)).filter(|at| !design.x[*at].is_nan());
+        let want: f64 = cells.map(|at| (design.x[at] - whole[at]).powi(2)).sum();
+        assert!((q - want).abs() < 1e-8 * (1.0 + want), "row {i}: {q} {want}");
+    }
+    // Codes alone give rows with offset 0.
+    let back = crate::made::decode(&model, &encode(&model, &design.x));
+    let without: Vec<f64> = whole.iter().enumerate().map(|(at, x)| x - offsets[at / 20]).collect();
+    assert!(apart(&back, &without) < 1e-8);
 }

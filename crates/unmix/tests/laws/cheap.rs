@@ -199,6 +199,10 @@ fn reconstruction_is_encoding_and_then_decoding_to_the_bit() {
         assert_eq!(rows.is_ok(), model.code().decodes(), "{case}");
         let Ok(rows) = rows else { return };
         assert_eq!(rows.n_rows, case.n as u64, "{case}");
+        if model.tensor("row_offset_scale").is_some_and(|scale| scale.f64s()[0] > 0.0) {
+            // Reconstructions have the offsets of rows, which are not in the codes: tests/completion/rows.rs.
+            return;
+        }
         if model.n_codes() > 0 {
             assert_eq!(sink.0, decode(&model, &encode(&model, &x)), "{case}");
         } else {
