@@ -128,8 +128,8 @@ impl Model {
         codes.map(run, "decoding", self.n_features, step, sink)
     }
 
-    /// `decode(encode(rows))`, in one pass; for a matrix completion with the offset of each row, which codes do not hold: the conditional means
-    /// of all cells given the observed ones.
+    /// `decode(encode(rows))`, in one pass; for a matrix completion with the offset of each row, which codes do not hold: the conditional
+    /// means of all cells given the observed ones.
     ///
     /// # Errors
     ///

@@ -4,8 +4,8 @@ use super::Model;
 use crate::num::Real;
 use crate::stats::gaps::Conditional;
 
-/// The factors of a linear-Gaussian model beyond the codes: the offset of each row of a matrix completion. Decoded codes are rows with offset 0;
-/// reconstructions of rows have the offset of the row.
+/// The factors of a linear-Gaussian model beyond the codes: the offset of each row of a matrix completion. Decoded codes are rows with
+/// offset 0; reconstructions of rows have the offset of the row.
 pub(super) struct Unencoded<'m> {
     of: &'m Conditional,
     n_codes: usize,

@@ -26,6 +26,7 @@ mod em;
 mod model;
 mod settings;
 mod solution;
+mod units;
 
 use super::{Accepts, Fit, Method, needs};
 use crate::data::{Features, Rows};

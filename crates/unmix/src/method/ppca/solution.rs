@@ -72,12 +72,10 @@ impl Size<'_> {
 pub(super) struct FitDetails {
     pub(super) report: Report,
     pub(super) blocks: Vec<usize>,
-    /// If the Bayesian information criterion selected the number of components: the largest possible number, and the variances of the columns.
+    /// If the Bayesian information criterion selected the number of components: the largest possible number, and the variances of the
+    /// columns.
     pub(super) by_bic: Option<(usize, Vec<f64>)>,
 }
-
-/// Share of the variance above which a column determines the components nearly alone.
-const DOMINANT: f64 = 0.95;
 
 impl Problem {
     /// Fits rows with the settings `spec`; if `asked` is a rule, the number of components is determined first, by fits with `by`.
@@ -332,41 +330,6 @@ impl Problem {
         }
         if at_floor {
             out.push("the noise variance is at its lower bound, noise_floor: the residual variance of the rows is no larger".into());
-        }
-        out
-    }
-
-    /// Warnings about a number of components that the Bayesian information criterion selected: it is the largest possible one, or one column
-    /// has nearly all of the variance.
-    fn warnings_of_units(
-        &self,
-        k: usize,
-        most: usize,
-        variances: &[f64],
-        features: &Features,
-    ) -> Vec<String> {
-        let mut out = Vec::new();
-        // Of two columns one component is the only choice.
-        if k == most && most > 1 {
-            let remedy = if self.standardize {
-                ""
-            } else {
-                ", or standardize=true, if the units of the columns differ"
-            };
-            out.push(format!(
-                "the Bayesian information criterion is best for {k} components, the largest number possible: the rows do not have the same \
-                 noise variance in all columns; choose n_components{remedy}"
-            ));
-        }
-        let total: f64 = variances.iter().sum();
-        let dominant = variances.iter().position(|v| *v > DOMINANT * total);
-        if let Some(j) = dominant.filter(|_| !self.standardize) {
-            out.push(format!(
-                "column {} has {:.1} % of the variance, and determines the components nearly alone; standardize=true makes the result \
-                 independent of the units of the columns",
-                features.listed(&[j]),
-                100.0 * variances[j] / total
-            ));
         }
         out
     }
