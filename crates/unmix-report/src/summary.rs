@@ -24,23 +24,13 @@ pub fn summary(model: &Model) -> String {
     ended.extend(report.rank.map(|r| format!("rank {r}")));
     ended.extend(description::effort(model));
     out += &format!("\n{}\n", ended.join("; "));
-    out += &units(model).unwrap_or_default();
+    out += &crate::quality::line(model).map_or(String::new(), |line| format!("{line}\n"));
     report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
     if !spectrum.columns().is_empty() && spectrum.k > 0 {
         out.push('\n');
         out += &table(description::unit(model), &spectrum);
     }
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
-}
-
-/// How well a sparse autoencoder reconstructs its rows, and with how many units, where the report has these numbers.
-fn units(model: &Model) -> Option<String> {
-    let diagnostic = |name: &str| model.report().diagnostics.get(name)?.as_f64();
-    let (fvu, l0, dead) = (diagnostic("fvu")?, diagnostic("l0")?, diagnostic("dead_units")?);
-    let m = model.n_components();
-    Some(format!(
-        "FVU (fraction of variance unexplained) {fvu:.3}; L0 (active units per row) {l0:.1}; {dead} dead units of {m}\n"
-    ))
 }
 
 /// Stability over halves of the rows and other seeds, where requested.
