@@ -257,19 +257,39 @@ pub(crate) struct Verdict {
     pub(crate) full: String,
 }
 
+/// The class of the mark of a verdict, and a short text for it.
+fn kind_of_verdict(words: &str) -> (&'static str, &'static str) {
+    match words {
+        w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
+        w if w.starts_with("undecided") => ("open", "undecided"),
+        w if w.starts_with("resolved as a group") => ("good", "in a group"),
+        w if w.starts_with("resolved") => ("good", "resolved"),
+        _ => ("warn", "not resolvable"),
+    }
+}
+
+/// How many components have each verdict: "12 resolved, 3 undecided".
+pub(crate) fn total_of_verdicts(stability: &Value) -> String {
+    let kinds: Vec<&str> = stability["verdict"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|verdict| kind_of_verdict(verdict.as_str().unwrap_or("")).1)
+        .collect();
+    let order = ["resolved", "in a group", "undecided", "not resolvable", "depends on initialisation"];
+    let counted = order.map(|kind| (kinds.iter().filter(|other| **other == kind).count(), kind));
+    let parts =
+        counted.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", count(*n as u64)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// The reliability of component `i`, if known.
 pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     if let Some(found) = &model.report().stability {
         let words = found["verdict"][i].as_str()?.to_string();
         let halves = found["halves"][i].as_f64().map_or(String::new(), |h| format!("; halves {h:.3}"));
         let between = interval(found, "interval", i).map_or(String::new(), |i| format!(" ({i})"));
-        let (class, short) = match &words {
-            w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
-            w if w.starts_with("undecided") => ("open", "undecided"),
-            w if w.starts_with("resolved as a group") => ("good", "in a group"),
-            w if w.starts_with("resolved") => ("good", "resolved"),
-            _ => ("warn", "not resolvable"),
-        };
+        let (class, short) = kind_of_verdict(&words);
         let finished = model.report().outcome.is_success();
         let end = if finished { "" } else { "; but the fit itself did not converge" };
         let class = if finished { class } else { "warn" };
