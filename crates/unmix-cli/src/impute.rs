@@ -71,7 +71,7 @@ fn listed(args: &Impute) -> Done {
 /// Refuses a model that cannot impute, and names those that can.
 fn check(model: &Model) -> unmix::Result<()> {
     const METHODS: &str =
-        "fit ppca, linear-eigengan, factor-analysis, matrix-completion, sparse-coder or dictionary";
+        "fit ppca, linear-eigengan, factor-analysis, matrix-completion, or sparse-coder with a dictionary";
     let code = model.code();
     let remedy = match code.codes().missing && code.decodes() {
         true => format!("'unmix reconstruct' writes all cells of such rows; or {METHODS}"),
