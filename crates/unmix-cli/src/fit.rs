@@ -6,12 +6,12 @@ use crate::interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{input, list, names, weights};
+use crate::{choice, input, list, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::model::{Counted, Tensor, Tensors};
 use unmix::stability::{Trials, stability};
-use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model, with_rows};
+use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, model, with_rows};
 
 /// Fits, saves, and prints the next steps. The model records `typed`, the command line.
 pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
@@ -162,9 +162,10 @@ pub(crate) fn save(model: &Model, place: &Destination) -> Result<(), Failure> {
 /// The settings of the command line, validated against the method's before any data are read.
 fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
-    let method = method::find(&args.method).map_err(usage)?;
+    let method = choice::method(&args.method).map_err(usage)?;
     let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
+        choice::takes_k(method)?;
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
             return Err(Failure::Usage(
@@ -172,14 +173,17 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
             ));
         }
     }
-    (method.spec)(&settings).map_err(usage)?;
+    (method.spec)(&settings).map_err(|e| match choice::as_list(method, args.k.as_deref(), &settings) {
+        Some(list) => Failure::Usage(format!("{e}; give one for each layer as in -k {list}")),
+        None => usage(e),
+    })?;
     Ok(settings)
 }
 
 /// The tables given beside the settings, validated against the method's.
 fn given(args: &Fit) -> Result<Tensors, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
-    let method = method::find(&args.method).map_err(usage)?;
+    let method = choice::method(&args.method).map_err(usage)?;
     let mut given = Tensors::new();
     let tables = [("dictionary", &args.dictionary), ("dict_init", &args.dict_init), ("codes", &args.codes)];
     for (name, path) in tables {

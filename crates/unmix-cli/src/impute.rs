@@ -8,7 +8,7 @@ use crate::{input, list, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
 use unmix::impute::{ImputeOptions, Imputer, fill_cells};
-use unmix::{Dtype, Model, Real, with_rows};
+use unmix::{Dtype, Error, Model, Real, with_rows};
 
 /// Distributes the parts of every row to several tables, each of `p` columns.
 struct PartWriter {
@@ -45,6 +45,7 @@ fn listed(args: &Impute) -> Done {
     let output = Output::new(&apply.writing, &never)?;
     let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
     let model = Model::load(&apply.model)?;
+    check(&model)?;
     model.conditional()?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
@@ -65,6 +66,22 @@ fn listed(args: &Impute) -> Done {
         write_cells(output, &cells, &numbers, name)?;
     }
     Ok(0)
+}
+
+/// Refuses a model that cannot impute, and names those that can.
+fn check(model: &Model) -> unmix::Result<()> {
+    const METHODS: &str =
+        "fit ppca, linear-eigengan, factor-analysis, matrix-completion, or sparse-coder with a dictionary";
+    let code = model.code();
+    let remedy = match code.codes().missing && code.decodes() {
+        true => format!("'unmix reconstruct' writes all cells of such rows; or {METHODS}"),
+        false => METHODS.into(),
+    };
+    Imputer::check(model).map_err(|_| Error::Unsupported {
+        asked: format!("filling missing cells by a model of {}", model.method().key),
+        found: "it has no distribution of them".into(),
+        remedy,
+    })
 }
 
 /// Prints how many cells were filled.
@@ -111,7 +128,7 @@ pub(crate) fn impute(args: &Impute) -> Done {
     }
     let model = Model::load(&apply.model)?;
     // Models that cannot impute are refused before any data are read.
-    Imputer::check(&model)?;
+    check(&model)?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
     let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;

@@ -2,7 +2,7 @@
 
 use crate::selected::Selected;
 use crate::selection::Selection;
-use crate::{Input, Options};
+use crate::{Input, Options, Wording};
 use std::path::{Path, PathBuf};
 use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -10,6 +10,53 @@ use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 /// The array behind `header`, as rows. The format's name is for the caller to fill in.
 pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) -> Result<Input> {
     open_named(bytes, header, None, options)
+}
+
+/// [`open`], for files of which it is not known what the axes mean: with a note if several were made into one that looks unlike pictures.
+pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Options) -> Result<Input> {
+    let note = flattened(&header.shape, options);
+    let mut input = open(bytes, header, options)?;
+    if let Some(note) = note {
+        let note = format!("{} {note}", input.rows.origin());
+        let notes = input.rows.notes().iter().cloned().chain([note]).collect();
+        input.rows = input.rows.with_notes(notes);
+    }
+    Ok(input)
+}
+
+/// The note that a row is several axes of an array, if the user has not said so and a row has not the shape of a picture; without the name of
+/// the file.
+fn flattened(shape: &[u64], options: &Options) -> Option<String> {
+    let said = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
+    let (last, before) = shape.split_last()?;
+    let sample = shape.get(1..).filter(|sample| !said && !is_picture(sample))?;
+    let n_rows = before.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
+    let remedy = match options.wording {
+        Wording::Shell => {
+            let axes: Vec<String> = (0..before.len()).map(|axis| axis.to_string()).collect();
+            options.wording.plain("rows_axis", axes.join(","), false)
+        }
+        // There one axis can be chosen, and arrays have a method for this.
+        Wording::PythonRead | Wording::PythonPath => format!("reshape(-1, {last}) of the array"),
+    };
+    Some(format!(
+        "has {} axes ({}): a row is {} numbers; {remedy} makes {n_rows} rows of {last}",
+        shape.len(),
+        times(shape),
+        times(sample)
+    ))
+}
+
+/// Whether a sample of this shape is a vector, or may be a picture: two axes, neither more than twice the other, and perhaps one of channels.
+fn is_picture(sample: &[u64]) -> bool {
+    let alike = |a: u64, b: u64| a.max(b) <= a.min(b).saturating_mul(2);
+    let long: Vec<u64> = sample.iter().copied().filter(|&d| d > 1).collect();
+    match long[..] {
+        [] | [_] => true,
+        [a, b] => alike(a, b),
+        [a, b, c] => (matches!(c, 3 | 4) && alike(a, b)) || (matches!(a, 3 | 4) && alike(b, c)),
+        _ => false,
+    }
 }
 
 /// [`open`], with names of the features, which go with the axes: transposed there are only those that the options give.
@@ -200,4 +247,30 @@ fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) 
         text.extend(buffer.iter().map(ToString::to_string));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_several_axes_are_noted_unless_they_may_be_pictures() {
+        let options = Options::default();
+        let note =
+            "has 3 axes (100 x 40 x 128): a row is 40 x 128 numbers; --rows-axis 0,1 makes 4000 rows of 128";
+        assert_eq!(flattened(&[100, 40, 128], &options).as_deref(), Some(note));
+        let python = Options { wording: Wording::PythonPath, ..Options::default() };
+        let note = flattened(&[5, 2, 3, 128], &python).unwrap();
+        assert!(note.ends_with("numbers; reshape(-1, 128) of the array makes 30 rows of 128"), "{note}");
+        for shape in [&[9, 28, 28][..], &[9, 112, 92, 3], &[9, 3, 32, 32], &[9, 1, 128], &[9, 5], &[9], &[]] {
+            assert_eq!(flattened(shape, &options), None, "{shape:?}");
+        }
+        for said in [
+            Options { rows_axis: vec![0], ..Options::default() },
+            Options { transpose: true, ..Options::default() },
+            Options { feature_shape: Some(vec![40, 128]), ..Options::default() },
+        ] {
+            assert_eq!(flattened(&[100, 40, 128], &said), None);
+        }
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn open(
     run: &Run<'_>,
 ) -> Result<Input> {
     let mut pixels = options.pixels;
-    let mut spool = Spool::new(&files[0]);
+    let mut spool = Spool::new(named(files));
     let (mut places, mut kinds): (Vec<StoredImage>, Vec<String>) = Default::default();
     for (i, path) in files.iter().enumerate() {
         let bytes = match first.take() {
@@ -101,6 +101,16 @@ pub fn write_png(path: &Path, pixels: &[f64], shape: &[usize]) -> Result<()> {
     let mut file = unmix::data::NewFile::create(path)?;
     file.put(&bytes)?;
     file.finish()
+}
+
+/// What messages call the rows: the file, or the first of several and their number, as for other files.
+fn named(files: &[PathBuf]) -> PathBuf {
+    match files {
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{} and {} more", first.display(), others.len()).into()
+        }
+        _ => files[0].clone(),
+    }
 }
 
 /// The error of an image whose colours are not those of the `first` file.

@@ -6,5 +6,5 @@ use unmix::data::{Bytes, npy_header};
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options) -> Result<Input> {
     let header = npy_header(&bytes)?;
-    array::open(bytes, header, options)
+    array::open_stored(bytes, header, options)
 }

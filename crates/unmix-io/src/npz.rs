@@ -48,7 +48,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     }
     header.start += start;
     drop(archive);
-    array::open(bytes, header, options)
+    array::open_stored(bytes, header, options)
 }
 
 /// An opened archive: the names of its arrays, and how to read one as a whole.

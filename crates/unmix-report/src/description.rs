@@ -257,19 +257,39 @@ pub(crate) struct Verdict {
     pub(crate) full: String,
 }
 
+/// The class of the mark of a verdict, and a short text for it.
+fn kind_of_verdict(words: &str) -> (&'static str, &'static str) {
+    match words {
+        w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
+        w if w.starts_with("undecided") => ("open", "undecided"),
+        w if w.starts_with("resolved as a group") => ("good", "in a group"),
+        w if w.starts_with("resolved") => ("good", "resolved"),
+        _ => ("warn", "not resolvable"),
+    }
+}
+
+/// How many components have each verdict: "12 resolved, 3 undecided".
+pub(crate) fn total_of_verdicts(stability: &Value) -> String {
+    let kinds: Vec<&str> = stability["verdict"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|verdict| kind_of_verdict(verdict.as_str().unwrap_or("")).1)
+        .collect();
+    let order = ["resolved", "in a group", "undecided", "not resolvable", "depends on initialisation"];
+    let counted = order.map(|kind| (kinds.iter().filter(|other| **other == kind).count(), kind));
+    let parts =
+        counted.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{} {kind}", count(*n as u64)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// The reliability of component `i`, if known.
 pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     if let Some(found) = &model.report().stability {
         let words = found["verdict"][i].as_str()?.to_string();
         let halves = found["halves"][i].as_f64().map_or(String::new(), |h| format!("; halves {h:.3}"));
         let between = interval(found, "interval", i).map_or(String::new(), |i| format!(" ({i})"));
-        let (class, short) = match &words {
-            w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
-            w if w.starts_with("undecided") => ("open", "undecided"),
-            w if w.starts_with("resolved as a group") => ("good", "in a group"),
-            w if w.starts_with("resolved") => ("good", "resolved"),
-            _ => ("warn", "not resolvable"),
-        };
+        let (class, short) = kind_of_verdict(&words);
         let finished = model.report().outcome.is_success();
         let end = if finished { "" } else { "; but the fit itself did not converge" };
         let class = if finished { class } else { "warn" };
@@ -296,9 +316,15 @@ pub(crate) fn has_intervals(stability: &Value) -> bool {
 /// "0.981 to 0.997", one of the intervals of stability, where it is one for other rows.
 pub(crate) fn interval(stability: &Value, name: &str, j: usize) -> Option<String> {
     let ends = has_intervals(stability).then(|| &stability[name][j])?;
-    // Truncated, not rounded: 0.8999 lies below 0.9, as in the verdict.
-    let digits = |end: f64| format!("{:.3}", (1000.0 * end).floor() / 1000.0);
-    Some(format!("{} to {}", digits(ends[0].as_f64()?), digits(ends[1].as_f64()?)))
+    // Outwards, so that a rounded estimate lies inside: the lower end, which decides whether a component is resolved, is not rounded up to
+    // 0.9. An upper end below 0.9 stays below it: then the component is not resolvable.
+    let least = unmix::stability::MIN_AGREEMENT;
+    let (low, high) = (ends[0].as_f64()?, ends[1].as_f64()?);
+    let down = |end: f64| (1000.0 * end).floor() / 1000.0;
+    // Rounding of the product must not add a thousandth.
+    let up = (1000.0 * high - 1e-9).ceil() / 1000.0;
+    let up = if high < least && up >= least { down(high) } else { up };
+    Some(format!("{} to {}", fixed(down(low), 3), fixed(up, 3)))
 }
 
 /// The verdict on component `j` in full: with the interval for the space of its group, where it is in one.
@@ -350,5 +376,23 @@ pub(crate) fn feature_name(model: &Model, j: usize) -> String {
     match &model.features().names {
         Some(names) => names[j].clone(),
         None => format!("column {j}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_intervals_are_rounded_outwards_and_stay_on_their_side_of_the_threshold() {
+        let shown = |low: f64, high: f64| {
+            let ends = [[low, high]];
+            let found = serde_json::json!({"space_interval": ends, "interval": ends});
+            interval(&found, "interval", 0).unwrap()
+        };
+        assert_eq!(shown(0.98961, 0.99968), "0.989 to 1.000");
+        assert_eq!(shown(0.89996, 0.99), "0.899 to 0.990");
+        assert_eq!(shown(0.5, 0.89996), "0.500 to 0.899");
+        assert_eq!((shown(0.9, 1.0), shown(0.0, 0.0)), ("0.900 to 1.000".into(), "0.000 to 0.000".into()));
     }
 }

@@ -31,6 +31,7 @@ mod number;
 mod page;
 mod picture;
 mod playback;
+mod quality;
 mod sample;
 mod sheet;
 mod summary;

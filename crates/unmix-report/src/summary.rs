@@ -6,6 +6,8 @@ use unmix::Model;
 
 /// Components that are listed before the dots.
 const FIRST: usize = 10;
+/// Most components whose stability is listed in full.
+const LISTED: usize = 20;
 
 /// The table that a terminal shows after a fit: what was fitted on what, how it ended, and what each of the first ten
 /// components (and the last) explains. Lines end with `\n`; components count from 0.
@@ -24,23 +26,13 @@ pub fn summary(model: &Model) -> String {
     ended.extend(report.rank.map(|r| format!("rank {r}")));
     ended.extend(description::effort(model));
     out += &format!("\n{}\n", ended.join("; "));
-    out += &units(model).unwrap_or_default();
+    out += &crate::quality::line(model).map_or(String::new(), |line| format!("{line}\n"));
     report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
     if !spectrum.columns().is_empty() && spectrum.k > 0 {
         out.push('\n');
         out += &table(description::unit(model), &spectrum);
     }
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
-}
-
-/// How well a sparse autoencoder reconstructs its rows, and with how many units, where the report has these numbers.
-fn units(model: &Model) -> Option<String> {
-    let diagnostic = |name: &str| model.report().diagnostics.get(name)?.as_f64();
-    let (fvu, l0, dead) = (diagnostic("fvu")?, diagnostic("l0")?, diagnostic("dead_units")?);
-    let m = model.n_components();
-    Some(format!(
-        "FVU (fraction of variance unexplained) {fvu:.3}; L0 (active units per row) {l0:.1}; {dead} dead units of {m}\n"
-    ))
 }
 
 /// Stability over halves of the rows and other seeds, where requested.
@@ -50,8 +42,13 @@ fn stability(found: &Value, k: usize) -> String {
     let clusters = [("halves", "Iq halves"), ("restarts", "Iq seeds")];
     let clusters: Vec<_> = clusters.iter().filter(|(name, _)| found["clusters"][*name].is_object()).collect();
     let heads: String = clusters.iter().map(|(_, head)| format!("{head:>9}  ")).collect();
-    let mut out = format!("\ncomponent  halves  95 % interval    other seeds  {heads}verdict\n");
-    for j in 0..k {
+    let shown = if k > LISTED { FIRST } else { k };
+    let mut out = String::from("\n");
+    if shown < k {
+        out += &format!("stability of {k} components: {}\n", description::total_of_verdicts(found));
+    }
+    out += &format!("component  halves  95 % interval    other seeds  {heads}verdict\n");
+    for j in 0..shown {
         let (halves, seeds) = (number("halves", j).unwrap_or(0.0), number("restarts", j));
         let seeds = seeds.map_or("-".into(), |s| format!("{s:.3}"));
         let interval = description::interval(found, "interval", j).unwrap_or_else(|| "-".into());
@@ -60,6 +57,9 @@ fn stability(found: &Value, k: usize) -> String {
         let quality = |name: &str| quality(name).map_or("-".into(), |q| format!("{q:.3}"));
         let cells: String = clusters.iter().map(|(name, _)| format!("{:>9}  ", quality(name))).collect();
         out += &format!("{j:>9}  {halves:>6.3}  {interval:<14}  {seeds:>11}  {cells}{verdict}\n");
+    }
+    if shown < k {
+        out += &format!("{:>9}  (all {k}: unmix show MODEL --json)\n", "...");
     }
     if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
         out += &format!(
@@ -140,6 +140,24 @@ mod tests {
         assert_eq!(lines[0], "component  halves  95 % interval    other seeds  Iq halves  verdict");
         assert_eq!(lines[1], line("        0   0.900", "    0.750  resolved"));
         assert_eq!(lines[2], line("        1   0.500", "        -  not resolvable from these data"));
+    }
+
+    #[test]
+    fn of_many_components_the_total_and_the_first_are_listed() {
+        let verdicts: Vec<&str> =
+            (0..21).map(|j| if j < 3 { "resolved" } else { "undecided: more rows would tell" }).collect();
+        let halves = [0.9; 21];
+        let found = serde_json::json!({"halves": halves, "restarts": null, "verdict": verdicts});
+        let text = stability(&found, 21);
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(lines[0], "stability of 21 components: 3 resolved, 18 undecided");
+        assert!(
+            lines[2].starts_with("        0   0.900") && lines[11].starts_with("        9   0.900"),
+            "{text}"
+        );
+        assert_eq!(lines[12], "      ...  (all 21: unmix show MODEL --json)");
+        let few = stability(&found, 20);
+        assert!(!few.contains("...") && !few.contains("stability of"), "{few}");
     }
 
     #[test]

@@ -167,7 +167,11 @@ impl Ticks {
     fn text(x: f64, step: f64) -> String {
         let text = match x.abs().max(step) {
             _ if x == 0.0 => "0".into(),
-            size if size >= 1e5 || step < 1e-4 => format!("{x:.1e}").replace(".0e", "e"),
+            // As many digits as tell neighbours apart.
+            size if size >= 1e5 || (step < 1e-4 && size < 0.1) => {
+                let digits = (size / step).log10().ceil().clamp(1.0, 15.0) as usize;
+                without_zeros(&format!("{x:.digits$e}"))
+            }
             _ => format!("{x:.*}", (-step.log10() - 1e-9).ceil().max(0.0) as usize),
         };
         text.replace('-', "\u{2212}")
@@ -196,6 +200,16 @@ impl Ticks {
     }
 }
 
+/// A number in scientific notation without zeros at the end of its decimals.
+fn without_zeros(text: &str) -> String {
+    match text.split_once('e') {
+        Some((digits, power)) if digits.contains('.') => {
+            format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text.into(),
+    }
+}
+
 /// The least and the greatest; (0, 0) of nothing.
 pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
@@ -218,6 +232,17 @@ mod tests {
 
     fn texts(ticks: &Ticks) -> Vec<&str> {
         ticks.0.iter().map(|(_, t)| t.as_str()).collect()
+    }
+
+    #[test]
+    fn neighbouring_ticks_have_different_texts() {
+        let near = Ticks::round((5.412e6, 5.4165e6), 5);
+        let found = texts(&near);
+        assert!(found.windows(2).all(|pair| pair[0] != pair[1]) && found.contains(&"5.413e6"), "{found:?}");
+        let near = Ticks::round((1.00001, 1.00006), 5);
+        let found = texts(&near);
+        assert!(found.windows(2).all(|pair| pair[0] != pair[1] && !pair[0].contains('e')), "{found:?}");
+        assert_eq!(texts(&Ticks::round((0.0, 3e5), 3)), ["0", "1e5", "2e5", "3e5"]);
     }
 
     #[test]

@@ -114,3 +114,21 @@ fn a_dictionary_imputes_missing_cells() {
     b.ok("fit pca x.csv -k 1 -q -o pca.safetensors");
     assert!(b.run("impute pca.safetensors none.csv -q").code != 0);
 }
+
+#[test]
+fn a_model_that_cannot_impute_is_refused_with_the_methods_that_can() {
+    let b = Folder::new();
+    b.both("d", 60, 4);
+    b.ok("fit pca d.npy -k 2 -o pca.safetensors -q");
+    let refused = b.run("impute pca.safetensors d.npy -o filled.npy");
+    assert!(
+        refused.code == 1 && refused.err.contains("by a model of pca is not possible"),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains("fit ppca, linear-eigengan, factor-analysis"), "{}", refused.err);
+    assert!(!refused.err.contains("posterior") && !refused.err.contains("reconstruct"), "{}", refused.err);
+    b.ok("fit robust-pca d.npy -o robust.safetensors -q");
+    let refused = b.run("impute robust.safetensors d.npy -o filled.npy");
+    assert!(refused.err.contains("'unmix reconstruct' writes all cells"), "{}", refused.err);
+}

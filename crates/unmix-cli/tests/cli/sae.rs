@@ -65,6 +65,7 @@ fn units_are_evaluated_and_models_are_exported_and_imported() {
     assert!((0..16).any(|j| codes[row * 16 + j] > 0.0 && codes[row * 16 + j] == largest(j)));
     let again = b.run("export m.safetensors -o folder --to saelens");
     assert!(again.code == 1 && again.err.contains("already exists"), "{}", again.err);
+    assert!(again.err.contains("or add --force to replace it"), "{}", again.err);
     b.ok("export m.safetensors -o folder --to saelens --dtype bfloat16 --force");
     b.ok("import folder -o narrow.safetensors");
     let other = b.run("export m.safetensors -o folder --to pytorch");

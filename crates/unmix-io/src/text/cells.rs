@@ -126,7 +126,8 @@ pub(super) fn has_blanks_between_numbers(cell: &[u8]) -> bool {
 
 /// Whether a cell is one of the marks that are written where a number is missing, beside those that are read as such.
 pub(super) fn is_mark(cell: &[u8]) -> bool {
-    const MARKS: [&str; 11] = ["?", "-", "--", ".", "..", "*", "n/a", "#n/a", "<na>", "none", "missing"];
+    const MARKS: [&str; 14] =
+        ["?", "-", "--", ".", "..", "*", "n/a", "#n/a", "<na>", "n.a.", "n.a", "n.d.", "none", "missing"];
     MARKS.iter().any(|mark| cell.trim_ascii().eq_ignore_ascii_case(mark.as_bytes()))
 }
 
@@ -210,6 +211,7 @@ mod tests {
         assert!(has_decimal_comma(b"1,5") && !has_decimal_comma(b"a,b") && !has_decimal_comma(b"1.5"));
         assert!(has_blanks_between_numbers(b" 1.5 -2e3\t7") && !has_blanks_between_numbers(b" 1.5 "));
         assert!(!has_blanks_between_numbers(b"1 a") && !has_blanks_between_numbers(b"") && is_mark(b" N/A "));
+        assert!(is_mark(b"N.A.") && !is_mark(b"nan.") && !is_mark(b"x"));
         for cell in ["1,234.50", " 1.234,5", "-12'345'678", "1\u{202f}234,5", "\u{2212}1,234"] {
             assert!(has_thousands(cell.as_bytes()), "{cell}");
         }

@@ -353,7 +353,7 @@ impl Table<'_> {
                     "if the table begins below, skip the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)
                 ),
-                None => out,
+                None => remedy::of_text(cell, row, out, self.wording),
             });
         let found =
             format!("row {row}, column {column}{label} is the text '{}' (line {line})", cells::shown(cell));

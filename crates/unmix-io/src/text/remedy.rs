@@ -31,3 +31,14 @@ pub(super) fn of_cell(cell: &[u8], row: u64, without: &str, wording: Wording) ->
     }
     None
 }
+
+/// The remedy for other text: to leave out the column, or, below cells that are numbers, to read it as a missing cell.
+pub(super) fn of_text(cell: &[u8], row: u64, without: String, wording: Wording) -> String {
+    let whole = cells::shown(cell);
+    match row > 0 && whole.as_bytes() == cell.trim_ascii() {
+        true => {
+            format!("{without}; or add {} if that marks a missing cell", wording.plain("na", &whole, true))
+        }
+        false => without,
+    }
+}

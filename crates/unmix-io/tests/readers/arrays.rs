@@ -110,6 +110,18 @@ fn any_axis_can_run_over_rows_or_over_features() {
 }
 
 #[test]
+fn a_file_whose_rows_have_several_axes_has_a_note() {
+    let folder = Folder::new();
+    let (long, square) =
+        (npy(&small(2 * 3 * 8), &[2, 3, 8], Order::C, false), npy(&small(18), &[2, 3, 3], Order::C, false));
+    let input = folder.open("long.npy", &long, &Options::default()).unwrap();
+    let note = &input.rows.notes()[0];
+    assert!(note.contains("long.npy has 3 axes (2 x 3 x 8): a row is 3 x 8 numbers"), "{note}");
+    assert!(note.ends_with("--rows-axis 0,1 makes 6 rows of 8"), "{note}");
+    assert!(folder.open("square.npy", &square, &Options::default()).unwrap().rows.notes().is_empty());
+}
+
+#[test]
 fn rows_run_over_several_axes_in_the_given_order() {
     let folder = Folder::new();
     let (n, p, t) = (4, 3, 5);

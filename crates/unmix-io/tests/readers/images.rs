@@ -87,3 +87,15 @@ fn patches_are_cut_after_exif_rotation() {
     assert_eq!((numbers(&input.rows), input.rows.n_rows()), (want, Some(3)));
     assert_eq!(shape, [3, 2]);
 }
+
+#[test]
+fn several_images_are_called_by_the_first_and_their_number() {
+    let folder = Folder::new();
+    let paths = ["a.png", "b.png", "c.png"].map(|name| folder.put(name, png(1)));
+    let origin = |paths: &[std::path::PathBuf]| {
+        let input = unmix_io::open_many(paths, &Options::default(), &unmix::Run::default()).unwrap();
+        input.rows.origin().to_string()
+    };
+    assert!(origin(&paths).ends_with("a.png and 2 more"), "{}", origin(&paths));
+    assert!(origin(&paths[..1]).ends_with("a.png"));
+}

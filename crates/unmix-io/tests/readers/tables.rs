@@ -97,8 +97,12 @@ fn text_in_a_column_is_named_by_row_column_and_line() {
     assert_eq!(
         refused("size,kind\n1,2\n\n3,big one\n", &no_options()),
         "t.csv cannot be read: row 1, column 1 ('kind') is the text 'big one' (line 4); \
-         leave the column out with --drop kind, or copy it to the output with --keep kind"
+         leave the column out with --drop kind, or copy it to the output with --keep kind; \
+         or add --na 'big one' if that marks a missing cell"
     );
+    let mark = refused("size,kind\n1,n.a.\n3,4\n", &no_options());
+    assert!(mark.contains("add --na n.a. if that marks a missing cell"), "{mark}");
+    assert!(!refused("size,kind\n1,x\n3,4\n", &no_options()).contains("--na"));
     let message = refused("1,2\r\n3,4\r\n5,x\r\n", &no_options());
     assert!(
         message.contains("row 2, column 1 is the text 'x' (line 3); leave the column out with --drop 1"),

@@ -35,6 +35,23 @@ impl Pair {
     }
 }
 
+/// Methods whose components start at random numbers.
+const RANDOM_STARTS: [&str; 7] = ["dae", "dictionary", "rbm", "rfn", "rica", "sae", "stacked-rfn"];
+
+/// Whether the components of both models started at the same random numbers, so that they may agree without being identified by the rows.
+fn start_alike(model: &Model, other: &Model) -> bool {
+    let given =
+        |model: &Model| model.report().settings.get("dict_init").is_some_and(|table| !table.is_null());
+    model.method().key == other.method().key
+        && RANDOM_STARTS.contains(&model.method().key)
+        && model.report().seed == other.report().seed
+        && model.n_components() == other.n_components()
+        && !given(model)
+        && !given(other)
+        && !description::is_imported(model)
+        && !description::is_imported(other)
+}
+
 /// Whether the components of both models are identified by their directions and not by their codes.
 pub(super) fn by_directions(model: &Model, other: &Model) -> bool {
     stability::by_directions(model) && stability::by_directions(other)
@@ -106,6 +123,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length and of one sign." }
             }
             (chance(context.model, other, &pairs, positive))
+            (common_start(context.model, other))
             @if !here.is_empty() { p.caption { "Unmatched components of this model: " (here.join(", ")) "." } }
             @if !there.is_empty() { p.caption { "Unmatched components of the other model: " (there.join(", ")) "." } }
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
@@ -144,6 +162,20 @@ fn chance(model: &Model, other: &Model, pairs: &[Pair], positive: bool) -> Marku
         "The mean cosine of the pairs is " (format!("{mean:.3}")) "; that of as many random directions, paired in the same way, is "
         (format!("{chance:.3}")) "."
     } }
+}
+
+/// The warning that both models have the same start, if so.
+fn common_start(model: &Model, other: &Model) -> Markup {
+    let seed = model.report().seed;
+    html! {
+        @if start_alike(model, other) {
+            p.caption {
+                "Both fits started from the random numbers of seed " (seed) ": the agreement may be that of the common start. \
+                 For a comparison of independent fits, fit one with "
+                code { "--seed " (if seed == 1 { 2 } else { 1 }) } "."
+            }
+        }
+    }
 }
 
 /// Pairs in the order of this model's components. Decoder vectors are compared, not rows of the encoder: these may differ for the same

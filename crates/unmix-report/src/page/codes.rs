@@ -74,10 +74,10 @@ fn along_alpha(sample: &Sample) -> Markup {
     }
 }
 
-/// Whether codes have exact zeros: those of sparse methods, and non-negative ones that are no probabilities.
+/// Whether codes have exact zeros: those of sparse methods, and non-negative ones that are neither probabilities nor distances.
 fn clamped(context: &Context<'_>) -> bool {
     let codes = context.model.code().codes();
-    codes.sparse || (codes.non_negative && !codes.probabilities)
+    codes.sparse || (codes.non_negative && !codes.probabilities && !codes.distances)
 }
 
 fn caption(sample: &Sample, most: u32) -> Markup {

@@ -141,7 +141,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
     let subspaces = description::unit(context.model) == "subspace";
     html! {
         "Each " (what) " shows "
-        @if subspaces { "the first axis of a subspace, along which its rows have the largest sum of squares," }
+        @if subspaces { "the first axis of a subspace, along which its rows have the largest sum of squares" }
         @else { "the loadings of a component" }
         @match look {
             VectorStyle::Heads => {

@@ -4,15 +4,38 @@ use super::Context;
 use crate::description;
 use crate::number::{count, percent};
 use maud::{Markup, html};
+use unmix::Model;
 
 pub(super) fn title(context: &Context<'_>) -> String {
     let class = context.model.method().class;
-    match (&context.options.title, &context.input) {
+    let data = data_of_fit(context).or_else(|| context.input.clone());
+    match (&context.options.title, data) {
         (Some(title), _) => title.clone(),
         // Of a path, the file.
-        (None, Some(input)) => format!("{class} of {}", input.rsplit(['/', '\\']).next().unwrap_or(input)),
+        (None, Some(data)) => format!("{class} of {}", file_name(&data)),
         (None, None) => format!("{class} model"),
     }
+}
+
+/// The files that the model was fitted to, if its command names them and the page is about rows of other files.
+pub(super) fn data_of_fit(context: &Context<'_>) -> Option<String> {
+    let (fitted, shown) = (fitted_to(context.model)?, context.input.as_deref()?);
+    let same = fitted.split(' ').map(file_name).eq(shown.split(' ').map(file_name));
+    (!same).then_some(fitted)
+}
+
+/// The files that the model was fitted to, where its command has them, without quotes, directly behind the method.
+fn fitted_to(model: &Model) -> Option<String> {
+    let words = model.report().run.invocation.as_deref()?.strip_prefix("unmix fit ")?;
+    let paths = words.strip_prefix(model.method().key)?.strip_prefix(' ')?;
+    let paths: Vec<&str> = paths.split(' ').take_while(|word| !word.starts_with('-')).collect();
+    let quoted = paths.iter().any(|path| path.contains(['\'', '"']));
+    (!paths.is_empty() && !quoted).then(|| paths.join(" "))
+}
+
+fn file_name(path: &str) -> &str {
+    let path = path.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 pub(super) fn header(context: &Context<'_>) -> Markup {
@@ -48,6 +71,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
                     @if let Some(effort) = description::effort(model) { ", " (effort) }
                     "."
                 }
+                @if let Some(line) = crate::quality::line(model) { li { (capitalised(&line)) "." } }
                 @if let Some(nothing) = nothing { li.warn { (nothing) } }
                 @for warning in &report.warnings { li.warn { (capitalised(warning)) "." } }
                 @if let Some(left) = context.sample.as_ref().and_then(|s| s.unsolved.as_ref()) {
@@ -91,7 +115,7 @@ fn sentence(context: &Context<'_>) -> Markup {
     }
 }
 
-fn ending(model: &unmix::Model) -> String {
+fn ending(model: &Model) -> String {
     match model.report().outcome.is_success() {
         true => description::outcome(model),
         false => description::outcome(model).replacen("not converged", "did not converge", 1),

@@ -49,7 +49,7 @@ fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {
         (run.threads > 0).then(|| ("time", seconds(run.seconds))),
         (run.threads > 0).then(|| ("threads", run.threads.to_string())),
         (run.time > 0).then(|| ("ended", date(run.time))),
-        context.input.clone().map(|name| ("input", name)),
+        context.input.clone().map(|name| rows_of(context, name)),
         context.options.model_name.clone().map(|name| ("model file", name)),
     ];
     let always = [
@@ -63,6 +63,16 @@ fn run_properties(context: &Context<'_>) -> Vec<(&'static str, String)> {
         ("processor", report.processor.clone()),
     ];
     always.into_iter().chain(optional.into_iter().flatten()).collect()
+}
+
+/// The property that names the input: of rows other than those of the fit, with how many of them are shown.
+fn rows_of(context: &Context<'_>, input: String) -> (&'static str, String) {
+    match &context.sample {
+        Some(sample) if super::head::data_of_fit(context).is_some() => {
+            ("rows shown", format!("{} of {input}", count(sample.index.len() as u64)))
+        }
+        _ => ("input", input),
+    }
 }
 
 /// What it takes to make the page and the model again: the commands or calls that were run, and what the model records of its fit where it

@@ -508,4 +508,11 @@ fn sparse_codes_of_two_seeds_are_matched_by_their_atoms_and_compared_with_chance
     assert!(html.contains("pairs agree: the cosine of their loadings is 0.9 or more"), "{html}");
     let by_chance = unmix::stability::chance_agreement((8, 8), 3, true, 0);
     assert!(html.contains(&format!("random directions, paired in the same way, is {by_chance:.3}")));
+    // Two fits of one seed may agree because of their start.
+    let warned = "Both fits started from the random numbers of seed 1";
+    assert!(
+        same.contains(warned)
+            && same.contains("<code>--seed 2</code>")
+            && !html.contains("Both fits started")
+    );
 }

@@ -238,6 +238,8 @@ fn subspaces_have_dimensions_and_affinities_by_label() {
         "{shown}"
     );
     assert!(section(&html, "components").contains("Subspaces") && html.contains("2 subspaces"));
+    // Codes are distances: none is absent where it is 0.
+    assert!(!html.contains("Sparse codes") && !html.contains("squares,:"), "{html}");
     assert!(section(&html, "scores").contains("distance from subspace 1"));
     let text = unmix_report::summary(&model);
     assert!(text.contains(": 2 subspaces\n") && text.contains("subspace  dimension  rows"), "{text}");

@@ -49,6 +49,22 @@ fn only_commands_that_were_run_are_shown() {
 }
 
 #[test]
+fn a_page_of_other_rows_has_the_name_of_the_data_of_the_fit() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let run = Run { invocation: Some("unmix fit pca in/x.npy -k 2"), ..Run::default() };
+    let settings = serde_json::json!({"n_components": 2}).as_object().cloned().unwrap();
+    let model = unmix::fit("pca", &settings, &mut rows(&data.x, picture(6)), &run).unwrap();
+    let given = rows(&data.x, picture(6));
+    let page = |input: &str| {
+        made(&model, Some(&given), &Options { input_name: Some(input.into()), ..Options::default() })
+    };
+    let other = page("y.npy");
+    assert!(other.contains("<h1>PCA of x.npy</h1>") && other.contains("60 of y.npy"), "{other}");
+    let same = page("x.npy");
+    assert!(same.contains("<h1>PCA of x.npy</h1>") && !same.contains("rows shown"), "{same}");
+}
+
+#[test]
 fn bitwise_reproducibility_is_stated_only_where_it_holds() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let fitted = fit(&mut rows(&data.x, Features::default()), 2);

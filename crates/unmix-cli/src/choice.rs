@@ -1,0 +1,65 @@
+//! The method of a fit and its number of components, as given on the command line.
+
+use crate::failure::Failure;
+use serde_json::{Map, Value};
+use unmix::method::{self, Method};
+use unmix::{Error, Result};
+
+/// Usual names of methods that are called otherwise here.
+const ALIASES: [(&str, &str); 6] = [
+    ("efa", "factor-analysis"),
+    ("fa", "factor-analysis"),
+    ("probabilistic-pca", "ppca"),
+    ("rpca", "robust-pca"),
+    ("softimpute", "matrix-completion"),
+    ("ssc", "subspace-clustering"),
+];
+
+/// The method of this name; of another usual name, the error suggests it.
+pub(crate) fn method(name: &str) -> Result<&'static Method> {
+    method::find(name).map_err(|e| match (e, ALIASES.iter().find(|(alias, _)| *alias == name)) {
+        (Error::Unknown { kind, got, known, .. }, Some((_, key))) => {
+            Error::Unknown { kind, got, suggestion: Some((*key).into()), known }
+        }
+        (e, _) => e,
+    })
+}
+
+/// Refuses a number of components for methods that have no such setting.
+pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
+    if method.settings.iter().any(|setting| setting.name == "n_components") {
+        return Ok(());
+    }
+    let why = match method.tensors().any(|table| table.name == "dictionary") {
+        true => "has as many components as --dictionary has rows",
+        false => "finds the number of components from the rows",
+    };
+    Err(Failure::Usage(format!("-k is not possible for {}: it {why}; leave -k out", method.key)))
+}
+
+/// A list of numbers without brackets, as in 20,5, in the form of a list; if the method takes that.
+pub(crate) fn as_list(method: &Method, k: Option<&str>, settings: &Map<String, Value>) -> Option<String> {
+    let list = format!("[{}]", k.filter(|k| k.contains(','))?);
+    let mut settings = settings.clone();
+    settings.insert("n_components".into(), serde_json::from_str(&list).ok()?);
+    (method.spec)(&settings).is_ok().then_some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_names_of_methods_are_suggested() {
+        for (alias, key) in ALIASES {
+            assert!(method::find(key).is_ok(), "{key}");
+            let refused = method(alias).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("no method named '{alias}' (did you mean '{key}'?)")),
+                "{refused}"
+            );
+        }
+        assert!(method("pac").unwrap_err().to_string().contains("did you mean 'pca'?"));
+        assert_eq!(method("ppca").unwrap().key, "ppca");
+    }
+}
