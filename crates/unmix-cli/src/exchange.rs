@@ -11,7 +11,8 @@ use unmix::{Error, Model, Run};
 pub(crate) fn export(args: &Export) -> Done {
     let model = Model::load(&args.model)?;
     let dtype = args.dtype.as_deref().and_then(saelens::Precision::named);
-    saelens::export(&model, &args.output, saelens::Export { dtype, force: args.force }).map_err(with_option)?;
+    saelens::export(&model, &args.output, saelens::Export { dtype, force: args.force })
+        .map_err(with_option)?;
     terminal::text(&format!("The files are in {}.\n", args.output.display()))?;
     Ok(0)
 }

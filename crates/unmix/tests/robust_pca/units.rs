@@ -34,7 +34,7 @@ fn columns_in_different_units_give_a_warning_that_names_the_extremes() {
     assert!(said.contains("divide each column by its spread first"), "{said}");
     let names: Vec<String> = (0..12).map(|j| format!("sensor{j}")).collect();
     let features = Features { names: Some(names), shape: None };
-    let mut rows = Rows::new(RawArray::borrowed(&x, 12).unwrap(), features, "the array");
+    let mut rows: Rows<'_, f64> = Rows::new(RawArray::borrowed(&x, 12).unwrap(), features, "the array");
     let said = warned(&centred.fit(&mut rows, &on_threads(2)).unwrap()).unwrap();
     assert!(said.contains("deviation of column 'sensor"), "{said}");
 }
