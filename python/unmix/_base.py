@@ -93,6 +93,7 @@ def _is_fitted_name(name):
 ADVICE = {
     "time": "increase max_seconds, or continue from this model with init=",
     "interrupted": "continue from this model with init=, or from a checkpoint with resume=True",
+    "stalled": "more iterations do not help; report_.warnings may say what does",
 }
 
 

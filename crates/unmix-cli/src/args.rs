@@ -79,7 +79,7 @@ Examples:
   unmix decode data.pca.safetensors codes.npy -o rows.npy
   unmix decode data.pca.safetensors codes.csv --keep id -o rows.csv")]
     Decode(Deferred<Apply>),
-    /// Reconstruct rows: encode, then decode; or remove components from them
+    /// Reconstruct rows: encode, then decode, with the offsets of rows of a matrix completion; or remove components from rows
     #[command(after_help = "\
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures

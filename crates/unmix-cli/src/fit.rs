@@ -174,7 +174,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
         }
     }
     (method.spec)(&settings).map_err(|e| match choice::as_list(method, args.k.as_deref(), &settings) {
-        Some(list) => Failure::Usage(format!("{e}; give one for each layer as in -k {list}")),
+        Some(list) => Failure::Usage(format!("{e}; give a list as in -k '{list}'")),
         None => usage(e),
     })?;
     Ok(settings)

@@ -136,6 +136,10 @@ pub(crate) fn outcome(model: &Model) -> String {
             format!("not converged: the time limit ended it after {}{left}", after(report.n_iter))
         }
         Outcome::Interrupted => format!("not converged: interrupted after {}{left}", after(report.n_iter)),
+        // Of robust PCA: see the warnings.
+        Outcome::Stalled if report.solver == "stable" => {
+            format!("not converged: the noise estimate did not settle after {}{left}", after(report.n_iter))
+        }
         Outcome::Stalled => {
             format!(
                 "not converged: no further step improved the objective after {}{left}",

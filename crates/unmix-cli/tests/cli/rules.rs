@@ -84,7 +84,7 @@ fn wrong_usage_has_exit_code_2() {
         ("fit pac d.npy", "did you mean 'pca'?"),
         ("fit fa d.npy", "did you mean 'factor-analysis'?"),
         ("fit robust-pca d.npy -k 2", "-k is not possible for robust-pca: it finds the number of components"),
-        ("fit stacked-rfn d.npy -k 20,5", "give one for each layer as in -k [20,5]"),
+        ("fit stacked-rfn d.npy -k 20,5", "give a list as in -k '[20,5]'"),
         ("fit pca d.npy --set whitten=true", "did you mean 'whiten'?"),
         ("fit pca d.npy --set whiten=maybe", "whiten must be true, false, or 'zca', got 'maybe'"),
         ("fit pca d.npy --set svd_solver=ful", "did you mean 'full'?"),

@@ -11,8 +11,16 @@ pub(super) fn title(context: &Context<'_>) -> String {
     let data = data_of_fit(context).or_else(|| context.input.clone());
     match (&context.options.title, data) {
         (Some(title), _) => title.clone(),
-        // Of a path, the file.
-        (None, Some(data)) => format!("{class} of {}", file_name(&data)),
+        // Of paths, the files.
+        (None, Some(data)) => {
+            let files: Vec<&str> = data.split(' ').map(file_name).collect();
+            match files[..] {
+                [first, _, ..] if files.len() > 2 => {
+                    format!("{class} of {first} and {} more", files.len() - 1)
+                }
+                _ => format!("{class} of {}", files.join(" ")),
+            }
+        }
         (None, None) => format!("{class} model"),
     }
 }

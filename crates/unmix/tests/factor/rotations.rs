@@ -125,7 +125,7 @@ fn oblique_rotations_find_correlated_factors_of_simple_structure() {
 fn a_rotation_of_columns_with_different_variances_gives_a_warning() {
     let mut x = made(300, P, 3, 35);
     x.chunks_exact_mut(P).for_each(|row| row[4] *= 1000.0);
-    let said = |given: serde_json::Value| warned(&fit(given, &x, P), "standard deviation of column 4 is");
+    let said = |given: serde_json::Value| warned(&fit(given, &x, P), "of which column 4 has 99 %");
     assert!(said(json!({"n_components": 3, "rotation": "varimax"})));
     assert!(!said(json!({"n_components": 3})));
     assert!(!said(json!({"n_components": 1, "rotation": "varimax"})));

@@ -210,26 +210,21 @@ fn rows_drawn_from_the_model_have_its_moments() {
 }
 
 #[test]
-fn the_largest_number_of_components_and_a_column_with_nearly_all_variance_give_warnings() {
+fn a_column_with_nearly_all_variance_gives_a_warning_where_the_number_is_selected() {
     let draws = Stream::new(11, 0);
     let units = [300.0, 10.0, 1.0];
     let whole: Vec<f64> = (0..150 * 3).map(|at| units[at % 3] * draws.normal(at as u64)).collect();
-    let (largest, column) = ("the largest number possible", "column 0 has 99.");
+    let column = "column 0 has 99 %";
     let model = |x: &[f64], given: serde_json::Value| try_fit("ppca", &settings(given), x, 3).unwrap();
-    let mut with_gaps = 0;
     for seed in 0..6 {
         // Without gaps first.
         let x = if seed == 0 { whole.clone() } else { super::with_gaps(&whole, 0.05, seed) };
         let found = model(&x, json!({}));
         let warnings = &found.report().warnings;
-        assert_eq!(warned(&found, largest), found.n_components() == 2, "{seed}: {warnings:?}");
         assert!(warned(&found, column), "{seed}: {warnings:?}");
-        assert!(seed > 0 || found.n_components() == 2, "{}", found.n_components());
-        with_gaps += usize::from(seed > 0 && found.n_components() == 2);
         let given = model(&x, json!({"n_components": 1}));
-        assert!(!warned(&given, largest) && !warned(&given, column), "{seed}");
+        assert!(!warned(&given, column), "{seed}");
         let scaled = model(&x, json!({"standardize": true}));
         assert_eq!((scaled.n_components(), warned(&scaled, column)), (1, false), "{seed}");
     }
-    assert!(with_gaps > 0);
 }

@@ -55,7 +55,7 @@ fn zero_rows_and_isolated_rows_give_a_warning_and_are_assigned() {
 #[test]
 fn rows_far_from_0_give_a_warning_without_centring() {
     let made = union(20, &[2, 3, 4], 60, 0.05, 1);
-    let moved = Matrix::from_fn(180, 20, |i, j| made.x[(i, j)] + 5.0);
+    let moved = Matrix::from_fn(180, 20, |i, j| made.x[(i, j)] - 5.0);
     let far = |center: bool, x: &Matrix<f64>| {
         warned(&fit(&SubspaceClustering { center, ..Default::default() }, x), "the rows are far from 0")
     };

@@ -257,23 +257,20 @@ pub(super) fn warnings(of: &WarningInput<'_>) -> Vec<String> {
     out
 }
 
-/// Ratio of the largest to the smallest standard deviation of a column above which the first determines a rotation of raw loadings.
-const UNITS: f64 = 10.0;
+/// Share of the variance of all columns above which one determines a rotation of raw loadings.
+const DOMINANT: f64 = 0.5;
 
-/// The warning that columns with a large variance determine the rotation.
+/// The warning that one column determines the rotation by its variance.
 fn rotation_by_variance(row_moments: &RowMoments, features: &Features) -> Option<String> {
-    let scales = &row_moments.scales;
-    let by_scale = |a: &usize, b: &usize| scales[*a].total_cmp(&scales[*b]);
-    let (most, least) = ((0..scales.len()).max_by(by_scale)?, (0..scales.len()).min_by(by_scale)?);
-    let ratio = scales[most] / scales[least];
-    (ratio > UNITS).then(|| {
-        format!(
-            "the rotation weights columns by their variance, and the standard deviation of column {} is {ratio:.0} times that of column \
-             {}: choose standardize=true, or rotation_normalize=true",
-            features.listed(&[row_moments.varying[most]]),
-            features.listed(&[row_moments.varying[least]])
-        )
-    })
+    let variances: Vec<f64> = row_moments.scales.iter().map(|scale| scale * scale).collect();
+    let total: f64 = variances.iter().sum();
+    let most = variances.iter().position(|v| variances.len() > 2 && *v > DOMINANT * total)?;
+    Some(format!(
+        "the rotation weights columns by their variance, of which column {} has {:.0} %: choose standardize=true, or \
+         rotation_normalize=true",
+        features.listed(&[row_moments.varying[most]]),
+        (100.0 * variances[most] / total).floor()
+    ))
 }
 
 /// Encoder `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores; decoder by the loadings.

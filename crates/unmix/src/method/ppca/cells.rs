@@ -91,11 +91,8 @@ impl Problem {
         }
         report.fit = Some(criteria(n * value, n, parameters((size.p, report.n_constant), &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
-        let by_bic: Option<(usize, Vec<f64>)> = self.n_components.is_none().then(|| {
-            let varying = Size { counted: observed.n_rows, p: size.p - report.n_constant, ..size };
-            let variances = observed.squares.iter().zip(&observed.count).map(|(s, n)| s / n);
-            (varying.most(), variances.collect())
-        });
+        let variances = || observed.squares.iter().zip(&observed.count).map(|(s, n)| s / n).collect();
+        let by_bic: Option<Vec<f64>> = self.n_components.is_none().then(variances);
         Ok((estimate, FitDetails { report, blocks, by_bic }))
     }
 

@@ -72,9 +72,8 @@ impl Size<'_> {
 pub(super) struct FitDetails {
     pub(super) report: Report,
     pub(super) blocks: Vec<usize>,
-    /// If the Bayesian information criterion selected the number of components: the largest possible number, and the variances of the
-    /// columns.
-    pub(super) by_bic: Option<(usize, Vec<f64>)>,
+    /// The variances of the columns, if the Bayesian information criterion selected the number of components.
+    pub(super) by_bic: Option<Vec<f64>>,
 }
 
 impl Problem {
@@ -273,14 +272,13 @@ impl Problem {
             report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
         report.settings.insert("svd_solver".into(), solver.name().into());
-        let by_bic: Option<(usize, Vec<f64>)> =
-            (self.groups.is_none() && self.n_components.is_none()).then(|| {
-                let of_column = |j: usize| -> f64 {
-                    (0..found.axes.rows()).map(|i| found.values[i] * found.axes[(i, j)].powi(2)).sum()
-                };
-                let varying = Size { p: size.p - found.n_constant, ..size };
-                (varying.most(), (0..size.p).map(of_column).collect())
-            });
+        let by_bic = (self.groups.is_none() && self.n_components.is_none()).then(|| {
+            let mut variances = vec![0.0; size.p];
+            for (i, value) in found.values.iter().enumerate().take(found.axes.rows()) {
+                variances.iter_mut().zip(found.axes.row(i)).for_each(|(v, x)| *v += value * x * x);
+            }
+            variances
+        });
         let along: f64 =
             variance.iter().enumerate().map(|(i, v)| v.ln() + sample_variance(&found, i) * shrink / v).sum();
         let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
@@ -358,9 +356,7 @@ impl Problem {
     ) -> Result<Model> {
         let FitDetails { mut report, blocks, by_bic } = details;
         let k = estimate.variance.len();
-        if let Some((most, variances)) = by_bic {
-            report.warnings.extend(self.warnings_of_units(k, most, &variances, features));
-        }
+        report.warnings.extend(by_bic.and_then(|variances| self.dominant_column(&variances, features)));
         let settings = as_map(spec);
         let found = std::mem::replace(&mut report.settings, settings.clone());
         report.settings.extend(found);

@@ -200,7 +200,7 @@ impl RobustPca {
         if found.outcome == Outcome::Stalled {
             report.warnings.push(format!(
                 "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise, or divide columns \
-                 in different units by their spread; a larger max_iter has no effect",
+                 in different units by their spread",
                 100.0 * found.residual
             ));
         }
@@ -237,24 +237,26 @@ impl RobustPca {
     }
 }
 
-/// Ratio of the largest to the smallest spread of a column above which columns are taken to be in different units.
+/// Ratio of the largest to the median spread of a column above which columns are taken to be in different units.
 const UNITS: f64 = 100.0;
 
 /// The warning that columns are in different units, from their median absolute deviations.
 fn different_units(deviations: &[f64], features: &Features) -> Option<String> {
+    // Pixels of a picture have one unit, even where most of them hardly change.
+    if features.shape.as_ref().is_some_and(|shape| shape.len() > 1) {
+        return None;
+    }
     // The deviation of a column without spread is 0, or a rounding error.
     let largest = deviations.iter().fold(0.0f64, |m, d| m.max(*d));
-    let has_spread = |j: &usize| deviations[*j] > f64::EPSILON * largest;
-    let by_spread = |a: &usize, b: &usize| deviations[*a].total_cmp(&deviations[*b]);
-    let most = (0..deviations.len()).filter(has_spread).max_by(by_spread)?;
-    let least = (0..deviations.len()).filter(has_spread).min_by(by_spread)?;
-    let ratio = deviations[most] / deviations[least];
+    let mut order = crate::num::order::ascending(deviations);
+    order.retain(|j| deviations[*j] > f64::EPSILON * largest);
+    let (most, middle) = (*order.last()?, order[order.len() / 2]);
+    let ratio = deviations[most] / deviations[middle];
     (ratio > UNITS).then(|| {
         format!(
-            "the median absolute deviation of column {} is {ratio:.0} times that of column {}, but errors and noise have one unit in all \
-             columns: divide each column by its spread first",
-            features.listed(&[most]),
-            features.listed(&[least])
+            "the median absolute deviation of column {} is {ratio:.0} times that of half of the columns, but errors and noise have one \
+             unit in all columns: divide each column by its spread first",
+            features.listed(&[most])
         )
     })
 }

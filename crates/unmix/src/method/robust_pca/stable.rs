@@ -98,8 +98,9 @@ impl Stable<'_> {
             }
         };
         let residual = moved(&at);
-        // The maximum number of rounds ended them, not the setting max_iter.
-        let outcome = if outcome == Outcome::MaxIter { Outcome::Stalled } else { outcome };
+        // The maximum number of rounds ended them, not the setting max_iter, unless that ended the last round.
+        let complete = at.as_ref().is_some_and(|(found, _)| found.outcome == Outcome::Converged);
+        let outcome = if outcome == Outcome::MaxIter && complete { Outcome::Stalled } else { outcome };
         match at {
             Some((found, _)) => Ok((found, residual, outcome)),
             None => unreachable!("the loop ends after at least one round"),

@@ -410,7 +410,9 @@ impl SubspaceClustering {
         let n = table.n() as f64;
         let mean = |j: usize| (0..table.n()).map(|i| table.x[(i, j)]).sum::<f64>() / n;
         let square: f64 = (0..table.p()).map(|j| mean(j).powi(2)).sum();
-        (!self.center && square > table.total / n - square).then(|| {
+        // Of rows without negative numbers, such as pictures and counts, 0 usually has a meaning.
+        let signed = table.x.as_slice().iter().any(|x| *x < 0.0);
+        (!self.center && signed && square > table.total / n - square).then(|| {
             "the rows are far from 0: the norm of their mean is larger than their root mean square distance from it, and subspaces pass \
              through 0; choose center=true, unless 0 has a meaning in these columns"
                 .into()
