@@ -34,14 +34,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
     }
     let row_names: Option<Vec<Vec<String>>> = inputs.iter_mut().map(|input| input.row_names.take()).collect();
     all.row_names = row_names.map(|names| names.concat());
-    // What holds for many files is said of the first.
-    let mut seen = std::collections::HashSet::new();
-    let mut is_new =
-        |origin: &str, note: &str| seen.insert(note.strip_prefix(origin).unwrap_or(note).to_string());
-    let mut notes = Vec::new();
-    for input in &inputs {
-        notes.extend(input.rows.notes().iter().filter(|note| is_new(input.rows.origin(), note)).cloned());
-    }
+    let notes: Vec<String> = inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect();
     let single = inputs.iter().all(|i| i.rows.dtype() == Dtype::F32);
     let rows = inputs.into_iter().map(|i| i.rows);
     all.rows = match single {
