@@ -72,15 +72,16 @@ CONTRASTS = {"cube": (lambda y: y**3, lambda y: 3 * y * y), "logcosh": (np.tanh,
 
 
 def last_ratio(rotations):
-    """The last ratio of successive changes of the rotation, among changes that are neither far from convergence nor rounding errors."""
+    """The last ratio of successive changes of the rotation, among changes that are neither far from convergence nor below 1e-6: the square of a
+    smaller one is a rounding error of the objective, by which the fit may refuse it."""
     changes = []
     for before, after in zip(rotations, rotations[1:]):
         products = after @ before.T
         order = np.abs(products).argmax(1)
         sign = np.sign(products[np.arange(len(order)), order])
         changes.append(np.abs(after - sign[:, None] * before[order]).max())
-        pairs = [(a, b) for a, b in zip(changes, changes[1:]) if a < 1e-2 and b > 1e-9]
-        if changes[-1] < 1e-9:
+        pairs = [(a, b) for a, b in zip(changes, changes[1:]) if a < 1e-2 and b > 1e-6]
+        if changes[-1] < 1e-6:
             break
     return pairs[-1][1] / pairs[-1][0]
 

@@ -30,7 +30,7 @@ pub(crate) fn takes_k(method: &Method) -> std::result::Result<(), Failure> {
     if method.settings.iter().any(|setting| setting.name == "n_components") {
         return Ok(());
     }
-    let why = match method.tensors().any(|table| table.name == "dictionary") {
+    let why = match method.tensors().any(|table| table.default != "null") {
         true => "has as many components as --dictionary has rows",
         false => "finds the number of components from the rows",
     };

@@ -40,11 +40,8 @@ const RANDOM_STARTS: [&str; 7] = ["dae", "dictionary", "rbm", "rfn", "rica", "sa
 
 /// Whether the components of both models started at the same random numbers, so that they may agree without being identified by the rows.
 fn start_alike(model: &Model, other: &Model) -> bool {
-    let given = |model: &Model| {
-        let report = model.report();
-        let continued = report.run.invocation.as_ref().is_some_and(|line| line.contains("init"));
-        continued || report.settings.get("dict_init").is_some_and(|table| !table.is_null())
-    };
+    let given =
+        |model: &Model| model.report().run.invocation.as_ref().is_some_and(|line| line.contains("init"));
     model.method().key == other.method().key
         && RANDOM_STARTS.contains(&model.method().key)
         && model.report().seed == other.report().seed

@@ -12,11 +12,7 @@ const COLUMNS: usize = 4;
 #[test]
 fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
     for method in METHODS {
-        // Conditions on tables are checked below.
-        let is_table = |name: &str| method.tensors().any(|table| table.name == name);
-        let by_tables = |s: &&Setting| s.only.iter().flat_map(|case| case.iter()).any(|c| is_table(c.0));
-        let conditional = method.settings.iter().filter(|s| !s.only.is_empty() && s.is_json());
-        for setting in conditional.filter(|s| !by_tables(s)) {
+        for setting in method.settings.iter().filter(|s| !s.only.is_empty() && s.is_json()) {
             let mut compared = 0;
             for base in assignments(method, setting).iter().filter(|base| !setting.has_effect(base)) {
                 let Some(plain) = fit(method, base) else { continue };
@@ -39,31 +35,6 @@ fn a_setting_without_effect_changes_no_bit_and_gives_a_warning() {
             }
             assert!(compared > 0, "{} {}: no case without an effect", method.key, setting.name);
         }
-    }
-}
-
-#[test]
-fn initial_atoms_by_a_rule_have_no_effect_beside_a_table_of_them() {
-    let atoms = unmix::Matrix::from_fn(6, COLUMNS, |i, j| {
-        ((3 * i + 5 * j) as f64).sin() + 1.5 * f64::from(u8::from(i == j))
-    });
-    let fit = |key: &str, init: Option<&str>| {
-        let mut given = json!({"max_epochs": 1}).as_object().unwrap().clone();
-        given.extend(init.map(|init| ("init".to_string(), json!(init))));
-        let table = unmix::model::Tensor::matrix(&atoms, unmix::Dtype::F64);
-        let tables = [("dict_init".to_string(), table)].into_iter().collect();
-        let x = falling(ROWS, COLUMNS, 7);
-        let mut rows = unmix::Rows::from_slice(&x, COLUMNS).unwrap().into();
-        unmix::fit_given(key, &given, tables, &mut rows, &crate::made::on_threads(1)).unwrap()
-    };
-    for (key, init) in [("dictionary", "random"), ("sae", "data")] {
-        let (plain, changed) = (fit(key, None), fit(key, Some(init)));
-        assert!(
-            !warned(&plain, "init") && warned(&changed, "init"),
-            "{key}: {:?}",
-            changed.report().warnings
-        );
-        assert_eq!(plain.tensors(), changed.tensors(), "{key}");
     }
 }
 

@@ -91,8 +91,7 @@ impl DictionaryLearning {
         })?;
         let now = stream.begun.clone().unwrap_or_else(|| self.so_far(&stream, p, features, dtype, run));
         let found = found_of(now, &stream, mean, (Vec::new(), outcome));
-        // A table of initial atoms is given with the first rows only, and the model is the same wherever the stream is cut.
-        Self { dict_init: None, ..self.clone() }.model(found, features, dtype, run)
+        self.model(found, features, dtype, run)
     }
 
     /// A new stream, or that of `before`.

@@ -299,9 +299,6 @@ impl DictionaryLearning {
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), components.rows().into());
         report.settings.insert("alpha".into(), found.alpha.into());
-        if self.dict_init.is_some() {
-            report.settings.insert("dict_init".into(), "given".into());
-        }
         report.end(run);
         let mut tensors =
             parameters(&components, &order.values(&found.share), &found.mean, found.alpha, dtype);

@@ -113,8 +113,6 @@ impl DictionaryAlgorithm {
 /// Conditions under which settings have an effect.
 const ONLINE: &[&[Condition]] = &[&[("algorithm", &["\"online\""])]];
 const BLOCKS: &[&[Condition]] = &[&[("algorithm", &["\"alternating\""])]];
-/// A table of initial atoms is in their place.
-const WITHOUT_ATOMS: &[&[Condition]] = &[&[("dict_init", &["null"])]];
 const IN_MEMORY: &[&[Condition]] = &[&[("algorithm", &["!\"online\""])]];
 const PURSUIT: &[&[Condition]] =
     &[&[("algorithm", &["\"ksvd\""])], &[("coder", &["\"omp\""]), ("algorithm", &["!\"layerwise\""])]];
@@ -160,8 +158,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"data\"",
         "Initial atoms: 'data' for random rows, 'k-means++' for rows of distant directions, 'dct' for a cosine basis (two-dimensional \
          where rows are pictures), 'random' for Gaussian vectors.",
-    )
-    .only(WITHOUT_ATOMS),
+    ),
     Setting::new(
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),

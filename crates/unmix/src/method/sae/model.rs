@@ -186,9 +186,6 @@ impl SparseAutoencoder {
         ] {
             report.settings.insert(name.into(), value);
         }
-        if self.dict_init.is_some() {
-            report.settings.insert("dict_init".into(), "given".into());
-        }
         // Dead units are those that neither the sample of the rows nor the last epoch activated.
         let dead = found.dead.iter().filter(|j| used.fired[**j as usize] == 0).count();
         let diagnostics = [

@@ -143,8 +143,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Words(&["random", "data"]),
         "\"random\"",
         "Initial atoms: 'random' for Gaussian numbers, 'data' for random centred rows, with which different seeds agree better but the residual is larger.",
-    )
-    .only(&[&[("dict_init", &["null"])]]),
+    ),
     Setting::new(
         "dict_init",
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),

@@ -213,8 +213,6 @@ const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("
 const NONLINEAR: &[&str] =
     &["!\"rica\"", "!\"logcosh\"", "!\"skew-symmetric\"", "!\"no-diagonal\"", "!\"no-diagonal-sigma\""];
 const WITH_NONLINEARITY: &[&[Condition]] = &[&[("variant", NONLINEAR)]];
-/// 'ema-adaptive-tanh' computes the width from the codes.
-const WITH_WIDTH: &[&[Condition]] = &[&[("variant", NONLINEAR), ("variant", &["!\"ema-adaptive-tanh\""])]];
 /// Conditions for the standard deviations of trained solvers.
 const STANDARDISED: &[&[Condition]] = &[
     &[("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],
@@ -240,8 +238,8 @@ const WITH_UNIT: &[&[Condition]] = &[&[(
 const WEIGHTED: &[&[Condition]] = &[WITH_UNIT[0], &[("variant", &["\"no-diagonal-sigma\""])]];
 /// Conditions for standard deviations that are learned; of a trained fit `sigma` is resolved.
 const LEARNED: &[&[Condition]] = &[
-    &[("sigma", &["\"train\""]), ("solver", &["\"sgd\"", "\"adam\""])],
-    &[("sigma", &["\"train\""]), ("variant", &["*"])],
+    &[("sigma", &["\"train\""]), ("solver", &["\"sgd\"", "\"adam\""]), ("variant", NONLINEAR)],
+    &[("sigma", &["\"train\""]), ("variant", &["*"]), ("variant", NONLINEAR)],
 ];
 /// Conditions for the deterministic solvers.
 const DETERMINISTIC: &[&[Condition]] = &[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]];
@@ -270,7 +268,7 @@ pub(super) const SETTINGS: &[Setting] = &[
          variant 'auto' is the variant's value.",
     )
     .such_as("0.8 or 4")
-    .only(WITH_WIDTH),
+    .only(WITH_NONLINEARITY),
     Setting::new(
         "h",
         Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
