@@ -45,8 +45,7 @@ fn listed(args: &Impute) -> Done {
     let output = Output::new(&apply.writing, &never)?;
     let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
     let model = Model::load(&apply.model)?;
-    check(&model)?;
-    model.conditional()?;
+    check_lists(&model)?;
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
     let input = list::open(&files, &apply.reading.options()?, &run, apply.running.quiet)?;
@@ -77,11 +76,21 @@ fn check(model: &Model) -> unmix::Result<()> {
         true => format!("'unmix reconstruct' writes all cells of such rows; or {METHODS}"),
         false => METHODS.into(),
     };
-    Imputer::check(model).map_err(|_| Error::Unsupported {
-        asked: format!("filling missing cells by a model of {}", model.method().key),
+    Imputer::check(model).map_err(|_| cannot("missing cells", model, remedy))
+}
+
+/// Refuses a model that cannot impute the cells of a list.
+fn check_lists(model: &Model) -> unmix::Result<()> {
+    let remedy = "fit matrix-completion, or give rows in which cells are missing";
+    model.conditional().map(|_| ()).map_err(|_| cannot("a list of cells", model, remedy.into()))
+}
+
+fn cannot(what: &str, model: &Model, remedy: String) -> Error {
+    Error::Unsupported {
+        asked: format!("filling {what} by a model of {}", model.method().key),
         found: "it has no distribution of them".into(),
         remedy,
-    })
+    }
 }
 
 /// Prints how many cells were filled.

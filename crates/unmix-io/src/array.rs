@@ -144,7 +144,7 @@ fn split(
         strides: axes.iter().map(|&axis| strides[axis]).collect(),
     };
     let others: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
-    let (rows, mut rest) = (along(&axes), along(&others));
+    let (rows, mut rest) = (joined(along(&axes)), along(&others));
     if rest.dims.is_empty() {
         rest = Axes::one(1, header.number.size as i64);
     }
@@ -159,6 +159,24 @@ fn split(
         true => (array.transposed(), None),
         false => (array, Some(sample).filter(|s| s.len() > 1)),
     })
+}
+
+/// The same order with as few axes as possible: consecutive axes whose numbers are evenly spaced, such as the first ones of an array in C
+/// order, are one. A file is then read where it is, as one with one axis of rows.
+fn joined(axes: Axes) -> Axes {
+    let mut out = Axes { dims: Vec::new(), strides: Vec::new() };
+    for (dim, stride) in axes.dims.into_iter().zip(axes.strides) {
+        match (out.dims.last_mut(), out.strides.last_mut()) {
+            (Some(d), Some(s)) if (dim as i64).checked_mul(stride) == Some(*s) => {
+                (*d, *s) = (*d * dim, stride)
+            }
+            _ => {
+                out.dims.push(dim);
+                out.strides.push(stride);
+            }
+        }
+    }
+    out
 }
 
 /// Whether rows run over several axes, the first of which divides the numbers of a file of `n_bytes` into parts that fit into memory.
@@ -252,6 +270,16 @@ fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_of_evenly_spaced_rows_are_one() {
+        let axes = |dims: &[u64], strides: &[i64]| Axes { dims: dims.to_vec(), strides: strides.to_vec() };
+        // Axes 0,1 and 0,2 of an array of 5 x 4 x 3 numbers of 8 bytes, and 0,1,2 of one of 5 x 4 x 3 x 2.
+        assert_eq!(joined(axes(&[5, 4], &[96, 24])), Axes::one(20, 24));
+        assert_eq!(joined(axes(&[5, 3], &[96, 8])), axes(&[5, 3], &[96, 8]));
+        assert_eq!(joined(axes(&[5, 4, 3], &[192, 48, 16])), Axes::one(60, 16));
+        assert_eq!(joined(axes(&[4, 5], &[24, 96])), axes(&[4, 5], &[24, 96]));
+    }
 
     #[test]
     fn rows_of_several_axes_are_noted_unless_they_may_be_pictures() {

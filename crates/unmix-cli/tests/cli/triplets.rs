@@ -79,6 +79,10 @@ fn files_that_are_not_lists_of_cells_are_refused_in_one_sentence() {
     b.write("outside.csv", "r,c\n0,25\n");
     refused("impute m.safetensors outside.csv --triplets", 1, &["(0, 25)", "40 rows and 25 columns"]);
     refused("impute m.safetensors cells.csv --triplets --draws 2", 2, &["--draws"]);
+    b.both("d", 40, 4);
+    b.ok("fit pca d.npy -k 2 -o pca.safetensors -q");
+    let said = ["filling a list of cells by a model of pca", "fit matrix-completion"];
+    refused("impute pca.safetensors cells.csv --triplets", 1, &said);
 }
 
 #[test]

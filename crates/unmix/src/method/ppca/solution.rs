@@ -63,7 +63,7 @@ pub(super) struct Size<'a> {
 
 impl Size<'_> {
     /// Maximum number of components: at least one direction is left to the noise.
-    pub(super) fn most(self) -> usize {
+    fn most(self) -> usize {
         (self.counted.min(self.p as u64) as usize).saturating_sub(1)
     }
 }
