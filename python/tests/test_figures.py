@@ -14,12 +14,6 @@ matplotlib.use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    pyplot.close("all")
-
-
 def rows(n=300, seed=0):
     draw = np.random.RandomState(seed)
     return draw.randn(n, 2) @ draw.randn(2, 6) + 0.3 * draw.randn(n, 6)

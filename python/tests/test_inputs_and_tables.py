@@ -85,7 +85,6 @@ def test_masked_cells_are_refused_with_a_remedy(X):
     # Without masked cells it is an array.
     assert np.array_equal(PCA(2).fit(np.ma.masked_array(X)).components_, PCA(2).fit(X).components_)
     assert unmix.plot.gaps(masked).get_title() == unmix.plot.gaps(filled).get_title()
-    plt.close("all")
 
 
 def test_a_lazy_frame_of_polars_is_refused(X):
@@ -178,7 +177,6 @@ def test_components_are_drawn_into_given_axes_with_colour_bars(X):
     assert len(figure.axes) == 4, "two pictures, two colour bars"
     with pytest.raises(ValueError, match="axes has 1 axes, but 2 components are drawn"):
         unmix.plot.components(pca, axes=axes[:1])
-    plt.close("all")
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
