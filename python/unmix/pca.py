@@ -198,8 +198,8 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
             )
 
     def _doubts(self):
-        # `_warn` gives the rank itself.
-        return [sentence for sentence in super()._doubts() if not sentence.startswith("the rows vary along")]
+        # `_warn` gives the rank itself, so that the report, whose parsing is a noticeable part of a small fit, is not needed here.
+        return [sentence for sentence in self._model.doubts if not sentence.startswith("the rows vary along")]
 
     def _as_theirs(self):
         """Whether the likelihood is the one that scikit-learn uses for a whitened model."""
