@@ -1,8 +1,8 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
-use crate::across::{self, Across};
+use crate::across::{self, TransposedFeatures};
 use crate::cells::{Numbers, as_text, number_kind};
-use crate::pages::{Chunk, Spare};
+use crate::pages::{Chunk, BufferPool};
 use crate::selection::Selection;
 use crate::table::Table;
 use crate::{Input, Options, Wording, array, index, lists, progress};
@@ -37,8 +37,8 @@ pub(crate) trait Columnar: Send + Sync {
         self.batches(columns)
     }
     /// One column of one part, where its numbers are stored so that they can be decoded straight to where they belong.
-    fn chunk(&self, part: usize, column: usize, spare: &Spare) -> Option<Chunk> {
-        let _ = (part, column, spare);
+    fn chunk(&self, part: usize, column: usize, pool: &BufferPool) -> Option<Chunk> {
+        let _ = (part, column, pool);
         None
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let (kept, row_names, across) = match options.transpose {
         false => (kept(&*file, &selection.kept, &names, run)?, levels, None),
         true => {
-            let across = Across::new(levels, options)?;
+            let across = TransposedFeatures::new(levels, options)?;
             let kept = across::kept(options, Some(&own));
             ignored.clone_from(&across.ignored);
             (kept, Some(own.clone()).filter(|_| options.row_names), Some(across))
@@ -192,7 +192,7 @@ fn along<T: Real + Any>(
 fn transposed<T: Real + Any>(
     file: Arc<dyn Columnar>,
     columns: Vec<usize>,
-    across: Across,
+    across: TransposedFeatures,
     options: &Options,
     run: &Run<'_>,
 ) -> Result<AnyRows<'static>> {

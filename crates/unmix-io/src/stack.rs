@@ -87,9 +87,9 @@ fn agree(inputs: &[Input]) -> Result<Features> {
     Ok(features)
 }
 
-fn distinct<'a>(of: impl Iterator<Item = &'a String>) -> String {
+fn distinct<'a>(values: impl Iterator<Item = &'a String>) -> String {
     let mut seen: Vec<&str> = Vec::new();
-    of.for_each(|one| {
+    values.for_each(|one| {
         if !seen.contains(&one.as_str()) {
             seen.push(one);
         }

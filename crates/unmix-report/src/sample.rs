@@ -1,6 +1,6 @@
 //! A sample of the rows with codes and reconstructions.
 
-use crate::along::{self, Along};
+use crate::along::{self, AlphaPath};
 use crate::description;
 use crate::missing::Gaps;
 use crate::number::count;
@@ -52,7 +52,7 @@ pub(crate) struct Sample {
     /// The sampled rows for which an iterative encoder did not converge.
     pub(crate) unsolved: Option<Unsolved>,
     /// Codes of some of the rows along alpha, of models whose codes have a penalty.
-    pub(crate) along: Option<Along>,
+    pub(crate) along: Option<AlphaPath>,
 }
 
 /// A row and its reconstruction.
@@ -150,7 +150,7 @@ impl Sample {
             Some(_) if n > 1 => Some(crate::window::correlations(&ours, &theirs, n)?),
             _ => None,
         };
-        let along = if coded.is_empty() { None } else { Along::of(model, &coded, run)? };
+        let along = if coded.is_empty() { None } else { AlphaPath::of(model, &coded, run)? };
         Ok(Self { n_rows, beside, unsolved, along, ..read.sample() })
     }
 }

@@ -63,7 +63,7 @@ impl Unit {
 }
 
 /// Pairs of similar atoms.
-pub(crate) struct Alike {
+pub(crate) struct SimilarAtoms {
     /// Some of them with their cosines, the most similar first.
     pub(crate) pairs: Vec<(usize, usize, f64)>,
     /// How many there are.
@@ -79,7 +79,7 @@ pub(crate) struct Units {
     /// Units with a card, in the order of the page.
     pub(crate) cards: Vec<(Kind, usize)>,
     /// Similar atoms; none for models with too many atoms to compare.
-    pub(crate) alike: Option<Alike>,
+    pub(crate) alike: Option<SimilarAtoms>,
 }
 
 /// The units of a model that states how often each is active; `None` for others, and for rows that cannot be read by number.
@@ -92,7 +92,7 @@ pub(crate) fn of(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Opt
         return Ok(None);
     };
     let cards = chosen(&all);
-    Ok(Some(Units { all, n_rows, all_rows, cards, alike: alike(&description::decoder(model)) }))
+    Ok(Some(Units { all, n_rows, all_rows, cards, alike: similar_atoms(&description::decoder(model)) }))
 }
 
 /// Encodes the rows, a block at a time.
@@ -144,7 +144,7 @@ fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
 }
 
 /// Pairs of rows with a cosine of at least [`ALIKE`].
-fn alike(atoms: &Matrix<f64>) -> Option<Alike> {
+fn similar_atoms(atoms: &Matrix<f64>) -> Option<SimilarAtoms> {
     let (k, p) = (atoms.rows(), atoms.cols());
     if (k as u64).saturating_mul(k as u64).saturating_mul(p as u64) > MOST_WORK / 20 {
         return None;
@@ -167,7 +167,7 @@ fn alike(atoms: &Matrix<f64>) -> Option<Alike> {
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
     let n = pairs.len();
     pairs.truncate(PAIRS);
-    Some(Alike { pairs, n })
+    Some(SimilarAtoms { pairs, n })
 }
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn nearly_equal_atoms_are_reported_as_pairs() {
         let atoms = Matrix::from_vec(4, 2, vec![1.0, 0.0, 2.0, 0.1, 0.0, 1.0, -1.0, 0.0]);
-        let Alike { pairs, n } = alike(&atoms).unwrap();
+        let SimilarAtoms { pairs, n } = similar_atoms(&atoms).unwrap();
         assert_eq!((n, pairs[0].0, pairs[0].1), (1, 0, 1));
         assert!((pairs[0].2 - 2.0 / (4.01f64).sqrt()).abs() < 1e-12);
     }

@@ -11,7 +11,7 @@ mod plain;
 mod preamble;
 mod remedy;
 
-use crate::across::{self, Across};
+use crate::across::{self, TransposedFeatures};
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
@@ -40,7 +40,7 @@ pub(crate) fn open(
         return Err(Error::format(bytes.path(), found, "check the program that wrote it"));
     };
     let has_header = match options.header {
-        Some(said) => said,
+        Some(given) => given,
         None => header::is_header(&record, || lines.line(place), options.wording)
             .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy))?,
     };
@@ -251,7 +251,7 @@ impl Table<'_> {
         let rows = match (read.numbers, options.transpose) {
             (numbers, true) => {
                 let array = numbers.spooled(path)?.into_rows::<f64>(width)?.transposed();
-                let across = Across::new(levels, options)?;
+                let across = TransposedFeatures::new(levels, options)?;
                 kept = across::kept(options, stored_names.as_deref());
                 row_names = stored_names.filter(|_| options.row_names);
                 ignored = across.ignored;

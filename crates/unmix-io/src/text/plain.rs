@@ -110,7 +110,7 @@ impl Plain<'_> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
         let feed = Mutex::new(WorkQueue { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
-        let work = |tell: bool| -> Result<Option<Vec<ParsedPiece>>> {
+        let work = |reports: bool| -> Result<Option<Vec<ParsedPiece>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
                 let Some(rows) = self.rows(&block, end, room) else {
@@ -118,7 +118,7 @@ impl Plain<'_> {
                     return Ok(None);
                 };
                 made.push((first, rows));
-                if tell {
+                if reports {
                     crate::progress(run, before + (first + rows) as u64).inspect_err(|_| close(&feed))?;
                 }
             }

@@ -22,7 +22,7 @@ mod variance;
 
 use crate::Options;
 use crate::description::Spectrum;
-use crate::modules::{self as found, Shown};
+use crate::modules::{self as found, ShownModules};
 use crate::sample::Sample;
 use crate::units::Units;
 use crate::window::Window;
@@ -41,7 +41,7 @@ struct Context<'a> {
     /// Units of an overcomplete code, of models that state how often each is active.
     units: Option<Units>,
     /// Modules, of models whose units are modules.
-    modules: Option<Shown>,
+    modules: Option<ShownModules>,
     /// What the input is called.
     input: Option<String>,
     /// Whether the order of the columns is meaningful, so that vectors over them are curves.

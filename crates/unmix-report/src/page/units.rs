@@ -6,7 +6,7 @@ use crate::description;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, Alike, Kind, Unit, Units};
+use crate::units::{ALIKE, SimilarAtoms, Kind, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 
@@ -117,7 +117,7 @@ fn named(context: &Context<'_>, row: u64) -> Markup {
 
 /// Pairs of similar atoms, side by side.
 fn pairs(context: &Context<'_>, units: &Units) -> Result<Markup> {
-    let Some(Alike { pairs, n }) = &units.alike else {
+    let Some(SimilarAtoms { pairs, n }) = &units.alike else {
         return Ok(html! { p.caption { "There are too many atoms for pairwise comparison." } });
     };
     if *n == 0 {
