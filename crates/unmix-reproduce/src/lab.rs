@@ -188,13 +188,13 @@ impl<'a> Lab<'a> {
         w: &Matrix<f64>,
         set: &PatchSet,
         others: &ReferenceFilters,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let unit = measure::unit_rows(w);
         let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
         let moments = measure::moments(&measure::scores(eighth, &unit));
         let kurtosis = moments.iter().map(|m| m.1).sum::<f64>() / moments.len() as f64;
         let agreement = measure::matched(&unit, &others.filters);
-        let seen = Measured {
+        let seen = FilterMeasures {
             kurtosis,
             pixels: measure::effective_pixels(&unit, set.channels()),
             orthonormality: measure::orthonormality(w),
@@ -270,7 +270,7 @@ pub(crate) struct ReferenceFilters {
 
 /// Results of [`Lab::measured`].
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct FilterMeasures {
     pub(crate) kurtosis: f64,
     pub(crate) pixels: f64,
     pub(crate) orthonormality: f64,

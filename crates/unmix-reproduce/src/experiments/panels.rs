@@ -1,6 +1,6 @@
 //! Panels of filters with their measures, as in most figures of picture patches.
 
-use crate::lab::{K, Lab, Measured, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
+use crate::lab::{K, Lab, FilterMeasures, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::Value;
@@ -30,7 +30,7 @@ impl Panels {
         caption: &str,
         w: &Matrix<f64>,
         decoder: Option<Decoder>,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let set = &self.set;
         let w = by_variance(w, set);
         let seen = lab.measured(caption, &w, set, &self.others)?;
@@ -52,7 +52,7 @@ impl Panels {
         caption: &str,
         variant: &str,
         more: Value,
-    ) -> Result<Measured> {
+    ) -> Result<FilterMeasures> {
         let settings = trained(lab, variant, K, more);
         let w = filters(&lab.fit_patches("sigma-pca", settings, &self.set)?);
         self.add(lab, caption, &w, Decoder::of(&rule_of(variant)?))

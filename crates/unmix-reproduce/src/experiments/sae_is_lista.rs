@@ -120,7 +120,7 @@ impl Instance {
 }
 
 /// The largest difference.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -151,16 +151,16 @@ fn identity(lab: &mut Lab<'_>, of: &Instance, sheet: &mut Sheet) -> Result<()> {
     let dictionary = [("dictionary", of.atoms.matrix())];
     let network = Lab::fit_given("lista", settings, &dictionary, &mut any, &lab.run_of(0, None))?;
     let codes = network.encode_to_vec(&rows, lab.run)?;
-    let far = apart(&codes, &of.by_autoencoder(of.bias(&zero)));
+    let difference = largest_difference(&codes, &of.by_autoencoder(of.bias(&zero)));
     let what = "a layer of LISTA: largest difference from the code of the autoencoder";
-    lab.check(what, far, "", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "", "at most 1e-14", difference <= ROUNDING)?;
 
     let mut start = normal(3, 1, M).into_vec();
     start.push(0.0);
     let (step, encoder) = (of.by_step(&start), of.by_autoencoder(of.bias(&start)));
-    let far = apart(&step, &encoder);
+    let difference = largest_difference(&step, &encoder);
     let what = "a step from any codes: largest difference from the code of the autoencoder";
-    lab.check(what, far, "3e-16", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "3e-16", "at most 1e-14", difference <= ROUNDING)?;
     let active = step.iter().filter(|z| **z > 0.0).count() as f64 / N as f64;
     lab.number("a step from any codes: codes of a row that are not 0", active)?;
     let pairs = step.iter().zip(&encoder).filter(|(a, b)| **a > 0.0 || **b > 0.0);
@@ -175,9 +175,9 @@ fn which_biases(lab: &mut Lab<'_>, of: &Instance, sheet: &mut Sheet) -> Result<(
     let start = of.start(&bias);
     let mut all = bias;
     all.push(-of.step() * ALPHA);
-    let far = apart(&of.by_step(&start), &of.by_autoencoder(all));
+    let difference = largest_difference(&of.by_step(&start), &of.by_autoencoder(all));
     let what = "the codes that give a bias: largest difference of a code after the step from them";
-    lab.check(what, far, "1e-15", "at most 1e-13", far <= 1e-13)?;
+    lab.check(what, difference, "1e-15", "at most 1e-13", difference <= 1e-13)?;
 
     let atoms = of.atoms.matrix();
     let unit = Matrix::from_fn(M, P, |j, c| atoms[(j, c)]);
@@ -225,9 +225,9 @@ fn general(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
     let by_layer = layer.encode_to_vec(&Rows::from_slice(ones.as_slice(), P + 1)?, lab.run)?;
     let codes = model.encode_to_vec(&Rows::from_slice(made.x.as_slice(), P)?, lab.run)?;
     let largest = codes.iter().copied().fold(0.0, f64::max);
-    let far = apart(&by_layer, &codes) / largest;
+    let difference = largest_difference(&by_layer, &codes) / largest;
     let what = "a layer of LISTA-CP with its weights: largest difference over the largest code";
-    lab.check(what, far, "", "at most 1e-14", far <= ROUNDING)?;
+    lab.check(what, difference, "", "at most 1e-14", difference <= ROUNDING)?;
     let pairs = (0..M * P).map(|i| (atoms.as_slice()[i], weight[i])).collect();
     sheet.add("a fitted autoencoder: atoms (across), encoder (up)", Content::Points(pairs));
     Ok(())

@@ -110,7 +110,7 @@ fn standardised(mut x: Matrix<f64>) -> Matrix<f64> {
 }
 
 /// What a method finds in a table.
-pub(super) struct Seen {
+pub(super) struct TableResult {
     pub(super) table: usize,
     pub(super) method: usize,
     /// Adjusted Rand indices of clusters of the codes with the classes, one for each seed.
@@ -169,7 +169,7 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
     summaries::figures(lab, tables, &seen)
 }
 
-fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<Seen> {
+fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<TableResult> {
     let (own, Method { key, settings, random, .. }) = (&tables[table], &METHODS[method]);
     let settings = map(settings(sizes.iterations));
     let with_seed = |seed: u64| Run { seed, threads: 1, observer: run.observer, ..Run::default() };
@@ -186,7 +186,7 @@ fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<
     let numbers = permuted_rows(&own.rows()?, 0, sizes.permutations)?;
     let mixed = AnyRows::F32(Rows::from_slice(&numbers, own.x.cols())?);
     let null = signed_biclusters(&model, &mixed, Refits { starts, permutations: 0 }, &with_seed(0))?;
-    Ok(Seen {
+    Ok(TableResult {
         table,
         method,
         rand,

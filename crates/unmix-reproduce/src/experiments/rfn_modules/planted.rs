@@ -2,7 +2,7 @@
 
 use super::compare::{differences, judged, tables};
 use super::figures;
-use super::fits::{Fitted, Found, Job, found};
+use super::fits::{Fitted, ModuleRecovery, Job, found};
 use crate::lab::{Lab, side_by_side};
 use unmix::{Event, Result, Run};
 
@@ -78,7 +78,7 @@ impl Plan {
 }
 
 /// All results of one line of a table.
-pub(super) type Done = (Job, Vec<Found>);
+pub(super) type Done = (Job, Vec<ModuleRecovery>);
 
 pub(super) fn planted(lab: &mut Lab<'_>) -> Result<()> {
     let plan = Plan::of(lab);

@@ -4,18 +4,18 @@ use super::Plan;
 use super::arms::{ARMS, Arm};
 use super::data::SetSpec;
 use super::published::{self, METHODS, half_interval};
-use super::runs::{Errors, Tuned, chosen};
+use super::runs::{Errors, TunedNetwork, chosen};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell, shown};
 use unmix::Result;
 use unmix_report::{Content, Sheet};
 
-type Found = [(SetSpec, Vec<Tuned>)];
+type SetResults = [(SetSpec, Vec<TunedNetwork>)];
 
 /// Why errors are not comparable with the published ones.
 const OTHER: &str = "other pictures of the same kind, 4 settings instead of 144";
 
-pub(super) fn tables(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+pub(super) fn tables(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     numbers(lab, plan, found)?;
     table_2(lab, plan, found)?;
     table_s11(lab)?;
@@ -32,7 +32,7 @@ struct Summary {
     epochs: f64,
 }
 
-fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<Tuned>), arm: Arm) -> Option<Summary> {
+fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<TunedNetwork>), arm: Arm) -> Option<Summary> {
     let each: Vec<&Errors> = (0..plan.seeds).filter_map(|seed| Some(chosen(all, arm, seed)?.1)).collect();
     if each.is_empty() {
         return None;
@@ -48,7 +48,7 @@ fn summary(plan: &Plan, (spec, all): &(SetSpec, Vec<Tuned>), arm: Arm) -> Option
     })
 }
 
-fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let lines = published::table_2()?;
     for set in found {
         let name = set.0.name;
@@ -82,7 +82,7 @@ fn numbers(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 }
 
 /// Ours by initial layer, and the published table.
-fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let lines = published::table_2()?;
     let title = "Table 2: test errors in percent, with half of their 95 % intervals; ours first, with the standard deviation over seeds";
     let mut grid = Grid::new(title.into());
@@ -136,7 +136,7 @@ fn table_s11(lab: &mut Lab<'_>) -> Result<()> {
     lab.grid(grid)
 }
 
-fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
+fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
     let header = [
         "set",
         "initial layer",
@@ -178,7 +178,7 @@ fn runs(lab: &mut Lab<'_>, plan: &Plan, found: &Found) -> Result<()> {
 }
 
 /// Validation errors of the chosen runs of the first seed.
-fn curves(lab: &mut Lab<'_>, found: &Found) -> Result<()> {
+fn curves(lab: &mut Lab<'_>, found: &SetResults) -> Result<()> {
     let mut sheet = Sheet::new(
         "Errors on the validation part, in percent, by epoch: the chosen setting of the first seed",
         3,

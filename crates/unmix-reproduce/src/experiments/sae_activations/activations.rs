@@ -39,7 +39,7 @@ impl Activations {
 }
 
 /// One kind of fit, and its reference values: FVU of training rows, of rows held out, active units of a training row.
-struct Kind {
+struct FitKind {
     name: &'static str,
     settings: Value,
     seeds: u64,
@@ -47,8 +47,8 @@ struct Kind {
 }
 
 /// The fits: those with default settings first, which have conditions.
-fn kinds(quick: bool, p: usize) -> Vec<Kind> {
-    let kind = |name, settings, seeds, known| Kind { name, settings, seeds, known };
+fn kinds(quick: bool, p: usize) -> Vec<FitKind> {
+    let kind = |name, settings, seeds, known| FitKind { name, settings, seeds, known };
     if quick {
         let of = |init: &str| json!({"n_components": p, "max_epochs": 3, "init": init});
         return vec![kind(TOPK, of("random"), 2, [""; 3]), kind(FROM_DATA, of("data"), 2, [""; 3])];
@@ -77,7 +77,7 @@ const FROM_DATA: &str = "topk from rows";
 const OTHER: &str = "other random starts and batches; the conditions are about those of default settings";
 
 /// One fit: of training rows FVU and active units; of rows held out everything.
-struct Found {
+struct FitMeasures {
     fvu: f64,
     l0: f64,
     held: Evaluation,
@@ -103,7 +103,7 @@ pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<(
             let model = fit(lab, &kind.settings, &of.train, of.p, seed)?;
             let mut rows = Rows::from_slice(&of.held, of.p)?;
             let held = evaluate(&model, &mut rows, &lab.run_of(seed, None))?;
-            let one = Found { fvu: diagnostic(&model, "fvu"), l0: diagnostic(&model, "l0"), held };
+            let one = FitMeasures { fvu: diagnostic(&model, "fvu"), l0: diagnostic(&model, "l0"), held };
             lines.push(line(kind.name, seed, &one));
             found.push(one);
             models.push(model);
@@ -135,7 +135,7 @@ pub(super) fn run(lab: &mut Lab<'_>, path: &Path, sheet: &mut Sheet) -> Result<(
     two_seeds(lab, &of, pairs, sheet)
 }
 
-fn line(name: &str, seed: u64, of: &Found) -> Vec<String> {
+fn line(name: &str, seed: u64, of: &FitMeasures) -> Vec<String> {
     let held = &of.held;
     let numbers = [
         of.fvu,
@@ -152,8 +152,8 @@ fn line(name: &str, seed: u64, of: &Found) -> Vec<String> {
 }
 
 /// Medians over seeds, with what is asked of default settings.
-fn recorded(lab: &mut Lab<'_>, kind: &Kind, found: &[Found], known: bool) -> Result<()> {
-    let middle = |of: &dyn Fn(&Found) -> f64| median(found.iter().map(of));
+fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: bool) -> Result<()> {
+    let middle = |of: &dyn Fn(&FitMeasures) -> f64| median(found.iter().map(of));
     let (fvu, l0) = (middle(&|f| f.fvu), middle(&|f| f.l0));
     let (held, dead) = (middle(&|f| f.held.fvu), middle(&|f| f.held.dead));
     let what = |of: &str| format!("{}: {of}, median of {}", kind.name, found.len());
