@@ -2,7 +2,7 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, BatchInputs, Part, Ready, SLICE};
+use super::rows::{ActiveUnits, BatchInputs, Part, BatchConstants, SLICE};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;
@@ -40,7 +40,7 @@ pub struct Coded {
 /// Buffers of one batch.
 #[derive(Clone, Debug, Default)]
 pub struct Pass<T: Real> {
-    ready: Ready<T>,
+    ready: BatchConstants<T>,
     centred: Vec<T>,
     u: Vec<T>,
     residual: Vec<T>,
@@ -194,7 +194,7 @@ impl<T: Real> Pass<T> {
 /// Inputs of a batch, from parameters and options.
 fn batch_inputs<'p, T: Real>(
     parameters: &'p Parameters<T>,
-    ready: &'p Ready<T>,
+    ready: &'p BatchConstants<T>,
     terms: &Terms,
     penalty: Penalty,
     dead: &'p [bool],

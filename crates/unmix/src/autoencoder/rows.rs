@@ -47,7 +47,7 @@ pub(super) struct ActiveUnits<T> {
 
 /// Quantities of units that every row needs, computed once for a batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ready<T> {
+pub(super) struct BatchConstants<T> {
     /// The encoder, `n_features x n_units`.
     pub(super) across: Vec<T>,
     /// Thresholds, or scales of magnitudes.
@@ -57,7 +57,7 @@ pub(super) struct Ready<T> {
 /// Inputs common to all rows of a batch.
 pub(super) struct BatchInputs<'p, T: Real> {
     pub(super) parameters: &'p Parameters<T>,
-    pub(super) ready: &'p Ready<T>,
+    pub(super) ready: &'p BatchConstants<T>,
     pub(super) activation: Activation,
     /// Number of active units per row, if it is set.
     pub(super) l0: usize,

@@ -120,12 +120,12 @@ impl<T: Real> Map<T> {
 }
 
 /// Coordinates that are computed as rows are read.
-struct Mapped<'a, 'b, T: Real> {
+struct ProjectedRows<'a, 'b, T: Real> {
     of: &'a Rows<'b, T>,
     map: &'a Map<T>,
 }
 
-impl<T: Real> Source<T> for Mapped<'_, '_, T> {
+impl<T: Real> Source<T> for ProjectedRows<'_, '_, T> {
     fn n_features(&self) -> usize {
         self.map.k()
     }
@@ -143,7 +143,7 @@ impl<T: Real> Source<T> for Mapped<'_, '_, T> {
     }
 }
 
-impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
+impl<T: Real> RandomAccess<T> for ProjectedRows<'_, '_, T> {
     fn n_rows(&self) -> u64 {
         self.of.prepared().n_rows()
     }
@@ -293,7 +293,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
 impl<T: Real> Rows<'_, T> {
     /// The rows that `map` computes from these local rows, with their weights.
     pub(super) fn mapped<'c>(&'c self, map: &'c Map<T>) -> Result<Rows<'c, T>> {
-        let rows = Rows::new(Mapped { of: self, map }, Features::default(), self.origin());
+        let rows = Rows::new(ProjectedRows { of: self, map }, Features::default(), self.origin());
         match self.weights() {
             Some(weights) => rows.weighted(Cow::Borrowed(weights)),
             None => Ok(rows),

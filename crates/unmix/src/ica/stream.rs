@@ -7,7 +7,7 @@
 use super::online::State;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Arrangement, Described, Method, Model, Outcome, Report, Tensor, require};
+use crate::model::{Arrangement, LinearParameters, Method, Model, Outcome, Report, Tensor, require};
 use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -158,7 +158,7 @@ impl Stream {
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;
         report.end(run);
-        let described = Described {
+        let described = LinearParameters {
             components: &arranged.rows(&learnt.w),
             mean: &self.mean,
             decoder: Some(&arranged.rows(&decoder)),

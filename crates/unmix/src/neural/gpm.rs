@@ -90,7 +90,7 @@ impl GpmOptions {
         Self { h, auto: true, alpha: 2.0, white: false, tol, max_iter }
     }
 
-    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` receives the components of every iteration.
+    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `on_sweep` receives the components of every iteration.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl GpmOptions {
         rows: &Principal<'_, T>,
         start: Matrix<f64>,
         run: &Run<'_>,
-        mut seen: impl FnMut(u64, &Matrix<f64>),
+        mut on_sweep: impl FnMut(u64, &Matrix<f64>),
     ) -> Result<FixedPoint> {
         // The outcome depends on the statistics, not on the residual alone.
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
@@ -108,7 +108,7 @@ impl GpmOptions {
         let (mut steps, mut at) = Steps::begin(run, "polar steps", limits, || Ok(State::new(self, &start)))?;
         rows.count_sweeps(at.sweeps);
         loop {
-            match self.iteration(rows, &start, at, run, &mut seen)? {
+            match self.iteration(rows, &start, at, run, &mut on_sweep)? {
                 NextStep::Ended(solved) => return Ok(*solved),
                 NextStep::At(next) => at = *next,
             }
@@ -123,7 +123,7 @@ impl GpmOptions {
         start: &Matrix<f64>,
         mut at: State,
         run: &Run<'_>,
-        seen: &mut impl FnMut(u64, &Matrix<f64>),
+        on_sweep: &mut impl FnMut(u64, &Matrix<f64>),
     ) -> Result<NextStep> {
         let sweep = at.n_iter;
         let ends_early = run.ends_early() && sweep > 0;
@@ -131,7 +131,7 @@ impl GpmOptions {
         let with_separations = at.resting || last || checks_after(sweep, at.settled || !self.auto);
         let means = rows.pass_means(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
         at.n_iter += 1;
-        seen(rows.sweeps(), &at.w);
+        on_sweep(rows.sweeps(), &at.w);
         let step = Step::new(&means, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
         run.iteration_of((at.n_iter, self.max_iter), (step.residual, self.tol), None);
@@ -192,7 +192,7 @@ impl GpmOptions {
         }
         let chance = near_gaussian(candidates);
         let none = !chance.contains(&false);
-        at.settle(candidates, sweep);
+        at.record_evidence(candidates, sweep);
         at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
         if self.auto && none && !at.hopeful && ended {

@@ -147,21 +147,21 @@ fn reason(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     if own.b[j] > 0.0 {
         return Some(better());
     }
-    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::NoStandardError) };
-    if seen.t <= seen.needed && !is_significant(candidates, j) {
+    let Some(sampling) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::NoStandardError) };
+    if sampling.t <= sampling.needed && !is_significant(candidates, j) {
         return Some(Unresolved::Gaussian);
     }
-    if seen.t <= seen.needed || least <= 0.0 || seen.least <= seen.needed {
+    if sampling.t <= sampling.needed || least <= 0.0 || sampling.least <= sampling.needed {
         let by_another =
             candidates.iter().any(|statistics| statistics.t[j] > SIGNIFICANT && statistics.t[j] > own.t[j]);
-        return Some(match by_another && (least <= 0.0 || seen.t <= seen.needed) {
+        return Some(match by_another && (least <= 0.0 || sampling.t <= sampling.needed) {
             true => better(),
-            false if seen.partner < on.sigma.len() => Unresolved::NotSeparatedFrom(seen.partner),
+            false if sampling.partner < on.sigma.len() => Unresolved::NotSeparatedFrom(sampling.partner),
             false => Unresolved::NotSeparatedFromComplement,
         });
     }
-    if seen.angle >= MIN_COSINE.acos() {
-        return Some(Unresolved::LargeAngle(seen.angle));
+    if sampling.angle >= MIN_COSINE.acos() {
+        return Some(Unresolved::LargeAngle(sampling.angle));
     }
     if let Some(cosine) = on.halves.map(|h| h[j]).filter(|c| *c < MIN_HALVES_COSINE) {
         return Some(Unresolved::HalvesDisagree(cosine));

@@ -6,7 +6,7 @@
 //! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
-use super::held::{CHUNK, Extent, StoredCodes};
+use super::held::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
@@ -79,7 +79,7 @@ pub fn project<T: Real>(
     let l = codes.n_units();
     let extents = codes.each(|c, chunk| {
         let one = |j: usize| {
-            let mut extent = Extent::NONE;
+            let mut extent = ProjectionSums::NONE;
             extent.take(StoredCodes::unit(chunk, l, j), c * CHUNK, weights);
             extent
         };
@@ -89,7 +89,7 @@ pub fn project<T: Real>(
     let mut places = Vec::new();
     if how == Normalisation::Rms {
         for j in 0..l {
-            let extent = extents.iter().fold(Extent::NONE, |all, chunk| all.and(chunk[j]));
+            let extent = extents.iter().fold(ProjectionSums::NONE, |all, chunk| all.and(chunk[j]));
             scale[j] = if extent.squares > 0.0 { (n / extent.squares).sqrt() } else { 0.0 };
             places.extend(extent.place().map(|i| (j, i)));
         }

@@ -188,7 +188,7 @@ impl Search {
     /// Iteration number `n_iter`; `false` if no step decreases the function.
     fn step(&mut self, of: &mut impl Objective, n_iter: u64) -> Result<bool> {
         let next = loop {
-            let direction = self.history.downhill(&self.here.gradient, scaled);
+            let direction = self.history.descent_direction(&self.here.gradient, scaled);
             let alone = self.history.is_empty();
             let first = if alone { self.here.first_step(&direction, self.drop) } else { 1.0 };
             match line_search(of, &self.here, &direction, first)? {
@@ -205,7 +205,7 @@ impl Search {
         self.last.push(self.here.value);
         let before = (self.last.len() > IDLE.0).then(|| self.last.remove(0));
         let flat = before.is_some_and(|b| b - self.here.value <= IDLE.1 * self.here.value.abs());
-        self.ended = !self.least.falls(self.residual) && flat;
+        self.ended = !self.least.still_decreases(self.residual) && flat;
         if self.ended {
             return Ok(true);
         }
@@ -233,7 +233,7 @@ impl Default for Stagnation {
 
 impl Stagnation {
     /// Whether residuals still decrease, given the next one.
-    fn falls(&mut self, residual: f64) -> bool {
+    fn still_decreases(&mut self, residual: f64) -> bool {
         match residual < 0.9 * self.residual {
             true => (self.residual, self.idle) = (residual, 0),
             false => self.idle += 1,

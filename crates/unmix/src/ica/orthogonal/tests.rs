@@ -67,7 +67,7 @@ fn a_history_that_fails_is_cleared_and_the_search_continues() {
         };
         assert!((to_the_end(true) - to_the_end(false)).abs() < 1e-12, "seed {seed}");
         let limits = Limits { tol: 0.0, max_iter: 1000 };
-        let how = (Step::Picard, Guard::Objective);
+        let how = (Step::Picard, StepAcceptance::Objective);
         let found = solve(&view, contrast, how, true, identity(k), &limits, &run).unwrap();
         assert_eq!(found.outcome, Outcome::Stalled, "seed {seed}: {:e}", found.residual);
     }

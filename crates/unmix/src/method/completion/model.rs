@@ -6,7 +6,7 @@ use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Codes, Described, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
+    Code, Codes, LinearParameters, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -68,7 +68,7 @@ impl Cells {
             Tensor::matrix(&scaled(of, &scale), dtype)
         };
         let variance: Vec<f64> = (0..k).map(|a| components.row(a).iter().map(|v| v * v).sum()).collect();
-        let described = Described {
+        let described = LinearParameters {
             components: &components,
             mean: &mean,
             decoder: None,

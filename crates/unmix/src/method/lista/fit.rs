@@ -30,12 +30,12 @@ const LATE: u64 = 32;
 const SHORT: u64 = 1 << 31;
 
 /// Selected rows, and their codes if these are known.
-struct Picked<T> {
+struct SelectedRows<T> {
     x: Vec<T>,
     codes: Option<Vec<T>>,
 }
 
-impl<T: Real> Picked<T> {
+impl<T: Real> SelectedRows<T> {
     fn target(&self) -> Target<'_, T> {
         self.codes.as_deref().map_or(Target::Objective, Target::Codes)
     }
@@ -105,7 +105,7 @@ fn picked<T: Real>(
     codes: Option<&[T]>,
     of: &Problem<T>,
     run: &Run<'_>,
-) -> Result<Picked<T>> {
+) -> Result<SelectedRows<T>> {
     let n = rows.n_counted();
     let chosen: Vec<u64> = match n > FIXED {
         true => (0..FIXED).map(|i| (u128::from(i) * u128::from(n) / u128::from(FIXED)) as u64).collect(),
@@ -113,11 +113,11 @@ fn picked<T: Real>(
     };
     let of_row = |codes: &[T], i: u64| codes[i as usize * of.m..(i as usize + 1) * of.m].to_vec();
     let codes = codes.map(|codes| chosen.iter().flat_map(|&i| of_row(codes, i)).collect());
-    Ok(Picked { x: rows.picked(chosen, run)?, codes })
+    Ok(SelectedRows { x: rows.picked(chosen, run)?, codes })
 }
 
 /// The parameters of the model given as a start, or steps of ISTA.
-fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &Picked<T>, run: &Run<'_>) -> Result<Params<T>> {
+fn start<T: Real>(given: &Lista, of: &Problem<T>, fixed: &SelectedRows<T>, run: &Run<'_>) -> Result<Params<T>> {
     if let Some(params) = model::initial(given, (of.m, of.p), run)? {
         return Ok(params);
     }
@@ -146,7 +146,7 @@ fn trained<T: Real>(
     given: &Lista,
     rows: &Rows<'_, T>,
     (of, units): (&Problem<T>, Units),
-    (fixed, codes): (&Picked<T>, Option<&[T]>),
+    (fixed, codes): (&SelectedRows<T>, Option<&[T]>),
     start: Params<T>,
     run: &Run<'_>,
 ) -> Result<Trained<T>> {

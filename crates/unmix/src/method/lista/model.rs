@@ -155,13 +155,13 @@ struct Layers {
     analytic: Arc<Option<Vec<f64>>>,
     /// Type of the fit.
     dtype: Dtype,
-    narrow: Arc<OnceLock<Arc<Ready<f32>>>>,
-    wide: Arc<OnceLock<Arc<Ready<f64>>>>,
+    narrow: Arc<OnceLock<Arc<TypedNetwork<f32>>>>,
+    wide: Arc<OnceLock<Arc<TypedNetwork<f64>>>>,
 }
 
 /// The network prepared for one number type.
 #[derive(Debug)]
-pub(super) struct Ready<C: Real> {
+pub(super) struct TypedNetwork<C: Real> {
     pub(super) of: Problem<C>,
     pub(super) params: Params<C>,
     pub(super) across: Vec<Vec<C>>,
@@ -170,7 +170,7 @@ pub(super) struct Ready<C: Real> {
 }
 
 impl Layers {
-    fn ready<C: Real>(&self) -> Arc<Ready<C>> {
+    fn ready<C: Real>(&self) -> Arc<TypedNetwork<C>> {
         let own = |values: &[f64]| values.iter().map(|x| C::from_f64(*x)).collect::<Vec<C>>();
         let atoms = Atoms::new(&self.dictionary);
         let of = Problem::with_analytic(&self.given, &atoms, self.alpha, self.analytic.as_deref());
@@ -181,15 +181,15 @@ impl Layers {
             thresholds: self.params.thresholds.clone(),
         };
         let across = params.across(&of);
-        Arc::new(Ready { of, params, across, atoms, refine: self.given.refine })
+        Arc::new(TypedNetwork { of, params, across, atoms, refine: self.given.refine })
     }
 
-    fn wide(&self) -> Arc<Ready<f64>> {
+    fn wide(&self) -> Arc<TypedNetwork<f64>> {
         self.wide.get_or_init(|| self.ready()).clone()
     }
 }
 
-impl<C: Real> Ready<C> {
+impl<C: Real> TypedNetwork<C> {
     pub(super) fn net(&self) -> Net<'_, C> {
         Net { of: &self.of, params: &self.params, across: &self.across }
     }
@@ -242,7 +242,7 @@ impl Encoder for Layers {
 
 /// The encoder for rows of type `T`, computed in type `C`.
 struct CodeMap<T, C: Real> {
-    of: Arc<Ready<C>>,
+    of: Arc<TypedNetwork<C>>,
     rows: PhantomData<fn(T)>,
 }
 

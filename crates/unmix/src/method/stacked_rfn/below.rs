@@ -11,14 +11,14 @@ const BLOCK: usize = 1 << 18;
 
 /// The codes of rows after some layers, as a source of rows.
 #[derive(Clone)]
-pub(super) struct Below<'a, T: Real> {
+pub(super) struct LowerLayerCodes<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     maps: std::sync::Arc<[Box<dyn RowMap<T>>]>,
     /// Number of columns, then the number of units of each layer.
     widths: Vec<usize>,
 }
 
-impl<'a, T: Real> Below<'a, T> {
+impl<'a, T: Real> LowerLayerCodes<'a, T> {
     /// From `layers`, at least one, the lowest first.
     pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
         let of = rows.source().random().ok_or_else(|| Error::Unsupported {
@@ -44,7 +44,7 @@ impl<'a, T: Real> Below<'a, T> {
     }
 }
 
-impl<T: Real> Source<T> for Below<'_, T> {
+impl<T: Real> Source<T> for LowerLayerCodes<'_, T> {
     fn n_features(&self) -> usize {
         self.width()
     }
@@ -62,7 +62,7 @@ impl<T: Real> Source<T> for Below<'_, T> {
     }
 }
 
-impl<T: Real> RandomAccess<T> for Below<'_, T> {
+impl<T: Real> RandomAccess<T> for LowerLayerCodes<'_, T> {
     fn n_rows(&self) -> u64 {
         self.of.n_rows()
     }

@@ -48,7 +48,7 @@ pub(super) fn line_search(
         place.value = of.at(&place.x, &mut place.gradient)?;
         let slope = dot(direction, &place.gradient);
         let flat =
-            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.drowns(t, rounding);
+            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.is_within_rounding(t, rounding);
         if flat {
             place.value = place.value.min(start.value);
         }
@@ -83,15 +83,15 @@ pub(super) fn line_search(
 
 impl Trial {
     /// Whether the decrease predicted by the slope for a step `t` is below the rounding errors of the values.
-    fn drowns(&self, t: f64, rounding: f64) -> bool {
+    fn is_within_rounding(&self, t: f64, rounding: f64) -> bool {
         -t * self.slope <= (DROWNED * self.value.abs()).max(MANY * rounding)
     }
 
     /// Whether its value satisfies the condition of sufficient decrease relative to `start`.
     fn lowers(&self, start: &Self, rounding: f64) -> bool {
-        let drowned = start.drowns(self.t, rounding) && self.value <= start.value;
+        let within_rounding = start.is_within_rounding(self.t, rounding) && self.value <= start.value;
         // NaN does not satisfy it.
-        (self.value <= start.value + DECREASE * self.t * start.slope || drowned) && self.slope.is_finite()
+        (self.value <= start.value + DECREASE * self.t * start.slope || within_rounding) && self.slope.is_finite()
     }
 }
 

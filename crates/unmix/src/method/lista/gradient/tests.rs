@@ -11,7 +11,7 @@ const LAYER_TYPES: [LayerType; 5] =
     [LayerType::Lista, LayerType::GregorLecun, LayerType::Cp, LayerType::Alista, LayerType::Step];
 const SHAPE: (usize, usize, usize) = (70, 6, 11);
 
-struct Made {
+struct Fixture {
     of: Problem<f64>,
     atoms: Atoms<f64>,
     x: Vec<f64>,
@@ -19,7 +19,7 @@ struct Made {
 }
 
 /// Rows that are sparse combinations of atoms of different norms.
-fn made(given: &Lista) -> Made {
+fn made(given: &Lista) -> Fixture {
     let ((n, p, m), draws) = (SHAPE, Stream::new(3, 0));
     let atoms = Matrix::from_fn(m, p, |j, c| (0.6 + 0.1 * j as f64) * draws.normal((j * p + c) as u64));
     let codes = Stream::new(3, 1);
@@ -29,7 +29,7 @@ fn made(given: &Lista) -> Made {
     });
     let x = crate::num::factor::multiply(&z, &atoms).into_vec();
     let atoms = Atoms::new(&atoms);
-    Made { of: Problem::new(given, &atoms, 0.2).unwrap(), atoms, x, codes: z.into_vec() }
+    Fixture { of: Problem::new(given, &atoms, 0.2).unwrap(), atoms, x, codes: z.into_vec() }
 }
 
 /// Parameters near those of ISTA.
@@ -66,7 +66,7 @@ fn gradients_are_finite_differences() {
         ] {
             let tied = tied && cell.by_layer();
             let settings = Lista { positive_code: positive, support_selection: select, tied, ..given(cell) };
-            let Made { of, x, codes, .. } = made(&settings);
+            let Fixture { of, x, codes, .. } = made(&settings);
             let mut params = near(&of, tied);
             let target = if supervised { Target::Codes(&codes) } else { Target::Objective };
             let loss = |params: &Params<f64>| {
@@ -121,7 +121,7 @@ fn layers_are_loops_over_entries() {
     for cell in LAYER_TYPES {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, support_selection: 9.5, ..given(cell) };
-            let Made { of, x, .. } = made(&settings);
+            let Fixture { of, x, .. } = made(&settings);
             let params = near(&of, false);
             let across = params.across(&of);
             let net = Net { of: &of, params: &params, across: &across };
@@ -193,7 +193,7 @@ fn the_initial_network_is_ista() {
     for cell in LAYER_TYPES.into_iter().filter(|cell| *cell != LayerType::Alista) {
         for positive in [false, true] {
             let settings = Lista { positive_code: positive, n_layers: 9, ..given(cell) };
-            let Made { of, atoms, x, .. } = made(&settings);
+            let Fixture { of, atoms, x, .. } = made(&settings);
             let params = of.ista(false, 0.0);
             let across = params.across(&of);
             let net = Net { of: &of, params: &params, across: &across };
@@ -210,7 +210,7 @@ fn the_initial_network_is_ista() {
 
 #[test]
 fn encoder_vectors_of_alista_have_the_least_norm() {
-    let Made { of, .. } = made(&given(LayerType::Alista));
+    let Fixture { of, .. } = made(&given(LayerType::Alista));
     let (m, p) = (of.m, of.p);
     let w = &of.analytic.as_ref().unwrap().0;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
