@@ -263,7 +263,7 @@ fn num_threads() -> usize {
     unmix::num_threads()
 }
 
-/// What is wrong with the environment variable of the default number of threads, if anything is.
+/// The error of the environment variable of the default number of threads, if it is invalid.
 #[pyfunction]
 fn threads_variable_error() -> Option<String> {
     unmix::num::threads::check_variable().err().map(|e| e.to_string())

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use unmix::Result;
 
 /// The columns whose cells name the features of the transposed table, of `n`: those of `keep`, else the index, else the first column with
-/// text, as `is_text` says, among those that are left out, else among the features, which it then is not; `true` in that last case. The
+/// text, by `is_text`, among those that are left out, else among the features, which it then is not; `true` in that last case. The
 /// selection keeps neither of them any longer.
 pub(crate) fn naming(
     selection: &mut Selection,
@@ -33,7 +33,7 @@ pub(crate) fn naming(
     }
 }
 
-/// The note about a column that names the features although nobody asked for it.
+/// The note about a column that names the features that was not requested.
 pub(crate) fn note(origin: &str, column: usize, name: &str) -> String {
     format!("{origin}: column {column} ('{name}') is text and names the columns of the transposed table")
 }

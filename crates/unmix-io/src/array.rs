@@ -24,7 +24,7 @@ pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Op
     Ok(input)
 }
 
-/// The note that a row is several axes of an array, if the user has not said so and a row has not the shape of a picture; without the name of
+/// The note that a row is several axes of an array, unless the options determine the axes or a row has the shape of a picture; without the name of
 /// the file.
 fn flattened(shape: &[u64], options: &Options) -> Option<String> {
     let explicit = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();

@@ -13,7 +13,7 @@ pub(crate) enum Numbers {
     Double,
 }
 
-/// What numbers a column of this type holds, when it holds any. A column without a type holds missing cells only.
+/// The number type of a column of this type, if it holds numbers. A column without a type holds missing cells only.
 pub(crate) fn number_kind(kind: &DataType) -> Option<Numbers> {
     use DataType::*;
     match kind {

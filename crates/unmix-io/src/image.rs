@@ -103,7 +103,7 @@ pub fn write_png(path: &Path, pixels: &[f64], shape: &[usize]) -> Result<()> {
     file.finish()
 }
 
-/// What messages call the rows: the file, or the first of several and their number, as for other files.
+/// The name of the rows in messages: the file, or the first of several and their number, as for other files.
 fn named(files: &[PathBuf]) -> PathBuf {
     match files {
         [first, others @ ..] if !others.is_empty() => {

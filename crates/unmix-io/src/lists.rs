@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use unmix::data::Spool;
 use unmix::{AnyRows, Error, Features, Real, Result, Run};
 
-/// What numbers the lists in a column of this type hold; `None` for other types.
+/// The number type of the lists in a column of this type; `None` for other types.
 pub(crate) fn elements(kind: &DataType) -> Option<Numbers> {
     match kind {
         DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _) => {

@@ -19,7 +19,7 @@ const EXAMPLES: usize = 8;
 
 /// Rows whose affinities are drawn.
 const CLUSTERED: usize = 240;
-/// Scores that are drawn unless others are asked for.
+/// Scores that are drawn unless others are requested.
 const SCORES: usize = 3;
 
 /// Rows at a fixed stride: some of their scores, and their reconstructions.
@@ -155,10 +155,10 @@ impl Sample {
     }
 }
 
-/// What has been read of a sample so far.
+/// The part of a sample that has been read.
 struct Read {
     mean: Vec<f64>,
-    /// What differences in each column are multiplied by.
+    /// The factors of the differences in each column.
     own_unit: Vec<f64>,
     /// Codes of a row that are kept.
     drawn: Vec<usize>,
@@ -285,7 +285,7 @@ impl Read {
     }
 }
 
-/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
+/// The factors by which differences in each column are multiplied before they are compared with those in others: a model of standardised columns
 /// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
     let scale = description::column_scales(model);

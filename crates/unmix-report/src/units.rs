@@ -70,7 +70,7 @@ pub(crate) struct SimilarAtoms {
     pub(crate) n: usize,
 }
 
-/// What the page shows of the units.
+/// The units as the page shows them.
 pub(crate) struct Units {
     pub(crate) all: Vec<Unit>,
     /// Rows that were encoded, all of them or the first.

@@ -83,7 +83,7 @@ fn the_start_is_ista_with_one_step_a_layer() {
 }
 
 #[test]
-fn learnt_steps_are_better_than_momentum() {
+fn learned_steps_are_better_than_momentum() {
     let of = made();
     let model =
         fit(&of, json!({"cell": "step", "n_layers": 6, "max_epochs": 60}), false, &on_threads(2)).unwrap();

@@ -17,7 +17,7 @@ struct PooledBuffers {
     stored: Vec<Bytes>,
     /// For pages after decompression; none is in use.
     free: Vec<BytesMut>,
-    /// What such memory is taken from: one large allocation, since fresh memory costs half as much in large pages of the system.
+    /// The allocation that buffers are split from: one large allocation, since fresh memory costs half as much in large pages of the system.
     slab: BytesMut,
 }
 
@@ -41,7 +41,7 @@ impl PooledBuffers {
     }
 }
 
-/// Zeros that nobody else holds.
+/// A buffer of zeros with a single owner.
 fn fresh(len: usize) -> BytesMut {
     Bytes::from(unmix::zeros::<u8>(len)).try_into_mut().unwrap_or_else(|_| BytesMut::zeroed(len))
 }

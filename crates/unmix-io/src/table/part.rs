@@ -6,7 +6,7 @@ use crate::guard::guarded;
 use crate::pages::{Chunk, BufferPool, TILE};
 use unmix::{Real, Result};
 
-/// What one thread uses again from part to part.
+/// Buffers that a thread reuses from part to part.
 pub(super) struct Tools<T> {
     pool: BufferPool,
     /// Cells of a few columns, one column after the other.
@@ -67,7 +67,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Decodes rows straight, and says which features cannot be; `last` says that the part ends with these rows.
+    /// Decodes rows straight, and returns the features that cannot be decoded so; `last`: whether the part ends with these rows.
     fn decode<T: Real>(&mut self, out: &mut [T], tile: &mut [T], last: bool) -> Vec<usize> {
         let (p, path, mut odd) = (self.table.columns.len(), self.table.file.path(), Vec::new());
         let mut left = &mut self.straight[..];

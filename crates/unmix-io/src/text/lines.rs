@@ -231,7 +231,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What is wrong with a record that begins at byte `at` and never ends.
+    /// The error for a record that begins at byte `at` and never ends.
     fn endless(&self, found: &RecordTooLong, at: u64) -> Result<Error> {
         match found.line {
             Some(start) => too_long(self.bytes, self.gz, self.start + start, found.longest),
@@ -299,7 +299,7 @@ fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// What is wrong with the line that begins at byte `start` of the text.
+/// The error for the line that begins at byte `start` of the text.
 fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Result<Error> {
     let line = line_of(bytes, gz, start)?;
     let found = format!("line {line} is longer than {} MiB, which is too long for one row", longest >> 20);

@@ -136,7 +136,7 @@ struct Table<'a> {
     wording: Wording,
 }
 
-/// What its other lines hold.
+/// The layout of the lines below the header.
 struct Read {
     numbers: Numbers,
     n_rows: u64,

@@ -22,7 +22,7 @@ const PAD: usize = 32;
 pub(super) struct Plain<'a> {
     pub(super) bytes: &'a Bytes<'static>,
     pub(super) delimiter: u8,
-    /// What becomes of each column; none is kept as text.
+    /// The role of each column; none is kept as text.
     pub(super) roles: &'a [Role],
     /// Numbers in a row.
     pub(super) width: usize,
@@ -50,7 +50,7 @@ impl Numbers {
     }
 }
 
-/// What threads take their pieces from.
+/// The queue from which threads take pieces of the text.
 struct WorkQueue<'r> {
     /// Where the next piece begins.
     at: u64,

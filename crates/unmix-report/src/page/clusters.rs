@@ -8,7 +8,7 @@ use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// What is clustered apart: name in the model file, and for the user.
+/// The two sets of fits that are clustered separately: name in the model file, and label.
 const KINDS: [(&str, &str); 2] = [("halves", "halves"), ("restarts", "other seeds")];
 
 /// Names of the columns: of each clustering that there is. None in files of earlier versions.

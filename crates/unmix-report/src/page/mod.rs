@@ -42,7 +42,7 @@ struct Context<'a> {
     units: Option<Units>,
     /// Modules, of models whose units are modules.
     modules: Option<ShownModules>,
-    /// What the input is called.
+    /// The name of the input.
     input: Option<String>,
     /// Whether the order of the columns is meaningful, so that vectors over them are curves.
     in_order: bool,
@@ -54,7 +54,7 @@ impl Context<'_> {
         self.options.row_names.as_ref()?.get(i as usize).map(String::as_str)
     }
 
-    /// What row `i` is called at the beginning of a sentence.
+    /// The name of row `i` at the beginning of a sentence.
     fn row_called(&self, i: u64) -> String {
         self.row_name(i).map_or_else(|| format!("Row {i}"), Into::into)
     }

@@ -163,7 +163,7 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// What errors of reconstructions are relative to: the model's mean is the origin, where it has one.
+/// The origin that errors of reconstructions are relative to: the model's mean is the origin, where it has one.
 fn origin_of_distances(context: &Context<'_>) -> &'static str {
     match description::mean(context.model) {
         Some(_) => "row's distance from the mean",

@@ -121,7 +121,7 @@ fn rows_drawn(window: &Window) -> String {
     }
 }
 
-/// What a component looks like in the columns: a map, a picture, bars or a curve.
+/// The drawing of a component in the columns: a map, a picture, bars or a curve.
 fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
     let alt_text = format!("Component {i} in the columns");
     if let Some(places) = &context.options.positions {

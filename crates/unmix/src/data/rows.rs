@@ -452,7 +452,7 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are asked for are all zeros,
+/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are examined are all zeros,
 /// and nothing has to be copied to see that.
 fn all_constant<T: Real>(random: &dyn RandomAccess<T>, columns: &[usize]) -> bool {
     let n = random.n_rows();

@@ -264,7 +264,7 @@ where
     })
 }
 
-/// The number of resamples of `cells.0` rows of `cells.1` columns: the one asked for, or else the default.
+/// The number of resamples of `cells.0` rows of `cells.1` columns: the one requested, or else the default.
 fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length: u64) -> Result<usize> {
     let number = match trials.bootstrap {
         Some(asked) => asked,
@@ -279,7 +279,7 @@ fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length:
     Ok(number)
 }
 
-/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was asked for: fewer
+/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was requested: fewer
 /// distinct rows than those of the data may not be enough for a fit.
 fn resampled<T: Real>(
     number: usize,

@@ -7,7 +7,7 @@ use crate::output::{Grid, GridCell};
 use unmix::Result;
 use unmix::stats::mean_interval;
 
-/// What is compared with each other: a method, and the fits that are ranked together.
+/// A line of the comparison: a method, and the fits that are ranked together.
 pub(super) type Line = (Fitted, Starts);
 
 const OF_STARTS: [Starts; 5] =

@@ -1,4 +1,4 @@
-//! What is fitted to one data set with planted modules, and what is found.
+//! Fits to one data set with planted modules, and the modules recovered.
 
 use crate::lab::map;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const ITERATIONS: u64 = 200;
 /// Iterations of the reference measurement from independent components.
 const FEW: u64 = 50;
 
-/// What is fitted.
+/// A method to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fitted {
     Pca,
@@ -72,7 +72,7 @@ impl Starts {
     }
 }
 
-/// What is fitted to a data set of a seed.
+/// One fit: a method, a data set, a seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Job {
     pub(super) shift: f64,
@@ -81,11 +81,11 @@ pub(super) struct Job {
     pub(super) instance: u64,
     /// Random starts.
     pub(super) starts: usize,
-    /// Copies with permuted columns, for q-values; none where q-values are not asked for.
+    /// Copies with permuted columns, for q-values; none where q-values are not requested.
     pub(super) permutations: usize,
 }
 
-/// What one ranking of modules has of the planted ones.
+/// How well one ranking of modules recovers the planted ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModuleRecovery {
     pub(super) starts: Starts,
@@ -176,7 +176,7 @@ fn mean(of: &[ModuleRecovery]) -> ModuleRecovery {
     }
 }
 
-/// What a ranking has of the planted modules.
+/// How well a ranking recovers the planted modules.
 fn compared(starts: Starts, ranking: &Biclusters, made: &PlantedBiclusters) -> ModuleRecovery {
     let hits: Vec<(f64, usize)> = ranking.modules.iter().map(|m| overlap(m, made)).collect();
     let declared: Vec<(f64, usize)> = hits

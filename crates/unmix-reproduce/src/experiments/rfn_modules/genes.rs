@@ -109,7 +109,7 @@ fn standardised(mut x: Matrix<f64>) -> Matrix<f64> {
     x
 }
 
-/// What a method finds in a table.
+/// The result of a method on a table.
 pub(super) struct TableResult {
     pub(super) table: usize,
     pub(super) method: usize,
@@ -143,7 +143,7 @@ pub(super) fn tables(lab: &Lab<'_>) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Fits, compares and writes; says what is not run.
+/// Fits, compares and writes the tables; a note lists what is not run.
 pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
     let there = |at: usize| tables.iter().any(|t| t.set == at);
     let missing: Vec<&str> = (0..SETS.len()).filter(|at| !there(*at)).map(|at| SETS[at].0).collect();

@@ -10,7 +10,7 @@ use unmix::{Event, Result, Run};
 pub(super) const PLANTED: f64 = 5.0;
 const INSTANCES: u64 = 10;
 
-/// What is run.
+/// Sizes of the experiment.
 pub(super) struct Plan {
     pub(super) instances: u64,
     pub(super) shifts: &'static [f64],

@@ -41,7 +41,7 @@ impl TableColumn {
     }
 }
 
-/// What is fitted: a method of the tables, or RFN with an E-step.
+/// The fitted method: one of the tables, or RFN with an E-step.
 #[derive(Clone, Copy)]
 enum FittedMethod {
     Method(usize),
@@ -56,7 +56,7 @@ struct Job {
     instance: u64,
 }
 
-/// What is run.
+/// Sizes of the experiment.
 struct Plan {
     instances: u64,
     places: Vec<TableColumn>,

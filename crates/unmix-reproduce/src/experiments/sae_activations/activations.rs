@@ -151,7 +151,7 @@ fn line(name: &str, seed: u64, of: &FitMeasures) -> Vec<String> {
     [name.to_string(), seed.to_string()].into_iter().chain(numbers.map(shown)).collect()
 }
 
-/// Medians over seeds, with what is asked of default settings.
+/// Medians over seeds, with the conditions on default settings.
 fn recorded(lab: &mut Lab<'_>, kind: &FitKind, found: &[FitMeasures], known: bool) -> Result<()> {
     let middle = |of: &dyn Fn(&FitMeasures) -> f64| median(found.iter().map(of));
     let (fvu, l0) = (middle(&|f| f.fvu), middle(&|f| f.l0));

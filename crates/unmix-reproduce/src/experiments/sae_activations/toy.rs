@@ -34,7 +34,7 @@ pub(super) fn rows(n: usize, seed: u64) -> (Matrix<f64>, Matrix<f64>) {
     (x, atoms)
 }
 
-/// An autoencoder, the reference values of [`ToyMeasures`], and what is asked of it.
+/// An autoencoder, the reference values of [`ToyMeasures`], and its conditions.
 struct AutoencoderCase {
     name: &'static str,
     settings: Value,

@@ -18,7 +18,7 @@ fn numbers(n: usize) -> Vec<f64> {
     (0..n * 3).map(|i| if i % 3 == 0 { (i / 3) as f64 } else { (i * 7 % 13) as f64 }).collect()
 }
 
-/// What a batch held, for comparison.
+/// The contents of a batch, for comparison.
 type BatchContents = (Position, Vec<u64>, Vec<f64>, Option<Vec<f64>>);
 
 fn batches_of(
