@@ -39,8 +39,8 @@ impl Order {
     }
 
     /// Numbers, one for each atom, in this order.
-    pub(super) fn values(&self, of: &[f64]) -> Vec<f64> {
-        self.order.iter().map(|&j| of[j]).collect()
+    pub(super) fn values(&self, numbers: &[f64]) -> Vec<f64> {
+        self.order.iter().map(|&j| numbers[j]).collect()
     }
 }
 
@@ -137,7 +137,7 @@ struct Layers {
 
 /// The layers prepared for rows of type `T`.
 struct PreparedLayers<T> {
-    of: Layers,
+    parameters: Layers,
     layers: Vec<PreparedAtoms<T>>,
 }
 
@@ -147,7 +147,7 @@ impl Layers {
         let atoms = self.layers.chunks_exact(m * p).map(|layer| Matrix::from_vec(m, p, layer.to_vec()));
         let layers =
             atoms.zip(self.steps.iter()).map(|(atoms, step)| PreparedAtoms::with_step(&atoms, *step)).collect();
-        PreparedLayers { of: self.clone(), layers }
+        PreparedLayers { parameters: self.clone(), layers }
     }
 }
 
@@ -175,10 +175,10 @@ impl Encoder for Layers {
 
 impl<T: Real> RowMap<T> for PreparedLayers<T> {
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        let (m, p) = (self.of.m, self.of.mean.len());
-        kernel::centre(rows, None, &self.of.mean, &mut work.rows);
+        let (m, p) = (self.parameters.m, self.parameters.mean.len());
+        kernel::centre(rows, None, &self.parameters.mean, &mut work.rows);
         out.fill(T::default());
-        let penalty = (self.of.alpha, self.of.positive);
+        let penalty = (self.parameters.alpha, self.parameters.positive);
         // The bits of a code do not depend on the other rows: products are computed row by row.
         for (x, z) in work.rows.chunks(64 * p).zip(out.chunks_mut(64 * m)) {
             for layer in &self.layers {

@@ -33,7 +33,7 @@ pub(super) struct Sample<'t, T> {
 
 /// The learner.
 pub(super) struct Training<'t, T: Real> {
-    pub(super) of: &'t Problem<T>,
+    pub(super) problem: &'t Problem<T>,
     pub(super) stages: Vec<Stage>,
     /// Learning rates of matrices, and of steps and thresholds, in their units.
     pub(super) rates: [f64; 2],
@@ -104,7 +104,7 @@ impl<T: Real> TrainingState<T> {
 impl<'t, T: Real> Training<'t, T> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
-        of: &'t Problem<T>,
+        problem: &'t Problem<T>,
         stages: Vec<Stage>,
         rates: [f64; 2],
         units: Units,
@@ -114,12 +114,12 @@ impl<'t, T: Real> Training<'t, T> {
         checksum: u32,
     ) -> Self {
         Self {
-            of,
+            problem,
             stages,
             rates,
             units,
             codes,
-            n_fixed: fixed.x.len() / of.p,
+            n_fixed: fixed.x.len() / problem.p,
             fixed: monotone.then_some(fixed),
             checksum,
             gradient: Gradient::default(),
@@ -130,8 +130,8 @@ impl<'t, T: Real> Training<'t, T> {
     /// Mean loss of the fixed rows after `depth` layers; infinite instead of NaN.
     pub(super) fn loss(&self, params: &Params<T>, depth: usize) -> f64 {
         let Some(fixed) = self.fixed else { return f64::INFINITY };
-        let across = params.across(self.of);
-        let net = Net { of: self.of, params, across: &across };
+        let across = params.across(self.problem);
+        let net = Net { problem: self.problem, params, across: &across };
         let loss = net.loss(fixed.x, fixed.target, depth) / self.n_fixed.max(1) as f64;
         if loss.is_finite() && params.finite() { loss } else { f64::INFINITY }
     }
@@ -179,7 +179,7 @@ impl<'t, T: Real> Training<'t, T> {
     fn end(&self, state: &mut TrainingState<T>) {
         let stage = self.stages[state.stage];
         if self.fixed.is_some() && stage.new && state.best.1 > state.without {
-            state.params.make_identity(stage.depth - 1, self.of.cell);
+            state.params.make_identity(stage.depth - 1, self.problem.cell);
         }
         state.stage += 1;
         state.begun = false;
@@ -188,7 +188,7 @@ impl<'t, T: Real> Training<'t, T> {
             debug_assert!(next.new);
             self.begin(state);
             if self.fixed.is_some() && state.best.1 > state.without {
-                state.params.make_identity(next.depth - 1, self.of.cell);
+                state.params.make_identity(next.depth - 1, self.problem.cell);
             }
             state.stage += 1;
             state.begun = false;
@@ -203,21 +203,21 @@ impl<'t, T: Real> Training<'t, T> {
         }
         let mut params = state.params.clone();
         let reached = |stage: &Stage| stage.depth - usize::from(stage.new && !state.begun);
-        let depth = self.stages.get(state.stage).map_or(self.of.n_layers, reached);
+        let depth = self.stages.get(state.stage).map_or(self.problem.n_layers, reached);
         if state.begun {
             params = state.best.0.clone();
             if self.stages[state.stage].new && state.best.1 > state.without {
-                params.make_identity(depth - 1, self.of.cell);
+                params.make_identity(depth - 1, self.problem.cell);
             }
         }
-        let cut = (depth < self.of.n_layers).then(|| {
+        let cut = (depth < self.problem.n_layers).then(|| {
             let mut cut = params.clone();
-            (depth..self.of.n_layers).for_each(|l| cut.make_identity(l, self.of.cell));
+            (depth..self.problem.n_layers).for_each(|l| cut.make_identity(l, self.problem.cell));
             cut
         });
         let candidates = [Some(params), cut, Some(start.clone())];
         let losses = candidates.into_iter().flatten().map(|params| {
-            let loss = self.loss(&params, self.of.n_layers);
+            let loss = self.loss(&params, self.problem.n_layers);
             (params, loss)
         });
         losses
@@ -227,7 +227,7 @@ impl<'t, T: Real> Training<'t, T> {
 
     /// Collects the known codes of the rows of a batch.
     fn gather(&mut self, batch: &Batch<'_, T>) {
-        let (Some(codes), m) = (self.codes, self.of.m) else { return };
+        let (Some(codes), m) = (self.codes, self.problem.m) else { return };
         self.targets.clear();
         for &row in batch.rows {
             self.targets.extend_from_slice(&codes[row as usize * m..(row as usize + 1) * m]);
@@ -275,8 +275,8 @@ impl<T: Real> Learner<T> for Training<'_, T> {
         }
         let stage = self.stages[state.stage];
         self.gather(batch);
-        let across = state.params.across(self.of);
-        let net = Net { of: self.of, params: &state.params, across: &across };
+        let across = state.params.across(self.problem);
+        let net = Net { problem: self.problem, params: &state.params, across: &across };
         let target = if self.codes.is_some() { Target::Codes(&self.targets) } else { Target::Objective };
         let (sum, gradient) = net.gradient(batch.x, target, (stage.from, stage.depth));
         let n = batch.rows.len().max(1) as f64;
@@ -330,7 +330,7 @@ impl<T: Real> Learner<T> for Training<'_, T> {
     fn project(&mut self, state: &mut TrainingState<T>) -> Result<()> {
         let positive = |x: &mut f64| *x = x.max(0.0);
         state.params.thresholds.iter_mut().for_each(positive);
-        if self.of.cell == LayerType::Step {
+        if self.problem.cell == LayerType::Step {
             state.params.steps.iter_mut().for_each(positive);
         }
         let stage = self.stages[state.stage];
