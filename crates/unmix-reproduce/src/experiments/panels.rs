@@ -33,16 +33,16 @@ impl Panels {
     ) -> Result<FilterMeasures> {
         let set = &self.set;
         let w = by_variance(w, set);
-        let seen = lab.measured(caption, &w, set, &self.others)?;
-        let mut said = format!("{caption}: kurtosis {:.1}, {:.0} pixels", seen.kurtosis, seen.pixels);
+        let measures = lab.measured(caption, &w, set, &self.others)?;
+        let mut text = format!("{caption}: kurtosis {:.1}, {:.0} pixels", measures.kurtosis, measures.pixels);
         if let Some(decoder) = decoder {
             let loss = measure::loss(&set.x, &w, decoder);
             let published = lab.published(set, caption)[4];
             lab.beside(format!("{caption}: loss"), loss, published, OTHER_PATCHES)?;
-            said += &format!(", loss {loss:.1}");
+            text += &format!(", loss {loss:.1}");
         }
-        self.sheet.add(said, as_pictures(&w, set));
-        Ok(seen)
+        self.sheet.add(text, as_pictures(&w, set));
+        Ok(measures)
     }
 
     /// Trains a variant of sigma-PCA in the common way, and adds it.

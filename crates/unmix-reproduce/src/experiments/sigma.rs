@@ -140,7 +140,7 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Filters with learned standard deviations", 3);
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
-    let mut seen =
+    let mut train =
         |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(LearnedDeviations, MatchedCosines)> {
             let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
             let learned = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
@@ -150,11 +150,11 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
             }
             Ok((learned, matched))
         };
-    let early = seen(lab, 0.0, few, false)?;
-    let late = seen(lab, 0.0, many, false)?;
-    let held = seen(lab, 1e-3, many, false)?;
-    seen(lab, 0.0, many, true)?;
-    seen(lab, 1e-3, many, true)?;
+    let early = train(lab, 0.0, few, false)?;
+    let late = train(lab, 0.0, many, false)?;
+    let held = train(lab, 1e-3, many, false)?;
+    train(lab, 0.0, many, true)?;
+    train(lab, 1e-3, many, true)?;
     lab.figure("trained-sigma", &sheet)?;
     let mut sheet = Sheet::new("Learned over true standard deviation, median of the components", 1);
     let named: Vec<(&str, &Vec<f64>)> = lines.iter().map(|(name, course)| (name.as_str(), course)).collect();

@@ -284,7 +284,7 @@ impl<'a, T: Real> Rows<'a, T> {
         match self.sparse() {
             Some(sparse) => Rows::new(sparse.transposed(), none, origin),
             None => {
-                let source = Transposed { of: self.prepared(), n_features: self.n_features() };
+                let source = Transposed { samples: self.prepared(), n_features: self.n_features() };
                 Rows::new(source, none, origin)
             }
         }

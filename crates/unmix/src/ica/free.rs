@@ -193,7 +193,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
             let direction = descent_direction(&mut history, &at.gradient, |q| self.precondition(at, q));
             self.memory.history = history;
             let mut size = 1.0;
-            while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
+            while self.sizes_stay() && size * largest(&direction) > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

@@ -311,7 +311,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             let direction = descent_direction(&mut self.memory.history, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
-            while size * longest > self.contrast.reach() {
+            while size * longest > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

@@ -138,7 +138,7 @@ impl GpmOptions {
         if with_separations {
             match self.inspect(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
                 Inspection::GoOn => {}
-                Inspection::Changed => return Ok(at.on()),
+                Inspection::Changed => return Ok(at.continued()),
                 Inspection::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
             }
         }
@@ -146,7 +146,7 @@ impl GpmOptions {
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_CHECK));
         let rotates = self.auto && with_separations && !last && start.rows() <= FEW && due;
         if rotates && at.rotate_pairs(&means, rows, !done, run)? {
-            return Ok(at.on());
+            return Ok(at.continued());
         }
         if last || (done && with_separations) {
             let outcome = match (done, ends_early) {
@@ -170,7 +170,7 @@ impl GpmOptions {
         if !at.resting {
             at.step(&step)?;
         }
-        Ok(at.on())
+        Ok(at.continued())
     }
 
     /// A detailed check of the components: widths, components near Gaussian, and saddles.
@@ -210,7 +210,7 @@ impl GpmOptions {
             && !last
             && at.rotate_gaussian_to_principal_axes(chance, rows)?;
         changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
-        if !last && (changed || at.kick(means, step, self.alpha, rows.n())) {
+        if !last && (changed || at.rotate_near_saddles(means, step, self.alpha, rows.n())) {
             return Ok(Inspection::Changed);
         }
         Ok(Inspection::GoOn)
@@ -261,7 +261,7 @@ impl From<FixedPoint> for NextStep {
 
 impl State {
     /// Continues with the next iteration.
-    fn on(self) -> NextStep {
+    fn continued(self) -> NextStep {
         NextStep::At(Box::new(self))
     }
 }

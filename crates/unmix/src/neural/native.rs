@@ -37,7 +37,7 @@ const PATIENCE: usize = 100;
 /// there are many neighbouring stationary points (on photographs), among which long steps select arbitrarily; polar
 /// steps from the principal axes lead to the same point from two samples of the same photographs more often: for six
 /// pairs of samples, with 32 components, the mean cosine is 0.890 after 4 steps, 0.910 after 24, 0.926 after 40.
-fn warm(k: usize) -> u64 {
+fn n_warm_up(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
 
@@ -135,7 +135,7 @@ impl State {
         }
         let h = Nonlinearity { a: self.a.clone(), ..how.h.clone() };
         self.n_iter += 1;
-        if self.n_iter <= warm(k) && self.n_iter < how.max_iter {
+        if self.n_iter <= n_warm_up(k) && self.n_iter < how.max_iter {
             let means = rows.pass_means(&self.w, &Pass::new(h, Vec::new()), run)?;
             on_sweep(rows.sweeps(), &self.w);
             let weighted = |j: usize, i: usize| -means.sigma[j].powi(3) * means.gradient[(j, i)];
@@ -204,7 +204,7 @@ impl State {
             return Ok(Some((Outcome::Converged, step.residual)));
         }
         self.kicks += 1;
-        kick(&mut self.w, &step.saddles);
+        rotate_saddle_pairs(&mut self.w, &step.saddles);
         Ok(None)
     }
 
@@ -254,7 +254,7 @@ fn statistics<T: Real>(
 }
 
 /// Rotates the pairs by [`KICK`], each component at most once.
-fn kick(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
+fn rotate_saddle_pairs(w: &mut Matrix<f64>, pairs: &[(usize, usize)]) {
     let mut rotated = vec![false; w.rows()];
     let (sin, cos) = KICK.sin_cos();
     for &(i, j) in pairs {

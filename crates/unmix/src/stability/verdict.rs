@@ -68,7 +68,7 @@ pub(super) struct Evidence<'a> {
 /// below [`SIGNIFICANCE_LEVEL`] divided by the number of components, and two variances as different below `SIGNIFICANCE_LEVEL` divided by the number of neighbouring
 /// pairs (Bonferroni).
 pub(super) fn groups(k: usize, evidence: &Evidence<'_>) -> Vec<Vec<usize>> {
-    let apart = |i: usize, j: usize| {
+    let distinguishable = |i: usize, j: usize| {
         let by_variance = evidence.variances.is_some_and(|v| {
             let (a, b) = (v[i], v[j]);
             let n = evidence.n / (evidence.times[i] * evidence.times[j]).sqrt();
@@ -85,7 +85,7 @@ pub(super) fn groups(k: usize, evidence: &Evidence<'_>) -> Vec<Vec<usize>> {
     let mut label: Vec<usize> = (0..k).collect();
     for i in 0..k {
         for j in 0..i {
-            if !apart(i, j) {
+            if !distinguishable(i, j) {
                 let (from, to) = (label[i].max(label[j]), label[i].min(label[j]));
                 label.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
             }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_difference_of_variances_counts_in_its_own_standard_errors() {
         // Variances of 1 and 1 + d of n rows differ by d, whose standard error is 2 / sqrt(n) for Gaussian rows.
-        let apart = |d: f64, squares: Option<&Matrix<f64>>, time: f64| {
+        let distinguishable = |d: f64, squares: Option<&Matrix<f64>>, time: f64| {
             let evidence = Evidence {
                 variances: Some(&[1.0 + d, 1.0]),
                 squares,
@@ -190,12 +190,12 @@ mod tests {
             groups(2, &evidence)[0].is_empty()
         };
         // sqrt(-2 ln 0.01) = 3.03 of them.
-        assert!(apart(0.065, None, 1.0) && !apart(0.058, None, 1.0));
-        assert!(!apart(0.11, None, 4.0) && apart(0.13, None, 4.0), "four rows are worth one");
+        assert!(distinguishable(0.065, None, 1.0) && !distinguishable(0.058, None, 1.0));
+        assert!(!distinguishable(0.11, None, 4.0) && distinguishable(0.13, None, 4.0), "four rows are worth one");
         // Tails four times as heavy; light ones are taken for Gaussian.
         let of = |variance: f64| Matrix::from_fn(2, 2, |i, j| if i == j { variance } else { 0.0 });
-        assert!(!apart(0.11, Some(&of(8.0)), 1.0) && apart(0.14, Some(&of(8.0)), 1.0));
-        assert!(!apart(0.058, Some(&of(0.1)), 1.0));
+        assert!(!distinguishable(0.11, Some(&of(8.0)), 1.0) && distinguishable(0.14, Some(&of(8.0)), 1.0));
+        assert!(!distinguishable(0.058, Some(&of(0.1)), 1.0));
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn is_judged(fitted: Fitted) -> bool {
 
 /// Of all starts pooled: 96 % found and 90 % among the first ten at shifts 5 and 4, 72 % declared at 4, at most 15 % of the declared false.
 fn conditions(lab: &mut Lab<'_>, shift: f64, all: &[&ModuleRecovery], planted: f64) -> Result<()> {
-    let what = |said: &str| format!("shift {shift}, {UNITS} units, all starts pooled: {said}");
+    let what = |quantity: &str| format!("shift {shift}, {UNITS} units, all starts pooled: {quantity}");
     let (found, first) = (sum(all, |f| f.found), sum(all, |f| f.first));
     let declared =
         |get: fn(&super::fits::SignificantModules) -> f64| sum(all, |f| f.declared.as_ref().map_or(0.0, get));

@@ -161,15 +161,15 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
         true => Sizes { seeds: 2, starts: 2, permutations: 1, iterations: 200 },
         false => Sizes { seeds: 5, starts: 4, permutations: 2, iterations: 1000 },
     };
-    let seen = side_by_side(lab.run, tables.len() * METHODS.len(), |at, run| {
-        seen(tables, at / METHODS.len(), at % METHODS.len(), &sizes, run)
+    let results = side_by_side(lab.run, tables.len() * METHODS.len(), |at, run| {
+        table_result(tables, at / METHODS.len(), at % METHODS.len(), &sizes, run)
     })?;
     notes(lab, &sizes)?;
-    summaries::genes(lab, tables, &seen)?;
-    summaries::figures(lab, tables, &seen)
+    summaries::genes(lab, tables, &results)?;
+    summaries::figures(lab, tables, &results)
 }
 
-fn seen(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<TableResult> {
+fn table_result(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<TableResult> {
     let (own, Method { key, settings, random, .. }) = (&tables[table], &METHODS[method]);
     let settings = map(settings(sizes.iterations));
     let with_seed = |seed: u64| Run { seed, threads: 1, observer: run.observer, ..Run::default() };

@@ -11,16 +11,16 @@ use unmix_report::Sheet;
 const REFERENCE: [&str; 4] = [".46", ".28", "0", ".48"];
 
 /// Tables of the page, and every number of them.
-pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], seen: &[TableResult]) -> Result<()> {
+pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]) -> Result<()> {
     let mut grid = Grid::new("Modules of gene expression".into());
     grid.header.push("data".into());
     grid.header.extend(METHODS.iter().map(|m| m.name.to_string()));
     let (mut records, mut modules) = (Vec::new(), Vec::new());
     for (at, table) in tables.iter().enumerate() {
         let (n, p, classes) = (table.x.rows(), table.x.cols(), table.n_classes());
-        let said = vec![SETS[table.set].1.into(), format!("{n} samples, {p} genes, {classes} classes")];
-        let mut row = vec![GridCell::of(said)];
-        for s in seen.iter().filter(|s| s.table == at) {
+        let cells = vec![SETS[table.set].1.into(), format!("{n} samples, {p} genes, {classes} classes")];
+        let mut row = vec![GridCell::of(cells)];
+        for s in results.iter().filter(|s| s.table == at) {
             row.push(cell(s));
             records.push(record(table, s));
             modules.extend(each(table, s));
@@ -129,8 +129,8 @@ fn each(table: &Table, s: &TableResult) -> Vec<Vec<String>> {
 }
 
 /// Modules of each table by plain RFN, as in the published figure.
-pub(super) fn figures(lab: &mut Lab<'_>, tables: &[Table], seen: &[TableResult]) -> Result<()> {
-    for s in seen.iter().filter(|s| METHODS[s.method].name == "RFN plain") {
+pub(super) fn figures(lab: &mut Lab<'_>, tables: &[Table], results: &[TableResult]) -> Result<()> {
+    for s in results.iter().filter(|s| METHODS[s.method].name == "RFN plain") {
         let table = &tables[s.table];
         let (folder, about) = SETS[table.set];
         let mut sheet = Sheet::new(format!("The first modules of RFN (plain): {about}"), PANELS);

@@ -94,25 +94,25 @@ fn table_2(lab: &mut Lab<'_>, plan: &Plan, found: &SetResults) -> Result<()> {
         let mut row = vec![GridCell::of(vec![format!("ours, {}", arm.name())])];
         for line in &lines {
             let of = found.iter().find(|set| set.0.name == line.set).and_then(|set| summary(plan, set, arm));
-            let said = of.map_or_else(
+            let cells = of.map_or_else(
                 || vec!["-".into()],
                 |of| {
-                    let mut said = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
-                    said.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
-                    said
+                    let mut cells = vec![format!("{:.2} ± {:.2}", 100.0 * of.mean, 100.0 * of.half)];
+                    cells.extend(of.spread.map(|s| format!("seeds {:.2}", 100.0 * s)));
+                    cells
                 },
             );
-            csv.push(vec![format!("ours, {}", arm.name()), line.set.clone(), said.join("; ")]);
-            row.push(GridCell::of(said));
+            csv.push(vec![format!("ours, {}", arm.name()), line.set.clone(), cells.join("; ")]);
+            row.push(GridCell::of(cells));
         }
         grid.rows.push(row);
     }
     for (at, method) in METHODS.iter().enumerate() {
         let mut row = vec![GridCell::of(vec![format!("published, {method}")])];
         for line in &lines {
-            let said = line.errors[at].map_or("-".into(), |(error, half)| format!("{error:.2} ± {half:.2}"));
-            csv.push(vec![format!("published, {method}"), line.set.clone(), said.clone()]);
-            row.push(GridCell::of(vec![said]));
+            let cells = line.errors[at].map_or("-".into(), |(error, half)| format!("{error:.2} ± {half:.2}"));
+            csv.push(vec![format!("published, {method}"), line.set.clone(), cells.clone()]);
+            row.push(GridCell::of(vec![cells]));
         }
         grid.rows.push(row);
     }

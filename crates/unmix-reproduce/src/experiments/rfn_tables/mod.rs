@@ -120,8 +120,8 @@ fn estimate(lab: &Lab<'_>, jobs: &[Job]) -> Result<()> {
     let began = std::time::Instant::now();
     fit(*first, false, &Run { threads: 1, ..Run::default() })?.ok();
     let total = began.elapsed().as_secs_f64() * RELATIVE * jobs.len() as f64 / lab.run.threads.max(1) as f64;
-    let said = format!("{} fits, about {:.0} minutes", jobs.len(), (total / 60.0).ceil());
-    lab.run.observer.event(Event::Stage(&said));
+    let stage = format!("{} fits, about {:.0} minutes", jobs.len(), (total / 60.0).ceil());
+    lab.run.observer.event(Event::Stage(&stage));
     Ok(())
 }
 

@@ -225,11 +225,11 @@ fn report<T: Real>(
     }
     let unused = problem.atoms.chunks_exact(problem.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
     if unused > 0 {
-        let said = match unused {
+        let sentence = match unused {
             1 => "atoms is zero, or a duplicate of an earlier one: its codes are 0",
             _ => "atoms are zero, or duplicates of earlier ones: their codes are 0",
         };
-        report.warnings.push(format!("{unused} of {} {said}", problem.m));
+        report.warnings.push(format!("{unused} of {} {sentence}", problem.m));
     }
     report.end(run);
     report

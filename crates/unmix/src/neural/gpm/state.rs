@@ -170,7 +170,7 @@ impl State {
 
     /// Rotates pairs that are near a saddle, the most negative curvature first, in the direction in which they move. Returns whether there
     /// were any.
-    pub(super) fn kick(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
+    pub(super) fn rotate_near_saddles(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (means.sigma.len(), &step.f);
         let mut saddles = Vec::new();
         for i in 0..k {

@@ -269,9 +269,9 @@ impl Conditional {
         let (k, t) = (right.len(), precision.len());
         for (&j, &x) in places.iter().zip(values) {
             let j = j as usize;
-            let apart = x - self.model.mean[j];
+            let deviation = x - self.model.mean[j];
             let weighted = &self.weighted[j * k..(j + 1) * k];
-            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * apart);
+            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * deviation);
             if let Some(errors) = &self.errors {
                 right.iter_mut().zip(&errors.shifts[j * k..(j + 1) * k]).for_each(|(b, s)| *b -= s);
             }
