@@ -190,17 +190,17 @@ fn units_of_rows_change_nothing() {
 #[test]
 fn bad_input_is_refused() {
     let of = made();
-    let said = |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
+    let message = |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
     let narrow = Fixture { codes: Matrix::zeros(N, 19), ..made() };
-    assert!(said(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
+    assert!(message(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
     let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };
-    assert!(said(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
+    assert!(message(&short, json!({})).contains("has 600 rows, and there are codes of 599"));
     let mut gap = made();
     gap.x.as_mut_slice()[12 * 7 + 3] = f64::NAN;
-    assert!(said(&gap, json!({})).contains("row 7"), "{}", said(&gap, json!({})));
+    assert!(message(&gap, json!({})).contains("row 7"), "{}", message(&gap, json!({})));
     let loose =
         json!({"cell": "step", "monotone": false, "learning_rate": 1e6, "n_layers": 8, "max_epochs": 40});
-    let text = said(&of, loose.clone());
+    let text = message(&of, loose.clone());
     assert!(text.contains("learning_rate") && text.contains("the loss diverged in epoch"), "{text}");
     // With `monotone` the same rate does not make the loss larger than at the start.
     let mut held = loose;
@@ -218,7 +218,7 @@ fn bad_input_is_refused() {
         assert_eq!(model.report().outcome, Outcome::Completed);
     }
     let zeros = Fixture { x: Matrix::zeros(5, 12), codes: Matrix::zeros(5, 20), atoms: of.atoms.clone() };
-    assert!(said(&zeros, json!({})).contains("give a number"), "{}", said(&zeros, json!({})));
+    assert!(message(&zeros, json!({})).contains("give a number"), "{}", message(&zeros, json!({})));
     let given = json!({"alpha": 0.1, "n_layers": 2, "max_epochs": 2});
     assert!(fit(&zeros, given, true, &on_threads(2)).is_ok());
 }

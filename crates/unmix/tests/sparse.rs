@@ -220,11 +220,11 @@ fn sparse_rows_that_cannot_be_fitted_are_refused() {
     let row = both.starts.partition_point(|&s| s as usize <= at) - 1;
     let says = format!("row {row}, column {} is NaN", both.columns[at]);
     for solver in ["auto", "krylov", "covariance_eigh"] {
-        let said = fails(&both, json!({"n_components": 2, "svd_solver": solver}));
-        assert!(said.contains(&says), "{said}");
+        let message = fails(&both, json!({"n_components": 2, "svd_solver": solver}));
+        assert!(message.contains(&says), "{message}");
     }
-    let said = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
-    assert!(said.contains(&says), "{said}");
+    let message = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap_err().to_string();
+    assert!(message.contains(&says), "{message}");
 
     let none = DenseAndSparse::of(vec![0.0; 40], 4);
     assert!(fails(&none, json!({})).contains("all 4 columns are constant"));
