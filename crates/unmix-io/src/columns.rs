@@ -1,6 +1,6 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
-use crate::across::{self, TransposedFeatures};
+use crate::transposed::{self, TransposedFeatures};
 use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, BufferPool};
 use crate::selection::Selection;
@@ -58,15 +58,15 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let is_text =
         |j: usize| number_kind(file.schema().field(j).data_type()).is_none() && list_of(j).is_none();
     let (naming, found) = match options.transpose {
-        true => across::naming(&mut selection, names.len(), is_text),
+        true => transposed::naming(&mut selection, names.len(), is_text),
         false => (vec![], false),
     };
     let origin = path.display().to_string();
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &names, names.len(), options.wording));
     let written: Vec<String> = file.schema().fields().iter().map(|field| field.name().clone()).collect();
-    notes.extend(across::repeated(&origin, &written, &names));
-    notes.extend(naming.first().filter(|_| found).map(|&j| across::note(&origin, j, &names[j])));
+    notes.extend(transposed::repeated(&origin, &written, &names));
+    notes.extend(naming.first().filter(|_| found).map(|&j| transposed::note(&origin, j, &names[j])));
     let mut columns = selection.features.clone().unwrap_or_else(|| (0..names.len()).collect());
     if let Some(wanted) = options.wanted.as_ref().filter(|_| has_lists) {
         let is_wanted = |j: usize| {
@@ -115,7 +115,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         false => (kept(&*file, &selection.kept, &names, run)?, levels, None),
         true => {
             let across = TransposedFeatures::new(levels, options)?;
-            let kept = across::kept(options, Some(&own));
+            let kept = transposed::kept(options, Some(&own));
             ignored.clone_from(&across.ignored);
             (kept, Some(own.clone()).filter(|_| options.row_names), Some(across))
         }

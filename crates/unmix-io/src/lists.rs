@@ -1,6 +1,6 @@
 //! Columns whose cells are lists of numbers of one length, such as embeddings: each becomes as many columns. The rows are decoded once.
 
-use crate::across::TransposedFeatures;
+use crate::transposed::TransposedFeatures;
 use crate::cells::{self, Numbers, number_kind};
 use crate::columns::{Columnar, ascending};
 use crate::{Options, array, progress};

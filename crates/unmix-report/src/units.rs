@@ -19,18 +19,18 @@ const PAIRS: usize = 6;
 
 /// Why a unit has a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CardReason {
     MostUsed,
     Rarest,
     Strongest,
 }
 
-impl Kind {
+impl CardReason {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::MostUsed => "most used",
-            Kind::Rarest => "rarest",
-            Kind::Strongest => "strongest",
+            CardReason::MostUsed => "most used",
+            CardReason::Rarest => "rarest",
+            CardReason::Strongest => "strongest",
         }
     }
 }
@@ -77,7 +77,7 @@ pub(crate) struct Units {
     pub(crate) n_rows: u64,
     pub(crate) all_rows: bool,
     /// Units with a card, in the order of the page.
-    pub(crate) cards: Vec<(Kind, usize)>,
+    pub(crate) cards: Vec<(CardReason, usize)>,
     /// Similar atoms; none for models with too many atoms to compare.
     pub(crate) alike: Option<SimilarAtoms>,
 }
@@ -125,14 +125,14 @@ fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Opt
 }
 
 /// The most used units, the rarest, and those of the largest codes, each once.
-fn chosen(all: &[Unit]) -> Vec<(Kind, usize)> {
+fn chosen(all: &[Unit]) -> Vec<(CardReason, usize)> {
     let mut active: Vec<usize> = (0..all.len()).filter(|j| all[*j].uses > 0).collect();
-    let mut out: Vec<(Kind, usize)> = Vec::new();
-    for kind in [Kind::MostUsed, Kind::Rarest, Kind::Strongest] {
+    let mut out: Vec<(CardReason, usize)> = Vec::new();
+    for kind in [CardReason::MostUsed, CardReason::Rarest, CardReason::Strongest] {
         match kind {
-            Kind::MostUsed => active.sort_by(|a, b| all[*b].uses.cmp(&all[*a].uses).then(a.cmp(b))),
-            Kind::Rarest => active.sort_by(|a, b| all[*a].uses.cmp(&all[*b].uses).then(a.cmp(b))),
-            Kind::Strongest => {
+            CardReason::MostUsed => active.sort_by(|a, b| all[*b].uses.cmp(&all[*a].uses).then(a.cmp(b))),
+            CardReason::Rarest => active.sort_by(|a, b| all[*a].uses.cmp(&all[*b].uses).then(a.cmp(b))),
+            CardReason::Strongest => {
                 active.sort_by(|a, b| all[*b].largest().total_cmp(&all[*a].largest()).then(a.cmp(b)));
             }
         }
@@ -192,7 +192,7 @@ mod tests {
         all.push(Unit::default());
         let cards = chosen(&all);
         assert_eq!(cards.len(), 3 * CARDS);
-        assert_eq!((cards[0], cards[CARDS]), ((Kind::MostUsed, 299), (Kind::Rarest, 0)));
+        assert_eq!((cards[0], cards[CARDS]), ((CardReason::MostUsed, 299), (CardReason::Rarest, 0)));
         let mut units: Vec<usize> = cards.iter().map(|(_, j)| *j).collect();
         units.sort_unstable();
         units.dedup();

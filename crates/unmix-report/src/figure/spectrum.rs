@@ -1,7 +1,7 @@
 //! Explained variance of the components and its cumulative sum, in what share of the rows each code is not 0, and the objective over iterations.
 
 use super::WIDTH;
-use crate::along::AlphaPath;
+use crate::alpha_path::AlphaPath;
 use crate::number::{count, number, percent};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
@@ -117,7 +117,7 @@ pub(crate) fn use_of_components(share: &[f64]) -> Markup {
 }
 
 /// A mean over rows against the logarithm of alpha, with a dotted line at the alpha of the model.
-pub(crate) fn along(path: &AlphaPath, values: &[f64], y_name: &str) -> Markup {
+pub(crate) fn alpha_curve(path: &AlphaPath, values: &[f64], y_name: &str) -> Markup {
     let exponents: Vec<f64> = path.alphas.iter().map(|alpha| alpha.log10()).collect();
     let ends = extent(exponents.iter().copied().chain((path.alpha > 0.0).then(|| path.alpha.log10())));
     let top = extent(values.iter().copied()).1.max(1e-12) * 1.06;

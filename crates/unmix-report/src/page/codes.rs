@@ -64,11 +64,11 @@ fn along_alpha(sample: &Sample) -> Markup {
         div.panels {
             figure {
                 figcaption { b { "nonzero codes of a row along alpha" } }
-                (figure::along(along, &along.nonzero, "nonzero codes"))
+                (figure::alpha_curve(along, &along.nonzero, "nonzero codes"))
             }
             figure {
                 figcaption { b { "squared error along alpha" } }
-                (figure::along(along, &along.error, "share of the squared norm"))
+                (figure::alpha_curve(along, &along.error, "share of the squared norm"))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The page: one HTML file without network access and scripts.
 
 mod affinities;
-mod beside;
+mod model_comparison;
 mod clusters;
 mod codes;
 mod components;
@@ -74,13 +74,13 @@ impl Context<'_> {
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
     let other = options.beside.as_ref().map(|(_, other)| other);
-    beside::check(model, other)?;
+    model_comparison::check(model, other)?;
     sources::check(model, options)?;
     rows::check(model, options)?;
     let sample = match rows {
         Some(rows) => {
             // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
-            let coded = other.filter(|other| !beside::by_directions(model, other));
+            let coded = other.filter(|other| !model_comparison::by_directions(model, other));
             Some(with_rows!(rows, rows => Sample::of(model, coded, &options.pairs, rows, run))?)
         }
         None => None,
@@ -148,7 +148,7 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                     (factors::of_factors(context))
                     (sources::section(context))
                     (truth::section(context)?)
-                    (beside::section(context)?)
+                    (model_comparison::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
                     (layers::of_network(context))

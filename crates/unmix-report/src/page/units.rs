@@ -6,7 +6,7 @@ use crate::description;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, SimilarAtoms, Kind, Unit, Units};
+use crate::units::{ALIKE, SimilarAtoms, CardReason, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 
@@ -60,7 +60,7 @@ fn caption(units: &Units) -> Markup {
 }
 
 /// One unit: why it is shown, its density, its atom where that is a picture, and its strongest rows.
-fn card(context: &Context<'_>, units: &Units, kind: Kind, j: usize) -> Result<Markup> {
+fn card(context: &Context<'_>, units: &Units, kind: CardReason, j: usize) -> Result<Markup> {
     let unit = &units.all[j];
     Ok(html! {
         figure {

@@ -95,7 +95,7 @@ pub(super) fn add<T: Real>(to: &mut [T], by: T, from: &[T]) {
 }
 
 /// Row-major buffers of one slice.
-pub(super) struct Part<'b, T> {
+pub(super) struct SliceBuffers<'b, T> {
     /// Rows minus `b`.
     pub(super) centred: &'b mut [T],
     /// Pre-activations.
@@ -108,7 +108,7 @@ pub(super) struct Part<'b, T> {
 
 impl<T: Real> ActiveUnits<T> {
     /// Pre-activations of the rows `x`, and the entries that depend on each row alone; for `BatchTopk` the maxima of groups.
-    pub(super) fn encode(&mut self, inputs: &BatchInputs<'_, T>, x: &[T], part: &mut Part<'_, T>) {
+    pub(super) fn encode(&mut self, inputs: &BatchInputs<'_, T>, x: &[T], part: &mut SliceBuffers<'_, T>) {
         let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let n = x.len() / p;
         for (row, to) in x.chunks_exact(p).zip(part.centred.chunks_exact_mut(p)) {
@@ -208,7 +208,7 @@ impl<T: Real> ActiveUnits<T> {
     }
 
     /// Residuals, losses and derivatives of the rows; `n` is the number of rows of the batch.
-    pub(super) fn differentiate(&mut self, inputs: &BatchInputs<'_, T>, n: usize, part: &mut Part<'_, T>) {
+    pub(super) fn differentiate(&mut self, inputs: &BatchInputs<'_, T>, n: usize, part: &mut SliceBuffers<'_, T>) {
         let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let over = 1.0 / n as f64;
         (self.loss, self.active) = ([0.0; 3], 0);

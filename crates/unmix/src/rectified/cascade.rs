@@ -6,7 +6,7 @@
 //! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
-use super::held::{CHUNK, ProjectionSums, StoredCodes};
+use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};

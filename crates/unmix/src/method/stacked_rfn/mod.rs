@@ -13,7 +13,7 @@
 //!
 //! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
 
-mod below;
+mod lower_layers;
 mod model;
 mod settings;
 mod start;
@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::num::Real;
 use crate::run::{Run, Start};
-use below::LowerLayerCodes;
+use lower_layers::LowerLayerCodes;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use start::LayerStart;
