@@ -14,7 +14,7 @@ use unmix::{Dtype, Rows, Run};
 /// Rows in the form in which Python passes them.
 pub(crate) enum Input {
     /// An array in memory.
-    Array(Lent),
+    Array(BorrowedArray),
     /// A sparse matrix of scipy's in memory.
     Sparse(LentSparse),
     /// A file.
@@ -24,7 +24,7 @@ pub(crate) enum Input {
 }
 
 /// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedArray {
     /// Keeps the memory alive.
     _owner: Py<PyUntypedArray>,
     /// The lowest address of any entry.
@@ -54,7 +54,7 @@ impl Input {
             return Ok(Input::Sparse(LentSparse::new(x)?));
         }
         match x.cast::<PyUntypedArray>() {
-            Ok(array) => Ok(Input::Array(Lent::new(array)?)),
+            Ok(array) => Ok(Input::Array(BorrowedArray::new(array)?)),
             Err(_) => Ok(Input::Path(x.extract::<PathBuf>()?)),
         }
     }
@@ -178,7 +178,7 @@ pub(crate) fn warn_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
     Ok(())
 }
 
-impl Lent {
+impl BorrowedArray {
     fn new(array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         let descr = array.dtype();
         let number = NumberType {

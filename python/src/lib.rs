@@ -107,7 +107,7 @@ fn fit(
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
-    given: Option<Given<'_>>,
+    given: Option<NamedTables<'_>>,
     observer: Option<ObserverTuple>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
@@ -132,10 +132,10 @@ fn fit(
 }
 
 /// Tables that are passed beside the settings, by name.
-type Given<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
+type NamedTables<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
 
 /// These tables as tensors of the library.
-fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
+fn tensors(given: Option<NamedTables<'_>>) -> unmix::model::Tensors {
     let tensor = |(name, table): (String, numpy::PyReadonlyArray2<'_, f64>)| {
         let table = table.as_array();
         let (shape, numbers) = (table.shape().to_vec(), table.iter().copied().collect());
@@ -159,7 +159,7 @@ fn partial_fit(
     run_options: RunOptionsTuple,
     names: Option<Vec<String>>,
     invocation: Option<String>,
-    given: Option<Given<'_>>,
+    given: Option<NamedTables<'_>>,
     init: Option<&Bound<'_, Model>>,
     max_seconds: Option<f64>,
 ) -> PyResult<(Model, Vec<String>)> {
@@ -263,7 +263,7 @@ fn num_threads() -> usize {
     unmix::num_threads()
 }
 
-/// What is wrong with the environment variable of the default number of threads, if anything is.
+/// The error of the environment variable of the default number of threads, if it is invalid.
 #[pyfunction]
 fn threads_variable_error() -> Option<String> {
     unmix::num::threads::check_variable().err().map(|e| e.to_string())

@@ -84,7 +84,7 @@ pub(crate) struct Files {
 }
 
 /// Numbers of rows and columns, names of the columns, and the name of the type.
-type About = (u64, usize, Option<Vec<String>>, &'static str);
+type TableProperties = (u64, usize, Option<Vec<String>>, &'static str);
 
 #[pymethods]
 impl Files {
@@ -101,7 +101,7 @@ impl Files {
     }
 
     /// Numbers of rows and columns, names and type, without keeping the rows.
-    fn about(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<About> {
+    fn about(&self, py: Python<'_>, run_options: RunOptionsTuple) -> PyResult<TableProperties> {
         let files = self.inner.clone();
         let about = call(py, run_options.into(), Dtype::F64, None, move |run| files.about(run))?;
         Ok((about.n_rows, about.n_features, about.names, about.dtype.name()))

@@ -11,11 +11,11 @@ pub(crate) struct LentSparse {
     by_row: bool,
     shape: (usize, usize),
     starts: Vector<i64>,
-    places: Places,
+    places: IndexArray,
     values: Values,
 }
 
-enum Places {
+enum IndexArray {
     I32(Vector<i32>),
     I64(Vector<i64>),
 }
@@ -69,8 +69,8 @@ impl LentSparse {
         };
         let name = |part: &str| -> PyResult<String> { x.getattr(part)?.getattr("dtype")?.str()?.extract() };
         let places = match name("indices")?.as_str() {
-            "int32" => Places::I32(Vector::new(&x.getattr("indices")?, "int32")?),
-            _ => Places::I64(Vector::new(&x.getattr("indices")?, "int64")?),
+            "int32" => IndexArray::I32(Vector::new(&x.getattr("indices")?, "int32")?),
+            _ => IndexArray::I64(Vector::new(&x.getattr("indices")?, "int64")?),
         };
         let values = match name("data")?.as_str() {
             "float32" => Values::F32(Vector::new(&x.getattr("data")?, "float32")?),
@@ -103,10 +103,10 @@ impl LentSparse {
     fn of<'a, T: Real>(&self, values: &'a [T]) -> unmix::Result<Sparse<'a, T>> {
         let ((n, p), starts) = (self.shape, self.starts.as_slice());
         match (&self.places, self.by_row) {
-            (Places::I32(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
-            (Places::I64(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
-            (Places::I32(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
-            (Places::I64(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
+            (IndexArray::I32(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
+            (IndexArray::I64(at), true) => Sparse::from_csr(starts, at.as_slice(), values, p),
+            (IndexArray::I32(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
+            (IndexArray::I64(at), false) => Sparse::from_csc(starts, at.as_slice(), values, n),
         }
     }
 }

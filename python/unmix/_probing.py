@@ -87,12 +87,12 @@ def sparse_probing(
     raw = None if X is None else np.asarray(X, dtype=np.float64)
     if raw is not None and (raw.ndim != 2 or len(raw) != len(labels)):
         raise ValueError(f"X must have one row for each label, but has shape {raw.shape} for labels of shape {labels.shape}")
-    names, of = np.unique(labels, return_inverse=True)
-    counts = np.bincount(of)
+    names, classes = np.unique(labels, return_inverse=True)
+    counts = np.bincount(classes)
     kept = [j for j in range(len(names)) if counts[j] >= 2 * _LEAST and len(labels) - counts[j] >= 2 * _LEAST]
     if not kept:
         raise ValueError(f"labels must have two classes of at least {2 * _LEAST} rows; give more rows or fewer classes")
-    first = _half(of, check_random_state(random_state))
+    first = _half(classes, check_random_state(random_state))
     tables = {"codes": codes} if raw is None else {"codes": codes, "columns": raw}
     scores = {name: np.empty((len(kept), len(numbers))) for name in tables}
     units = np.empty((len(kept), max(numbers)), dtype=np.int64)
@@ -100,24 +100,24 @@ def sparse_probing(
     for name, table in tables.items():
         halves = _Halves(table, first)
         for i, j in enumerate(kept):
-            order = halves.order(of == j)
+            order = halves.order(classes == j)
             if name == "codes":
                 units[i] = order[: max(numbers)]
             for c, number in enumerate(numbers):
-                scores[name][i, c] = halves.score(of == j, order[:number])
+                scores[name][i, c] = halves.score(classes == j, order[:number])
             if name == "columns":
-                every[i] = halves.score(of == j, np.arange(table.shape[1]))
+                every[i] = halves.score(classes == j, np.arange(table.shape[1]))
     found = Record(labels=names[kept], k=tuple(numbers), units=units, **scores)
     if raw is not None:
         found["all_columns"] = every
     return found
 
 
-def _half(of, draw):
+def _half(classes, draw):
     """Whether each row is in the first half, in which every label has half of its rows."""
-    first = np.zeros(len(of), dtype=bool)
-    for j in range(of.max() + 1):
-        rows = draw.permutation(np.flatnonzero(of == j))
+    first = np.zeros(len(classes), dtype=bool)
+    for j in range(classes.max() + 1):
+        rows = draw.permutation(np.flatnonzero(classes == j))
         # If the number is odd, the middle one is assigned to the halves alternately.
         first[rows[: (len(rows) + j % 2) // 2]] = True
     return first

@@ -47,14 +47,14 @@ pub(crate) fn decode(args: &Apply) -> Done {
 
 /// Which part of the rows `unmix reconstruct` writes.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum ReconstructedPart {
     /// The rows, without the contribution of these components.
     Without(Vec<usize>),
     /// What the components explain, all except these.
     Explained(Vec<usize>),
 }
 
-impl Wanted {
+impl ReconstructedPart {
     fn of(args: &Reconstruct, model: &Model) -> unmix::Result<Self> {
         if !args.exclude.is_empty() {
             return Ok(Self::Without(model.choose("exclude", &args.exclude)?));
@@ -85,14 +85,14 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
         let files = args.apply.input.files()?;
         check_order(&args.apply.model, &files)?;
         let model = Model::load(&args.apply.model)?;
-        let wanted = Wanted::of(args, &model)?;
+        let wanted = ReconstructedPart::of(args, &model)?;
         return match picture::is_picture(&files) {
             true => picture::reconstruct(&model, &files, &args.apply, &folder, &wanted),
             false => sound::reconstruct(&model, &files, &args.apply, &folder, wanted),
         };
     }
     let job = Job::new(&args.apply)?;
-    let wanted = Wanted::of(args, &job.model)?;
+    let wanted = ReconstructedPart::of(args, &job.model)?;
     job.rows(&Map::Reconstruct(wanted))
 }
 
@@ -119,7 +119,7 @@ enum Map {
     Encode,
     Labels,
     Decode,
-    Reconstruct(Wanted),
+    Reconstruct(ReconstructedPart),
     Score(Scored),
     Quality(Parts),
 }

@@ -123,7 +123,7 @@ fn table(origin: &str, found: &Biclusters) -> String {
     out
 }
 
-/// What the q-values are, and how small they can be.
+/// The meaning of the q-values, and the smallest possible one.
 fn q_note(found: &Biclusters) -> Option<String> {
     found.least_q()?;
     let enough = Refits::default().permutations;

@@ -24,12 +24,12 @@ pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Op
     Ok(input)
 }
 
-/// The note that a row is several axes of an array, if the user has not said so and a row has not the shape of a picture; without the name of
+/// The note that a row is several axes of an array, unless the options determine the axes or a row has the shape of a picture; without the name of
 /// the file.
 fn flattened(shape: &[u64], options: &Options) -> Option<String> {
-    let said = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
+    let explicit = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
     let (last, before) = shape.split_last()?;
-    let sample = shape.get(1..).filter(|sample| !said && !is_picture(sample))?;
+    let sample = shape.get(1..).filter(|sample| !explicit && !is_picture(sample))?;
     let n_rows = before.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
     let remedy = match options.wording {
         Wording::Shell => {
@@ -293,12 +293,12 @@ mod tests {
         for shape in [&[9, 28, 28][..], &[9, 112, 92, 3], &[9, 3, 32, 32], &[9, 1, 128], &[9, 5], &[9], &[]] {
             assert_eq!(flattened(shape, &options), None, "{shape:?}");
         }
-        for said in [
+        for explicit in [
             Options { rows_axis: vec![0], ..Options::default() },
             Options { transpose: true, ..Options::default() },
             Options { feature_shape: Some(vec![40, 128]), ..Options::default() },
         ] {
-            assert_eq!(flattened(&[100, 40, 128], &said), None);
+            assert_eq!(flattened(&[100, 40, 128], &explicit), None);
         }
     }
 }

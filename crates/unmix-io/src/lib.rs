@@ -22,7 +22,7 @@
 // Used only by readers that are not built in.
 #![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
 
-mod across;
+mod transposed;
 mod array;
 #[cfg(feature = "tables")]
 mod arrow;
@@ -55,7 +55,7 @@ mod parquet;
 mod patches;
 mod paths;
 #[cfg(feature = "tables")]
-mod promises;
+mod declared_lengths;
 mod safetensors;
 mod selected;
 mod selection;
@@ -67,7 +67,7 @@ mod stored;
 mod table;
 mod text;
 mod wav;
-mod which;
+mod row_selection;
 mod wording;
 
 pub use describe::{Column, Description, describe};
@@ -144,7 +144,7 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 /// or length; images that differ in size or colours.
 pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
     let files = paths::expand(paths)?;
-    which::choose(all_rows(&files, options, run)?, options, run)
+    row_selection::choose(all_rows(&files, options, run)?, options, run)
 }
 
 /// The rows of these files, all of them, in the type of the files.

@@ -70,7 +70,7 @@ pub enum Missing {
     /// They are read, with NaN for missing cells, which most methods refuse.
     #[default]
     Keep,
-    /// They are left out, and a note says how many.
+    /// They are left out, and a note gives their number.
     Drop,
 }
 

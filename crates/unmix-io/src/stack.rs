@@ -1,6 +1,6 @@
 //! Rows of several files, one file after the other.
 
-use crate::{Input, which};
+use crate::{Input, row_selection};
 use std::ops::Range;
 use unmix::data::{RandomAccess, Source, Stream};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -87,9 +87,9 @@ fn agree(inputs: &[Input]) -> Result<Features> {
     Ok(features)
 }
 
-fn distinct<'a>(of: impl Iterator<Item = &'a String>) -> String {
+fn distinct<'a>(values: impl Iterator<Item = &'a String>) -> String {
     let mut seen: Vec<&str> = Vec::new();
-    of.for_each(|one| {
+    values.for_each(|one| {
         if !seen.contains(&one.as_str()) {
             seen.push(one);
         }
@@ -108,7 +108,7 @@ fn singles(rows: AnyRows<'static>) -> Option<Rows<'static, f32>> {
 fn doubles(rows: AnyRows<'static>) -> Rows<'static, f64> {
     match rows {
         AnyRows::F64(rows) => rows,
-        AnyRows::F32(rows) => which::converted(rows),
+        AnyRows::F32(rows) => row_selection::converted(rows),
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
     let kind = e.kind();
     match e.downcast::<Error>() {
         Ok(ours) => ours,
-        // Only the decompressor complains about content.
+        // Errors of content are those of the decompressor.
         Err(_) if kind == UnexpectedEof => {
             Error::format(path, "its compressed data end early", "it is truncated; copy or write it again")
         }

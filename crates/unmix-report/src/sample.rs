@@ -1,6 +1,6 @@
 //! A sample of the rows with codes and reconstructions.
 
-use crate::along::{self, Along};
+use crate::alpha_path::{self, AlphaPath};
 use crate::description;
 use crate::missing::Gaps;
 use crate::number::count;
@@ -19,7 +19,7 @@ const EXAMPLES: usize = 8;
 
 /// Rows whose affinities are drawn.
 const CLUSTERED: usize = 240;
-/// Scores that are drawn unless others are asked for.
+/// Scores that are drawn unless others are requested.
 const SCORES: usize = 3;
 
 /// Rows at a fixed stride: some of their scores, and their reconstructions.
@@ -52,7 +52,7 @@ pub(crate) struct Sample {
     /// The sampled rows for which an iterative encoder did not converge.
     pub(crate) unsolved: Option<Unsolved>,
     /// Codes of some of the rows along alpha, of models whose codes have a penalty.
-    pub(crate) along: Option<Along>,
+    pub(crate) along: Option<AlphaPath>,
 }
 
 /// A row and its reconstruction.
@@ -118,7 +118,7 @@ impl Sample {
         let mut read = Read::new(model, pairs, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
-        let (mut coded, every) = (Vec::new(), total.div_ceil(along::ROWS).max(1));
+        let (mut coded, every) = (Vec::new(), total.div_ceil(alpha_path::ROWS).max(1));
         let penalised = model.code().encoder().along_alpha().is_some();
         let quiet = Run { threads: run.threads, observer: &Quiet(run.observer), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
@@ -150,15 +150,15 @@ impl Sample {
             Some(_) if n > 1 => Some(crate::window::correlations(&ours, &theirs, n)?),
             _ => None,
         };
-        let along = if coded.is_empty() { None } else { Along::of(model, &coded, run)? };
+        let along = if coded.is_empty() { None } else { AlphaPath::of(model, &coded, run)? };
         Ok(Self { n_rows, beside, unsolved, along, ..read.sample() })
     }
 }
 
-/// What has been read of a sample so far.
+/// The part of a sample that has been read.
 struct Read {
     mean: Vec<f64>,
-    /// What differences in each column are multiplied by.
+    /// The factors of the differences in each column.
     own_unit: Vec<f64>,
     /// Codes of a row that are kept.
     drawn: Vec<usize>,
@@ -285,7 +285,7 @@ impl Read {
     }
 }
 
-/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
+/// The factors by which differences in each column are multiplied before they are compared with those in others: a model of standardised columns
 /// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
     let scale = description::column_scales(model);

@@ -27,7 +27,7 @@ pub struct Panel {
     pub content: Content,
 }
 
-/// What a panel may show.
+/// The content of a panel.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Rows of a matrix as pictures of `shape`, so many beside each other; each symmetric about 0 on a scale of its own.

@@ -81,8 +81,8 @@ fn files_that_are_not_lists_of_cells_are_refused_in_one_sentence() {
     refused("impute m.safetensors cells.csv --triplets --draws 2", 2, &["--draws"]);
     b.both("d", 40, 4);
     b.ok("fit pca d.npy -k 2 -o pca.safetensors -q");
-    let said = ["filling a list of cells by a model of pca", "fit matrix-completion"];
-    refused("impute pca.safetensors cells.csv --triplets", 1, &said);
+    let expected = ["filling a list of cells by a model of pca", "fit matrix-completion"];
+    refused("impute pca.safetensors cells.csv --triplets", 1, &expected);
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     let (text, _) = list();
     b.write("cells.csv", &text);
     // A list of cells that is read as rows of three numbers.
-    let told = b.ok("fit matrix-completion cells.csv -k 1 -o rows.safetensors");
+    let result = b.ok("fit matrix-completion cells.csv -k 1 -o rows.safetensors");
     assert!(
-        told.err.contains("look like numbers of rows and columns") && told.err.contains("add --triplets")
+        result.err.contains("look like numbers of rows and columns") && result.err.contains("add --triplets")
     );
     // Numbers from 1: an empty row and an empty column.
     let from_one: String = text
@@ -103,8 +103,8 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
         .map(|cell| format!("{},{},{:?}\n", cell[0] + 1.0, cell[1] + 1.0, cell[2]))
         .collect();
     b.write("one.csv", format!("user,item,rating\n{from_one}"));
-    let told = b.ok("fit matrix-completion one.csv --triplets -k 1 -o one.safetensors");
-    assert!(told.err.contains("are rows and columns numbered from 1?"), "{}", told.err);
+    let result = b.ok("fit matrix-completion one.csv --triplets -k 1 -o one.safetensors");
+    assert!(result.err.contains("are rows and columns numbered from 1?"), "{}", result.err);
     let fine = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors");
     assert!(!fine.err.contains("numbered from 1") && !fine.err.contains("--triplets"), "{}", fine.err);
     // Sparse rows of a file: the cells that are not stored.
@@ -113,10 +113,10 @@ fn lists_that_are_read_in_another_way_than_meant_are_noted() {
     let mut writer = unmix_io::SparseWriter::new(6, unmix::Dtype::F64).unwrap();
     writer.put(&dense).unwrap();
     writer.finish(&mut std::fs::File::create(b.path("sparse.npz")).unwrap(), &b.path("sparse.npz")).unwrap();
-    let told = b.ok("fit matrix-completion sparse.npz -k 1 -o n.safetensors");
+    let result = b.ok("fit matrix-completion sparse.npz -k 1 -o n.safetensors");
     assert!(
-        told.err.contains("33.333 % of the cells are not stored and are taken as missing, not as 0"),
+        result.err.contains("33.333 % of the cells are not stored and are taken as missing, not as 0"),
         "{}",
-        told.err
+        result.err
     );
 }

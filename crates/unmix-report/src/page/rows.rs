@@ -64,10 +64,10 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
         };
         let points: Vec<(f64, f64)> = x.into_iter().zip(sample.scores_of(j)).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
-        let said = format!("{} rows by {} and {}", points.len(), names.0, names.1);
+        let alt_text = format!("{} rows by {} and {}", points.len(), names.0, names.1);
         let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
         let rows = names_of_rows.as_deref().unwrap_or_default();
-        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &said)) } }
+        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &alt_text)) } }
     };
     section(
         "scores",
@@ -163,7 +163,7 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// What errors of reconstructions are relative to: the model's mean is the origin, where it has one.
+/// The origin that errors of reconstructions are relative to: the model's mean is the origin, where it has one.
 fn origin_of_distances(context: &Context<'_>) -> &'static str {
     match description::mean(context.model) {
         Some(_) => "row's distance from the mean",
@@ -238,9 +238,9 @@ fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Resu
 
 fn curves(context: &Context<'_>, examples: &[Example]) -> Vec<Markup> {
     let one = |e: &Example| {
-        let said =
+        let alt_text =
             format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
-        html! { figure { figcaption { (heading(context, e)) } (figure::overlay(&e.row, &e.fitted, "value", &said)) } }
+        html! { figure { figcaption { (heading(context, e)) } (figure::overlay(&e.row, &e.fitted, "value", &alt_text)) } }
     };
     examples.iter().map(one).collect()
 }
@@ -265,9 +265,9 @@ fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
             .iter()
             .map(|&j| (description::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
             .collect();
-        let said =
+        let alt_text =
             format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
-        html! { figure { figcaption { (heading(context, e)) } (figure::standardised(&entries, most, &said)) } }
+        html! { figure { figcaption { (heading(context, e)) } (figure::standardised(&entries, most, &alt_text)) } }
     };
     sample.examples.iter().map(one).collect()
 }

@@ -225,21 +225,21 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     if !lab.options.quick {
         noisy(lab, &plan)?;
     }
-    learnt_steps(lab, &plan, &mut sheet)?;
+    learned_steps(lab, &plan, &mut sheet)?;
     lab.figure("lista", &sheet)
 }
 
-fn settings(row: &Row, of: &Instance, n_layers: usize) -> Value {
-    json!({"cell": row.cell, "alpha": row.theta * of.lipschitz, "n_layers": n_layers})
+fn settings(row: &Row, instance: &Instance, n_layers: usize) -> Value {
+    json!({"cell": row.cell, "alpha": row.theta * instance.lipschitz, "n_layers": n_layers})
 }
 
 /// Before training a network is ISTA, except that of ALISTA.
 fn start(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
     let few = Plan { n: 256, test: AT_ONCE, ..*plan };
-    let of = Instance::new(&few, 0.0, 0)?;
+    let instance = Instance::new(&few, 0.0, 0)?;
     for cell in ["lista", "gregor-lecun", "cp", "step"] {
         let settings = json!({"cell": cell, "alpha": 0.1, "n_layers": plan.n_layers});
-        let tables = by_layer(lab, (&of.test, None), &of.atoms, &settings, None)?;
+        let tables = by_layer(lab, (&instance.test, None), &instance.atoms, &settings, None)?;
         let column = |of: &str| weighted(&tables, &[1.0], of, "objective");
         let pairs = column("").into_iter().zip(column("ista"));
         let far = pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
@@ -256,21 +256,21 @@ fn best(found: &[[Vec<f64>; 3]], which: usize) -> Vec<f64> {
 }
 
 /// Errors of ISTA and FISTA, each with its best alpha.
-fn steps_of(lab: &Lab<'_>, of: &Instance, n_layers: usize) -> Result<[Vec<f64>; 2]> {
+fn steps_of(lab: &Lab<'_>, instance: &Instance, n_layers: usize) -> Result<[Vec<f64>; 2]> {
     let mut found = Vec::new();
     for alpha in ALPHAS {
-        found.push(of.errors(lab, &json!({"alpha": alpha, "n_layers": n_layers}), None)?);
+        found.push(instance.errors(lab, &json!({"alpha": alpha, "n_layers": n_layers}), None)?);
     }
     Ok([best(&found, 1), best(&found, 2)])
 }
 
 /// The curves of all methods for one instance: ISTA, FISTA, and those of [`ROWS`].
-fn curves(lab: &Lab<'_>, plan: &Plan, of: &Instance) -> Result<Vec<Vec<f64>>> {
-    let mut out = steps_of(lab, of, plan.n_layers)?.to_vec();
+fn curves(lab: &Lab<'_>, plan: &Plan, instance: &Instance) -> Result<Vec<Vec<f64>>> {
+    let mut out = steps_of(lab, instance, plan.n_layers)?.to_vec();
     for row in &ROWS {
-        let settings = settings(row, of, plan.n_layers);
-        let model = of.trained(lab, settings.clone(), plan.epochs)?;
-        let [net, ..] = of.errors(lab, &settings, Some(&model))?;
+        let settings = settings(row, instance, plan.n_layers);
+        let model = instance.trained(lab, settings.clone(), plan.epochs)?;
+        let [net, ..] = instance.errors(lab, &settings, Some(&model))?;
         out.push(net);
     }
     Ok(out)
@@ -287,12 +287,12 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
     let mut all: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut first = None;
     for seed in 0..plan.instances {
-        let of = Instance::new(plan, 0.0, seed)?;
-        all.push(curves(lab, plan, &of)?);
-        first.get_or_insert(of);
+        let instance = Instance::new(plan, 0.0, seed)?;
+        all.push(curves(lab, plan, &instance)?);
+        first.get_or_insert(instance);
     }
     let names: Vec<&str> = ["ISTA", "FISTA"].into_iter().chain(ROWS.iter().map(|row| row.name)).collect();
-    let of = |method: usize, l: usize| median(all.iter().map(|curves| curves[method][l - 1]));
+    let error_after = |method: usize, l: usize| median(all.iter().map(|curves| curves[method][l - 1]));
     let (quick, last) = (lab.options.quick, plan.n_layers);
     let depths: Vec<usize> = [8, 16].into_iter().filter(|l| *l <= last).collect();
     let known = |method: usize, at: usize| match (quick, method) {
@@ -305,7 +305,7 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
         for (at, l) in depths.iter().enumerate() {
             let what = format!("{name}: error after {l} layers, dB");
             let why = if *name == "FISTA" { RESTARTED } else { OTHER_DRAWS };
-            lab.beside(what, of(method, *l), known(method, at), why)?;
+            lab.beside(what, error_after(method, *l), known(method, at), why)?;
         }
     }
     let margin = plan.margin;
@@ -319,13 +319,13 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
             lab.check(what, gain, published, &condition, if quick { gain > 0.0 } else { gain >= margin })?;
         }
         if let Some(most) = row.most.filter(|_| !quick) {
-            let found = of(i + 2, last);
+            let found = error_after(i + 2, last);
             let what = format!("{}: error after {last} layers", row.name);
             lab.check(what, found, row.published[1], &format!("at most {most} dB"), found <= most)?;
         }
     }
-    if let Some(of) = first.filter(|_| !quick) {
-        let found = many_steps(&of);
+    if let Some(instance) = first.filter(|_| !quick) {
+        let found = many_steps(&instance);
         let what = "FISTA: error after 1000 steps at alpha = 0.0025, dB";
         lab.beside(what, found, "-41.9", RESTARTED)?;
     }
@@ -339,7 +339,7 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
         }
     }
     lab.table("error-by-layer", &["instance", "method", "layer", "error_db"], &lines)?;
-    let curve = |method: usize| (1..=last).map(|l| (l as f64, of(method, l))).collect();
+    let curve = |method: usize| (1..=last).map(|l| (l as f64, error_after(method, l))).collect();
     let lines = names.iter().enumerate().map(|(i, name)| (name.to_string(), curve(i))).collect();
     let names = ("layer, or step".into(), "error of the codes, dB".into());
     sheet.add(
@@ -350,13 +350,13 @@ fn supervised(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
 }
 
 /// The error of FISTA after 1000 steps, with a small alpha, on the first test rows.
-fn many_steps(of: &Instance) -> f64 {
-    let atoms = Atoms::<f64>::new(&of.atoms);
+fn many_steps(instance: &Instance) -> f64 {
+    let atoms = Atoms::<f64>::new(&instance.atoms);
     let mut lasso = Lasso::of(ALPHAS[ALPHAS.len() - 1]);
     lasso.stop = StoppingRule::Passes(1000);
-    let n = of.test.rows().min(2 * AT_ONCE);
-    let (x, truth) = (of.test.clone().top_rows(n), of.truth.clone().top_rows(n));
-    let mut codes = vec![0.0; n * of.atoms.rows()];
+    let n = instance.test.rows().min(2 * AT_ONCE);
+    let (x, truth) = (instance.test.clone().top_rows(n), instance.truth.clone().top_rows(n));
+    let mut codes = vec![0.0; n * instance.atoms.rows()];
     Proximal::fista(lasso).code_all(&atoms, x.as_slice(), &mut codes);
     let error: f64 = codes.iter().zip(truth.as_slice()).map(|(z, c)| (z - c).powi(2)).sum();
     10.0 * (error / truth.as_slice().iter().map(|c| c * c).sum::<f64>()).log10()
@@ -364,12 +364,12 @@ fn many_steps(of: &Instance) -> f64 {
 
 /// With noise a network of 8 layers is better than 16 steps of FISTA.
 fn noisy(lab: &mut Lab<'_>, plan: &Plan) -> Result<()> {
-    let of = Instance::new(plan, 0.05, 7)?;
+    let instance = Instance::new(plan, 0.05, 7)?;
     let row = &ROWS[1];
-    let settings = settings(row, &of, 8);
-    let model = of.trained(lab, settings.clone(), plan.epochs)?;
-    let [net, ..] = of.errors(lab, &settings, Some(&model))?;
-    let [_, fista] = steps_of(lab, &of, 16)?;
+    let settings = settings(row, &instance, 8);
+    let model = instance.trained(lab, settings.clone(), plan.epochs)?;
+    let [net, ..] = instance.errors(lab, &settings, Some(&model))?;
+    let [_, fista] = steps_of(lab, &instance, 16)?;
     lab.beside("noise .05, FISTA: error after 16 steps, dB", fista[15], "-11.2", RESTARTED)?;
     let what = "noise .05, LISTA-CP: error after 8 layers, dB";
     lab.check(what, net[7], "-14.6", "below that of FISTA after 16 steps", net[7] < fista[15])
@@ -392,7 +392,7 @@ fn published(depth: usize) -> [&'static str; 3] {
 }
 
 /// Networks of which only the step lengths are learned, for the objective of the lasso.
-fn learnt_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
+fn learned_steps(lab: &mut Lab<'_>, plan: &Plan, sheet: &mut Sheet) -> Result<()> {
     let [n, test] = OBJECTIVE_ROWS;
     let made = sparse_codes((n + test, plan.p, plan.m), SHARE, 0.0, 11)?;
     let correlations = factor::multiply_transposed(&made.x, &made.atoms);

@@ -284,7 +284,7 @@ impl<'a, T: Real> Rows<'a, T> {
         match self.sparse() {
             Some(sparse) => Rows::new(sparse.transposed(), none, origin),
             None => {
-                let source = Transposed { of: self.prepared(), n_features: self.n_features() };
+                let source = Transposed { samples: self.prepared(), n_features: self.n_features() };
                 Rows::new(source, none, origin)
             }
         }
@@ -452,7 +452,7 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are asked for are all zeros,
+/// Whether all numbers of each of these columns are equal, if rows can be borrowed; most columns that are examined are all zeros,
 /// and nothing has to be copied to see that.
 fn all_constant<T: Real>(random: &dyn RandomAccess<T>, columns: &[usize]) -> bool {
     let n = random.n_rows();

@@ -277,7 +277,7 @@ fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
 }
 
 /// Result of mapping a shard.
-struct Mapped<U> {
+struct MappedShard<U> {
     shard: u64,
     n_rows: usize,
     out: Vec<U>,
@@ -386,7 +386,7 @@ impl<T: Real> Shards<'_, T> {
         f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
         buffers: &mut Buffers<T>,
         workspace: &mut Workspace<T>,
-    ) -> Result<Option<Mapped<U>>> {
+    ) -> Result<Option<MappedShard<U>>> {
         let Some(taken) = self.take(buffers)? else { return Ok(None) };
         let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
         let mut out = vec![U::default(); n_rows * width];
@@ -401,7 +401,7 @@ impl<T: Real> Shards<'_, T> {
                 first += n as u64;
             }
         }
-        Ok(Some(Mapped { shard, n_rows, out }))
+        Ok(Some(MappedShard { shard, n_rows, out }))
     }
 }
 

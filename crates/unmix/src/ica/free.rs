@@ -13,7 +13,7 @@
 
 use super::linear::{identity, largest, log_determinant, sum};
 use super::view::View;
-use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, descent_direction, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -190,10 +190,10 @@ impl<T: Real> Search<'_, '_, '_, T> {
         let rounding = super::rounding::<T>(&at.sums.loss);
         loop {
             let mut history = std::mem::replace(&mut self.memory.history, no_history());
-            let direction = downhill(&mut history, &at.gradient, |q| self.precondition(at, q));
+            let direction = descent_direction(&mut history, &at.gradient, |q| self.precondition(at, q));
             self.memory.history = history;
             let mut size = 1.0;
-            while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
+            while self.sizes_stay() && size * largest(&direction) > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

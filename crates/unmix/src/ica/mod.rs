@@ -78,7 +78,7 @@ pub(crate) fn least_log_cosh<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let by = (orthogonal::Step::Picard, orthogonal::Guard::Objective);
+    let by = (orthogonal::Step::Picard, orthogonal::StepAcceptance::Objective);
     orthogonal::solve(view, Contrast::LogCosh(1.0).into(), by, false, start, limits, run)
 }
 
@@ -97,14 +97,14 @@ fn no_history() -> History {
 
 /// Minus the approximate inverse Hessian times the gradient; `precondition` is the approximation without
 /// stored steps.
-fn downhill(
+fn descent_direction(
     history: &mut History,
     gradient: &Matrix<f64>,
     precondition: impl Fn(&Matrix<f64>) -> Matrix<f64>,
 ) -> Matrix<f64> {
     let (rows, cols) = (gradient.rows(), gradient.cols());
     let of_numbers = |numbers, _| precondition(&Matrix::from_vec(rows, cols, numbers)).into_vec();
-    Matrix::from_vec(rows, cols, history.downhill(gradient.as_slice(), of_numbers))
+    Matrix::from_vec(rows, cols, history.descent_direction(gradient.as_slice(), of_numbers))
 }
 
 /// Stores a step and the change of the gradient.

@@ -17,7 +17,7 @@
 
 use super::linear::{identity, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
 use super::view::View;
-use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, descent_direction, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 /// Which steps are accepted, and the stopping criterion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Guard {
+pub(super) enum StepAcceptance {
     /// Only steps that do not increase the objective; the largest entry of the gradient is at most `tol`.
     Objective,
     /// All steps, as in other implementations of FastICA; the rotation changes by `max_i ||w_i_new - w_i_old||² / 2 < tol`.
@@ -117,7 +117,7 @@ fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrasts<'_>,
-    (step, guard): (Step, Guard),
+    (step, acceptance): (Step, StepAcceptance),
     extended: bool,
     start: Matrix<f64>,
     limits: &Limits,
@@ -125,20 +125,20 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let begun = Search::new(view, contrast, extended, run).begin("rotation", &start, *limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
-    let residual = |at: &Point, memory: &SearchState| match guard {
-        Guard::Change => memory.change,
-        Guard::Objective => at.residual(),
+    let residual = |at: &Point, memory: &SearchState| match acceptance {
+        StepAcceptance::Change => memory.change,
+        StepAcceptance::Objective => at.residual(),
     };
     let outcome = loop {
         let now = residual(&at, &search.memory);
         // The published criterion is "less than tol".
-        let not_yet = guard == Guard::Change && now >= limits.tol;
+        let not_yet = acceptance == StepAcceptance::Change && now >= limits.tol;
         if let Some(outcome) = if not_yet { steps.spent() } else { steps.ending(now) } {
             break outcome;
         }
-        let next = match (step, guard) {
-            (Step::FastIca, Guard::Change) => search.fixed_point(&at)?,
-            (Step::FastIca, Guard::Objective) => match search.along_arc(&at)? {
+        let next = match (step, acceptance) {
+            (Step::FastIca, StepAcceptance::Change) => search.fixed_point(&at)?,
+            (Step::FastIca, StepAcceptance::Objective) => match search.along_arc(&at)? {
                 Some(next) => Some(next),
                 None => search.along_geodesics(&at)?,
             },
@@ -308,10 +308,10 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
         };
         loop {
-            let direction = downhill(&mut self.memory.history, &at.gradient, divided);
+            let direction = descent_direction(&mut self.memory.history, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
-            while size * longest > self.contrast.reach() {
+            while size * longest > self.contrast.max_step() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

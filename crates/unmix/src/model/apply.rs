@@ -12,7 +12,7 @@ use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What rows without some components are.
+/// How components are excluded from rows: the result.
 #[derive(Clone, Copy)]
 enum Excluding {
     /// The decoded codes of the other components.

@@ -247,66 +247,66 @@ mod tests {
 
     /// A number of twice the precision, as the sum of two.
     #[derive(Clone, Copy)]
-    struct Wide(f64, f64);
+    struct DoubleDouble(f64, f64);
 
-    impl Wide {
+    impl DoubleDouble {
         fn sum(self, b: Self) -> Self {
             let s = self.0 + b.0;
             let t = s - self.0;
             let low = (self.0 - (s - t)) + (b.0 - t) + self.1 + b.1;
-            Wide(s + low, low - ((s + low) - s))
+            DoubleDouble(s + low, low - ((s + low) - s))
         }
         fn times(self, b: Self) -> Self {
             let p = self.0 * b.0;
             let low = self.0.mul_add(b.0, -p) + self.0 * b.1 + self.1 * b.0;
-            Wide(p + low, low - ((p + low) - p))
+            DoubleDouble(p + low, low - ((p + low) - p))
         }
         fn over(self, b: Self) -> Self {
             let q = self.0 / b.0;
-            let rest = self.sum(b.times(Wide(-q, 0.0)));
+            let rest = self.sum(b.times(DoubleDouble(-q, 0.0)));
             let more = (rest.0 + rest.1) / b.0;
-            Wide(q + more, more - ((q + more) - q))
+            DoubleDouble(q + more, more - ((q + more) - q))
         }
         /// `e^x - 1` by Taylor's series at `x / 2^m`, and `expm1(2x) = e (e + 2)`.
         fn expm1(self) -> Self {
             let mut m = 0;
             let mut x = self;
             while x.0.abs() > 0.05 {
-                (x, m) = (Wide(0.5 * x.0, 0.5 * x.1), m + 1);
+                (x, m) = (DoubleDouble(0.5 * x.0, 0.5 * x.1), m + 1);
             }
-            let mut sum = Wide(0.0, 0.0);
+            let mut sum = DoubleDouble(0.0, 0.0);
             for i in (1..=18).rev() {
-                sum = x.over(Wide(f64::from(i), 0.0)).times(sum.sum(Wide(1.0, 0.0)));
+                sum = x.over(DoubleDouble(f64::from(i), 0.0)).times(sum.sum(DoubleDouble(1.0, 0.0)));
             }
-            (0..m).fold(sum, |e, _| e.times(e.sum(Wide(2.0, 0.0))))
+            (0..m).fold(sum, |e, _| e.times(e.sum(DoubleDouble(2.0, 0.0))))
         }
     }
 
-    fn tanh_wide(x: f64) -> Wide {
-        let e = Wide(2.0 * x.abs().min(30.0), 0.0).expm1();
-        let t = e.over(e.sum(Wide(2.0, 0.0)));
-        Wide(t.0.copysign(x), t.1 * x.signum())
+    fn tanh_wide(x: f64) -> DoubleDouble {
+        let e = DoubleDouble(2.0 * x.abs().min(30.0), 0.0).expm1();
+        let t = e.over(e.sum(DoubleDouble(2.0, 0.0)));
+        DoubleDouble(t.0.copysign(x), t.1 * x.signum())
     }
 
-    fn exp_wide(x: f64) -> Wide {
-        let one = Wide(1.0, 0.0);
-        let far = Wide(x.abs(), 0.0).expm1().sum(one);
+    fn exp_wide(x: f64) -> DoubleDouble {
+        let one = DoubleDouble(1.0, 0.0);
+        let far = DoubleDouble(x.abs(), 0.0).expm1().sum(one);
         if x < 0.0 { one.over(far) } else { far }
     }
 
     /// One step of Halley's method from the logarithm in double precision.
-    fn log_cosh_wide(x: f64) -> Wide {
-        let f = Wide(x.abs(), 0.0).expm1();
-        let s = f.times(f).over(f.sum(Wide(1.0, 0.0)));
-        let s = Wide(0.5 * s.0, 0.5 * s.1);
-        let y = Wide(s.0.ln_1p(), 0.0);
+    fn log_cosh_wide(x: f64) -> DoubleDouble {
+        let f = DoubleDouble(x.abs(), 0.0).expm1();
+        let s = f.times(f).over(f.sum(DoubleDouble(1.0, 0.0)));
+        let s = DoubleDouble(0.5 * s.0, 0.5 * s.1);
+        let y = DoubleDouble(s.0.ln_1p(), 0.0);
         let e = y.expm1();
-        let gap = s.sum(Wide(-e.0, -e.1)).over(s.sum(e).sum(Wide(2.0, 0.0)));
-        y.sum(Wide(2.0 * gap.0, 2.0 * gap.1))
+        let gap = s.sum(DoubleDouble(-e.0, -e.1)).over(s.sum(e).sum(DoubleDouble(2.0, 0.0)));
+        y.sum(DoubleDouble(2.0 * gap.0, 2.0 * gap.1))
     }
 
     /// Error in units in the last place of the true value, if that is a normal number.
-    fn units(got: f64, truth: Wide, eps: f64) -> f64 {
+    fn units(got: f64, truth: DoubleDouble, eps: f64) -> f64 {
         let place = 2f64.powi(truth.0.abs().log2().floor() as i32) * eps;
         ((got - truth.0) - truth.1).abs() / place
     }
@@ -347,13 +347,13 @@ mod tests {
         let narrow = f64::from(f32::EPSILON);
         for x in of_all_magnitudes(400_000, 1e-36, 1e2) {
             let (x, w) = (x as f32, f64::from(x as f32));
-            see(3, units(f64::from(x.tanh_of()), Wide(w.tanh(), 0.0), narrow), w);
-            see(7, units(f64::from(x.tanh_about()), Wide(w.tanh(), 0.0), narrow), w);
+            see(3, units(f64::from(x.tanh_of()), DoubleDouble(w.tanh(), 0.0), narrow), w);
+            see(7, units(f64::from(x.tanh_about()), DoubleDouble(w.tanh(), 0.0), narrow), w);
             if (1e-18..30.0).contains(&w.abs()) {
-                see(4, units(f64::from(x.log_cosh_of()), Wide(w.log_cosh_of(), 0.0), narrow), w);
+                see(4, units(f64::from(x.log_cosh_of()), DoubleDouble(w.log_cosh_of(), 0.0), narrow), w);
             }
             if w.abs() < 85.0 {
-                see(5, units(f64::from(x.exp_of()), Wide(w.exp(), 0.0), narrow), w);
+                see(5, units(f64::from(x.exp_of()), DoubleDouble(w.exp(), 0.0), narrow), w);
             }
         }
         let stated = [1.5, 6.0, 1.2, 1.5, 4.5, 1.2, 2.5, 2.5];

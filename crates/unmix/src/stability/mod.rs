@@ -187,8 +187,8 @@ where
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
-    let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
-    let k = seen.codes.rows();
+    let reference = Reference::new(model, of(sample(n, run.seed)), run)?;
+    let k = reference.codes.rows();
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let alone = compare::alone(model);
@@ -206,13 +206,13 @@ where
     let mut fitted = fits.of(jobs(&splits, trials.restarts, run.seed), readers)?;
     let others = fitted.split_off(2 * trials.splits);
 
-    let halved = HalvesResult::compared(&seen, &fitted, run)?;
+    let halved = HalvesResult::compared(&reference, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
     let gaussian = match alone {
         true => Vec::new(),
         false => halved.gaussian(k, &fitted, splits.first(), held_out, together.block_length > 1, run)?,
     };
-    let restarted = RestartsResult::compared(&seen, model, &others, run)?;
+    let restarted = RestartsResult::compared(&reference, model, &others, run)?;
     let variances = variances(model);
     let squares =
         variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));
@@ -230,14 +230,14 @@ where
         false => verdict::groups(k, &evidence),
     };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
-    let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
+    let started = restarted.estimates(Fit { model, vectors: &reference.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
     // Fits that end early say nothing about sampling: without complete ones of the halves every interval is [0, 1].
     let late = run.ends_early();
     let of = (&groups[..], k == p);
     let (number, resamples) = match late {
         true => (0, Resamples::none(k)),
-        false => resampled(number, trials, &fits, &seen, of, together.block_length, readers)?,
+        false => resampled(number, trials, &fits, &reference, of, together.block_length, readers)?,
     };
     let of_agreements = |agreements: &[f64], resamples: &[Vec<f64>]| match late {
         true => (0.0, 1.0),
@@ -247,7 +247,7 @@ where
     let space_interval: Vec<(f64, f64)> =
         (0..k).map(|j| of_agreements(&spaces[j], &resamples.spaces[j])).collect();
     Ok(Stability {
-        clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted), seen.is_signed()),
+        clusters: clusters::clusters(&reference.codes, &started, &halved.estimates(&fitted), reference.is_signed()),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(interval).collect(),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),
@@ -256,7 +256,7 @@ where
         bootstrap: number,
         incomplete: late,
         halves: mean(&halved.agreement, k),
-        chance: alone.then(|| chance_agreement((k, k), p, seen.is_signed(), run.seed)),
+        chance: alone.then(|| chance_agreement((k, k), p, reference.is_signed(), run.seed)),
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
@@ -264,7 +264,7 @@ where
     })
 }
 
-/// The number of resamples of `cells.0` rows of `cells.1` columns: the one asked for, or else the default.
+/// The number of resamples of `cells.0` rows of `cells.1` columns: the one requested, or else the default.
 fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length: u64) -> Result<usize> {
     let number = match trials.bootstrap {
         Some(asked) => asked,
@@ -279,13 +279,13 @@ fn n_resamples(model: &Model, trials: Trials, cells: (u64, usize), block_length:
     Ok(number)
 }
 
-/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was asked for: fewer
+/// The resamples with their number. None if the run ends early during their fits, or if one cannot be fitted and no number was requested: fewer
 /// distinct rows than those of the data may not be enough for a fit.
 fn resampled<T: Real>(
     number: usize,
     trials: Trials,
     fits: &Fits<'_, '_, T>,
-    seen: &Reference<'_, T>,
+    reference: &Reference<'_, T>,
     of: (&[Vec<usize>], bool),
     block_length: u64,
     readers: usize,
@@ -294,7 +294,7 @@ where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
     let none = || (0, Resamples::none(of.0.len()));
-    match Resamples::new(number, fits, seen, of, block_length, readers) {
+    match Resamples::new(number, fits, reference, of, block_length, readers) {
         Err(error) if trials.bootstrap.is_none() && !matches!(error, Error::Interrupted) => Ok(none()),
         Ok(_) if number > 0 && fits.run.ends_early() => Ok(none()),
         found => Ok((number, found?)),

@@ -129,7 +129,7 @@ fn other_algorithms_refuse_adaptive_contrasts() {
     for algorithm in ["fastica", "infomax", "easi", "sigma-pca"] {
         let given = settings(json!({"fun": "adaptive", "algorithm": algorithm}));
         let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();
-        let said = unmix::fit("ica", &given, &mut rows, &Run::default()).unwrap_err().to_string();
-        assert!(said.contains("only algorithm='picard' fits contrasts"), "{said}");
+        let message = unmix::fit("ica", &given, &mut rows, &Run::default()).unwrap_err().to_string();
+        assert!(message.contains("only algorithm='picard' fits contrasts"), "{message}");
     }
 }

@@ -44,7 +44,7 @@ struct Stream<T: Real> {
     activation: Activation,
     /// Seed of the first rows.
     seed: u64,
-    begun: Option<Begun<T>>,
+    begun: Option<StreamState<T>>,
     /// Initial values, until the stream has begun: parameters of a model by name, and atoms.
     start: BTreeMap<String, Vec<f64>>,
     atoms: Option<Vec<f64>>,
@@ -57,7 +57,7 @@ struct Stream<T: Real> {
 /// State after enough rows have arrived.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Begun<T: Real> {
+struct StreamState<T: Real> {
     #[serde(rename = "seen")]
     scaling: RowScaling,
     /// Initial thresholds.
@@ -261,7 +261,7 @@ impl SparseAutoencoder {
     }
 
     /// Mean, scale and initial parameters from the first rows, and from a model given as a start.
-    fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<Begun<U>> {
+    fn begun<U: Real>(&self, stream: &Stream<U>, first: &[U], p: usize) -> Result<StreamState<U>> {
         let n = (first.len() / p) as f64;
         let column = |j: usize| first.iter().skip(j).step_by(p).map(|x| x.to_f64());
         let mean: Vec<f64> = (0..p).map(|j| column(j).sum::<f64>() / n).collect();
@@ -293,14 +293,14 @@ impl SparseAutoencoder {
             }
         };
         let (_, level, weight) = self.terms(&resolved, &mut start, &sample, fresh);
-        Ok(Begun { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
+        Ok(StreamState { scaling, level, state: TrainerState::new(AutoencoderState::new(start, weight)) })
     }
 
     /// The learner of a stream.
     fn learner<U: Real>(
         &self,
         stream: &Stream<U>,
-        begun: &Begun<U>,
+        begun: &StreamState<U>,
         p: usize,
     ) -> Result<AutoencoderLearner<U>> {
         let resolved = self.sizes(stream, p)?;

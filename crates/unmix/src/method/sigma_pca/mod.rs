@@ -28,7 +28,7 @@
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
 
 mod halves;
-mod judge;
+mod verdicts;
 mod model;
 mod settings;
 mod trained;

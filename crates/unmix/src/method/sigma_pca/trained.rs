@@ -235,7 +235,7 @@ impl SigmaPca {
         // A fit resumed from a checkpoint did not compute the statistics of the epochs before.
         let separations = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
         principal.count_sweeps(trained.epochs + (before + separations).saturating_sub(principal.sweeps()));
-        let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
+        let trained_scale = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = with_statistics(&principal, &spec, &how, trained, run)?;
         let also = ReportExtras {
@@ -249,7 +249,7 @@ impl SigmaPca {
                 ("max_epochs", how.max_epochs.into()),
             ],
             warnings: Vec::new(),
-            learnt,
+            trained_scale,
             norms,
         };
         Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))

@@ -41,7 +41,7 @@ use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
 use mixture::{MixtureResult, PpcaMixture};
-use refine::{KSubspaces, Refined, SubspaceFit, nearest};
+use refine::{KSubspaces, RefinementResult, SubspaceFit, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use spectral::Graph;
@@ -175,7 +175,7 @@ impl SubspaceClustering {
     }
 
     /// Clusters and their subspaces.
-    fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(Refined, Vec<String>)> {
+    fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(RefinementResult, Vec<String>)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let at_random = match self.algorithm {
             Algorithm::KSubspaces => true,
@@ -237,11 +237,11 @@ impl SubspaceClustering {
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = SubspaceFit { labels, bases, cost, fall: 0.0 };
         let outcome = Outcome::Completed;
-        Ok((Refined { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
+        Ok((RefinementResult { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
     }
 
     /// The mixture to which expectation-maximisation converges from these clusters.
-    fn mixed(&self, table: &Table, start: Refined, run: &Run<'_>) -> Result<Refined> {
+    fn mixed(&self, table: &Table, start: RefinementResult, run: &Run<'_>) -> Result<RefinementResult> {
         run.stage("mixture")?;
         let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
@@ -250,7 +250,7 @@ impl SubspaceClustering {
             search.search(&start.found.labels, run)?;
         let bases = parts.iter().map(|part| part.axes.clone()).collect();
         let found = SubspaceFit { bases, labels, cost: start.found.cost, fall: rise };
-        Ok(Refined { found, outcome, n_iter, objective, parts: Some(parts) })
+        Ok(RefinementResult { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
     /// k-subspaces, alternating with the choice of dimensions by the Bayesian information criterion, until the dimensions no longer change.
@@ -260,7 +260,7 @@ impl SubspaceClustering {
         mut dimensions: Vec<usize>,
         spans: impl Fn(&[usize]) -> Result<Vec<Matrix<f64>>>,
         run: &Run<'_>,
-    ) -> Result<Refined> {
+    ) -> Result<RefinementResult> {
         const ROUNDS: usize = 5;
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
         let mut bases = spans(&dimensions)?;
@@ -362,12 +362,12 @@ impl SubspaceClustering {
     fn model(
         &self,
         table: &Table,
-        refined: Refined,
+        refined: RefinementResult,
         mut warnings: Vec<String>,
         (features, dtype): (&Features, Dtype),
         run: &Run<'_>,
     ) -> Result<Model> {
-        let Refined { found, outcome, n_iter, objective, parts } = refined;
+        let RefinementResult { found, outcome, n_iter, objective, parts } = refined;
         let (order, labels, counts) = ordered(found.bases.len(), &found.labels);
         let mut bases: Vec<Matrix<f64>> = order.iter().map(|&c| found.bases[c].clone()).collect();
         let parts = parts.map(|parts| order.iter().map(|&c| parts[c].clone()).collect::<Vec<_>>());

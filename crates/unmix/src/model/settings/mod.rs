@@ -145,8 +145,8 @@ impl Setting {
     }
 
     /// Sets the message for strings that are not choices.
-    pub(crate) const fn of_other_words(self, said: &'static str) -> Self {
-        Self { of_other_words: Some(said), ..self }
+    pub(crate) const fn of_other_words(self, sentence: &'static str) -> Self {
+        Self { of_other_words: Some(sentence), ..self }
     }
 
     /// The allowed strings.

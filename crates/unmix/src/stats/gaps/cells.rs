@@ -196,14 +196,14 @@ impl LinePosteriors {
     }
 
     /// The posteriors of selected factors, in this order, each multiplied by a sign.
-    pub fn chosen(&self, of: &[(usize, f64)]) -> Self {
-        let k = of.len();
+    pub fn chosen(&self, selected: &[(usize, f64)]) -> Self {
+        let k = selected.len();
         let mut table = Vec::with_capacity(self.len() * Self::width(k));
         for i in 0..self.len() {
             let (mean, v) = (self.mean(i), self.covariance(i));
-            table.extend(of.iter().map(|(a, s)| s * mean[*a]));
-            for (c, (a, s)) in of.iter().enumerate() {
-                table.extend(of[..=c].iter().map(|(b, t)| s * t * v[triangle(*a.max(b)) + *a.min(b)]));
+            table.extend(selected.iter().map(|(a, s)| s * mean[*a]));
+            for (c, (a, s)) in selected.iter().enumerate() {
+                table.extend(selected[..=c].iter().map(|(b, t)| s * t * v[triangle(*a.max(b)) + *a.min(b)]));
             }
             table.extend([self.log_determinant(i), self.misfit(i)]);
         }
@@ -269,9 +269,9 @@ impl Conditional {
         let (k, t) = (right.len(), precision.len());
         for (&j, &x) in places.iter().zip(values) {
             let j = j as usize;
-            let apart = x - self.model.mean[j];
+            let deviation = x - self.model.mean[j];
             let weighted = &self.weighted[j * k..(j + 1) * k];
-            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * apart);
+            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * deviation);
             if let Some(errors) = &self.errors {
                 right.iter_mut().zip(&errors.shifts[j * k..(j + 1) * k]).for_each(|(b, s)| *b -= s);
             }
@@ -445,15 +445,15 @@ fn deflated(q: &[f64], out: &mut [f64], b: &mut [f64], k: usize) -> f64 {
 }
 
 /// Sum over lines with observed cells of `z z' + V`, a lower triangle, and the number of these lines.
-pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
-    let k = of.n_factors();
+pub fn second_moments(posteriors: &LinePosteriors, has_cells: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
+    let k = posteriors.n_factors();
     let (mut sum, mut n) = (vec![0.0; triangle(k)], 0.0);
-    for i in (0..of.len()).filter(|i| has_cells(*i)) {
+    for i in (0..posteriors.len()).filter(|i| has_cells(*i)) {
         n += 1.0;
         widest(
             #[inline(always)]
             || {
-                let (z, v) = (of.mean(i), of.covariance(i));
+                let (z, v) = (posteriors.mean(i), posteriors.covariance(i));
                 for a in 0..k {
                     let line = triangle(a)..=triangle(a) + a;
                     let sum = sum[line.clone()].iter_mut();
@@ -466,10 +466,10 @@ pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) ->
 }
 
 /// `2 KL(q || prior)` of a line: `tr V + ||z||² - k - log|V|`.
-pub(crate) fn twice_divergence(of: &LinePosteriors, i: usize) -> f64 {
-    let (k, z, v) = (of.n_factors(), of.mean(i), of.covariance(i));
+pub(crate) fn twice_divergence(posteriors: &LinePosteriors, i: usize) -> f64 {
+    let (k, z, v) = (posteriors.n_factors(), posteriors.mean(i), posteriors.covariance(i));
     let trace: f64 = (0..k).map(|a| v[triangle(a) + a] - 1.0).sum();
-    trace + z.iter().map(|z| z * z).sum::<f64>() - of.log_determinant(i)
+    trace + z.iter().map(|z| z * z).sum::<f64>() - posteriors.log_determinant(i)
 }
 
 #[cfg(test)]

@@ -196,13 +196,13 @@ impl Conditional {
             );
         };
         fill_at_once(threads, covariances.len(), &mut pairs, t, line);
-        let mut of = Self::with_pairs(model, pairs);
-        let mut shifts = Vec::with_capacity(of.weighted.len());
-        for (own, psi) in covariances.chunks_exact(width).zip(&of.model.noise) {
+        let mut conditional = Self::with_pairs(model, pairs);
+        let mut shifts = Vec::with_capacity(conditional.weighted.len());
+        for (own, psi) in covariances.chunks_exact(width).zip(&conditional.model.noise) {
             shifts.extend(own[t..t + k].iter().map(|c| c / psi));
         }
-        of.errors = Some(Errors { covariances, shifts });
-        of
+        conditional.errors = Some(Errors { covariances, shifts });
+        conditional
     }
 
     /// The same with other prior precisions, one for each factor. All may be 0, which gives least squares, of minimum norm in directions
@@ -334,17 +334,17 @@ fn write_pairs(model: &LinearGaussian, j: usize, out: &mut [f64]) {
 /// Index of the pattern of each row, in order of first occurrence, and the first row of each pattern.
 fn distinct(observed: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut numbers, mut firsts): (HashMap<Vec<u64>, usize>, Vec<usize>) = Default::default();
-    let mut of = Vec::with_capacity(observed.len() / p);
+    let mut indices = Vec::with_capacity(observed.len() / p);
     for (i, row) in observed.chunks_exact(p).enumerate() {
         let word = |cells: &[f64]| cells.iter().fold(0u64, |word, s| (word << 1) | u64::from(*s > 0.0));
         let key: Vec<u64> = row.chunks(64).map(word).collect();
         let next = firsts.len();
-        of.push(*numbers.entry(key).or_insert_with(|| {
+        indices.push(*numbers.entry(key).or_insert_with(|| {
             firsts.push(i);
             next
         }));
     }
-    (of, firsts)
+    (indices, firsts)
 }
 
 /// `out = a b` for a symmetric matrix given by its lower triangle, row by row.

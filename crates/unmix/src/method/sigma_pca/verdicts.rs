@@ -31,14 +31,14 @@ impl SigmaPca {
             None => block_length(rows, &solved.w, FOLLOWING, run)?,
         };
         let converged = solved.outcome == Outcome::Converged;
-        let demand = Confidence {
+        let confidence = Confidence {
             level: SIGNIFICANCE_LEVEL,
             // Components that agree between halves are the results of two independent searches.
             search: if halves.is_some() { 0.0 } else { SEARCH },
             moving: !converged || solved.solver != "gpm",
         };
-        let seen = rows.seen(&solved.w, &ended.h, block_length, run)?;
-        let certainty = seen.map(|seen| seen.certainty(solved.alpha, demand));
+        let evidence = rows.block_evidence(&solved.w, &ended.h, block_length, run)?;
+        let certainty = evidence.map(|evidence| evidence.sampling_errors(solved.alpha, confidence));
         Ok(verdicts(&VerdictInput {
             sigma: &solved.sigma,
             alpha: solved.alpha,

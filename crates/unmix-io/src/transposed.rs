@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use unmix::Result;
 
 /// The columns whose cells name the features of the transposed table, of `n`: those of `keep`, else the index, else the first column with
-/// text, as `is_text` says, among those that are left out, else among the features, which it then is not; `true` in that last case. The
+/// text, by `is_text`, among those that are left out, else among the features, which it then is not; `true` in that last case. The
 /// selection keeps neither of them any longer.
 pub(crate) fn naming(
     selection: &mut Selection,
@@ -33,14 +33,14 @@ pub(crate) fn naming(
     }
 }
 
-/// The note about a column that names the features although nobody asked for it.
+/// The note about a column that names the features that was not requested.
 pub(crate) fn note(origin: &str, column: usize, name: &str) -> String {
     format!("{origin}: column {column} ('{name}') is text and names the columns of the transposed table")
 }
 
 /// Features of the transposed table.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Across {
+pub(crate) struct TransposedFeatures {
     pub(crate) names: Option<Vec<String>>,
     /// Indices of the columns of the model; `None` if these are all columns, in the order of the file.
     pub(crate) columns: Option<Vec<usize>>,
@@ -48,7 +48,7 @@ pub(crate) struct Across {
     pub(crate) ignored: Vec<String>,
 }
 
-impl Across {
+impl TransposedFeatures {
     /// Of features with the names `cells`, matched to the columns of a model, if there is one.
     pub(crate) fn new(cells: Option<Vec<String>>, options: &Options) -> Result<Self> {
         let Some(names) = cells.filter(|_| !options.unnamed).map(|cells| distinct(&cells)) else {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn features_are_matched_to_those_of_a_model_by_name() {
         let cells = || Some(strings(&["x", "y", "x", ""]));
-        let plain = Across::new(cells(), &Options::default()).unwrap();
+        let plain = TransposedFeatures::new(cells(), &Options::default()).unwrap();
         let names = strings(&["x", "y", "x.1", "3"]);
         let note = repeated("t.csv", &cells().unwrap(), &names).unwrap();
         assert!(
@@ -141,10 +141,10 @@ mod tests {
         assert_eq!((repeated("t.csv", &names, &names), plain.names), (None, Some(names)));
         assert_eq!((plain.columns, plain.ignored), (None, vec![]));
         let wanted = Options { wanted: Some(strings(&["x.1", "x"])), ..Options::default() };
-        let found = Across::new(cells(), &wanted).unwrap();
+        let found = TransposedFeatures::new(cells(), &wanted).unwrap();
         assert_eq!((found.columns, found.ignored), (Some(vec![2, 0]), strings(&["y", "3"])));
         let missing = Options { wanted: Some(strings(&["z"])), ..Options::default() };
-        assert!(Across::new(cells(), &missing).unwrap_err().to_string().contains("needs column 'z'"));
-        assert_eq!(Across::new(None, &missing).unwrap().names, None);
+        assert!(TransposedFeatures::new(cells(), &missing).unwrap_err().to_string().contains("needs column 'z'"));
+        assert_eq!(TransposedFeatures::new(None, &missing).unwrap().names, None);
     }
 }

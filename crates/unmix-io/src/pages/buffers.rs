@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory for the chunks that one thread reads.
 #[derive(Clone, Default)]
-pub(crate) struct Spare(Arc<Mutex<Kept>>);
+pub(crate) struct BufferPool(Arc<Mutex<PooledBuffers>>);
 
 #[derive(Default)]
-struct Kept {
+struct PooledBuffers {
     /// For pages as they are stored; some may be in use.
     stored: Vec<Bytes>,
     /// For pages after decompression; none is in use.
     free: Vec<BytesMut>,
-    /// What such memory is taken from: one large allocation, since fresh memory costs half as much in large pages of the system.
+    /// The allocation that buffers are split from: one large allocation, since fresh memory costs half as much in large pages of the system.
     slab: BytesMut,
 }
 
@@ -27,7 +27,7 @@ const SLAB: usize = 16 << 20;
 /// Memory for pages is handed out in multiples of this, so that a page that is a little longer than the last one fits.
 const UNIT: usize = 1 << 17;
 
-impl Kept {
+impl PooledBuffers {
     /// At least `len` bytes with anything in them.
     fn room(&mut self, len: usize) -> BytesMut {
         if let Some(fits) = self.free.iter().position(|room| room.len() >= len) {
@@ -41,13 +41,13 @@ impl Kept {
     }
 }
 
-/// Zeros that nobody else holds.
+/// A buffer of zeros with a single owner.
 fn fresh(len: usize) -> BytesMut {
     Bytes::from(unmix::zeros::<u8>(len)).try_into_mut().unwrap_or_else(|_| BytesMut::zeroed(len))
 }
 
-impl Spare {
-    fn with<V>(&self, work: impl FnOnce(&mut Kept) -> V) -> V {
+impl BufferPool {
+    fn with<V>(&self, work: impl FnOnce(&mut PooledBuffers) -> V) -> V {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -57,36 +57,36 @@ impl Spare {
             return old;
         }
         self.give(old);
-        self.with(|kept| kept.room(len))
+        self.with(|pooled| pooled.room(len))
     }
 
     /// Takes memory back.
     pub(super) fn give(&self, room: BytesMut) {
         if !room.is_empty() {
-            self.with(|kept| kept.free.push(room));
+            self.with(|pooled| pooled.free.push(room));
         }
     }
 }
 
 /// A file, read into buffers that are used again as soon as they are free.
-pub(super) struct Paged {
+pub(super) struct PagedFile {
     file: Arc<unmix::data::Bytes<'static>>,
-    spare: Spare,
+    pool: BufferPool,
 }
 
-impl Paged {
-    pub(super) fn new(file: &Arc<unmix::data::Bytes<'static>>, spare: &Spare) -> Self {
-        Self { file: file.clone(), spare: spare.clone() }
+impl PagedFile {
+    pub(super) fn new(file: &Arc<unmix::data::Bytes<'static>>, pool: &BufferPool) -> Self {
+        Self { file: file.clone(), pool: pool.clone() }
     }
 }
 
-impl Length for Paged {
+impl Length for PagedFile {
     fn len(&self) -> u64 {
         self.file.len()
     }
 }
 
-impl ChunkReader for Paged {
+impl ChunkReader for PagedFile {
     type T = BufReader<FromStart<Arc<unmix::data::Bytes<'static>>>>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
@@ -101,15 +101,15 @@ impl ChunkReader for Paged {
         if start.checked_add(length as u64).is_none_or(|end| end > self.file.len()) {
             return Err(ParquetError::EOF(format!("byte {start} and {length} more")));
         }
-        self.spare.with(|Kept { stored: kept, .. }| {
+        self.pool.with(|PooledBuffers { stored: pooled, .. }| {
             let mut buffer = None;
-            for handle in std::mem::take(kept) {
+            for handle in std::mem::take(pooled) {
                 match handle.try_into_mut() {
                     // What is too short for this page gives way to a longer one.
                     Ok(free) if free.len() < length => {}
                     Ok(free) if buffer.is_none() => buffer = Some(free),
-                    Ok(free) => kept.push(free.freeze()),
-                    Err(used) => kept.push(used),
+                    Ok(free) => pooled.push(free.freeze()),
+                    Err(used) => pooled.push(used),
                 }
             }
             let mut buffer = buffer.unwrap_or_else(|| BytesMut::zeroed(length.next_multiple_of(1 << 16)));
@@ -117,7 +117,7 @@ impl ChunkReader for Paged {
                 .read_at(start, &mut buffer[..length])
                 .map_err(|e| ParquetError::External(Box::new(e)))?;
             let whole = buffer.freeze();
-            kept.push(whole.clone());
+            pooled.push(whole.clone());
             Ok(whole.slice(..length))
         })
     }

@@ -118,13 +118,13 @@ fn taken<T: Real>(rows: Rows<'static, T>, runs: Vec<Range<u64>>) -> Rows<'static
         starts.push(starts[starts.len() - 1] + run.end - run.start);
     }
     let (features, origin, notes) = described(&rows);
-    Rows::new(Runs { of: rows, runs, starts }, features, origin).with_notes(notes)
+    Rows::new(Runs { rows, runs, starts }, features, origin).with_notes(notes)
 }
 
 /// The same rows in the other type, converted as they are read.
 pub(crate) fn converted<S: Real, T: Real>(rows: Rows<'static, S>) -> Rows<'static, T> {
     let (features, origin, notes) = described(&rows);
-    Rows::new(Converted { of: rows }, features, origin).with_notes(notes)
+    Rows::new(Converted { rows }, features, origin).with_notes(notes)
 }
 
 fn described<T: Real>(rows: &Rows<'_, T>) -> (Features, String, Vec<String>) {
@@ -142,7 +142,7 @@ fn in_any_order<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAcce
 
 /// Runs of the rows of another source that can be read in any order, one after the other.
 struct Runs<T: Real> {
-    of: Rows<'static, T>,
+    rows: Rows<'static, T>,
     runs: Vec<Range<u64>>,
     /// The number that the first row of each run has here, and that of all rows.
     starts: Vec<u64>,
@@ -150,7 +150,7 @@ struct Runs<T: Real> {
 
 impl<T: Real> Source<T> for Runs<T> {
     fn n_features(&self) -> usize {
-        self.of.n_features()
+        self.rows.n_features()
     }
 
     fn n_rows(&self) -> Option<u64> {
@@ -158,7 +158,7 @@ impl<T: Real> Source<T> for Runs<T> {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(Forward::new(self, self.of.n_features())))
+        Ok(Box::new(Forward::new(self, self.rows.n_features())))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
@@ -178,7 +178,7 @@ impl<T: Real> RandomAccess<T> for Runs<T> {
         mut out: &mut [T],
         raw: &mut Vec<u8>,
     ) -> Result<()> {
-        let from = in_any_order(&self.of)?;
+        let from = in_any_order(&self.rows)?;
         let first = self.starts.partition_point(|&start| start <= rows.start) - 1;
         for (run, own) in self.runs.iter().zip(self.starts.windows(2)).skip(first) {
             let (start, end) = (rows.start.max(own[0]), rows.end.min(own[1]));
@@ -195,34 +195,34 @@ impl<T: Real> RandomAccess<T> for Runs<T> {
 
 /// The numbers of another source in the other type.
 struct Converted<S: Real> {
-    of: Rows<'static, S>,
+    rows: Rows<'static, S>,
 }
 
 impl<S: Real, T: Real> Source<T> for Converted<S> {
     fn n_features(&self) -> usize {
-        self.of.n_features()
+        self.rows.n_features()
     }
 
     fn n_rows(&self) -> Option<u64> {
-        self.of.n_rows()
+        self.rows.n_rows()
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(ConvertedStream { of: self.of.source().stream()?, numbers: Vec::new() }))
+        Ok(Box::new(ConvertedStream { stream: self.rows.source().stream()?, numbers: Vec::new() }))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
-        if self.of.source().random().is_some() { Some(self) } else { None }
+        if self.rows.source().random().is_some() { Some(self) } else { None }
     }
 }
 
 impl<S: Real, T: Real> RandomAccess<T> for Converted<S> {
     fn n_rows(&self) -> u64 {
-        self.of.source().random().map_or(0, RandomAccess::n_rows)
+        self.rows.source().random().map_or(0, RandomAccess::n_rows)
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
-        let from = in_any_order(&self.of)?;
+        let from = in_any_order(&self.rows)?;
         let mut numbers = vec![S::default(); out.len()];
         from.read(rows, columns, &mut numbers, raw)?;
         out.iter_mut().zip(&numbers).for_each(|(out, x)| *out = T::from_f64(x.to_f64()));
@@ -232,14 +232,14 @@ impl<S: Real, T: Real> RandomAccess<T> for Converted<S> {
 
 /// Reads forward.
 struct ConvertedStream<'a, S: Real> {
-    of: Box<dyn Stream<S> + 'a>,
+    stream: Box<dyn Stream<S> + 'a>,
     numbers: Vec<S>,
 }
 
 impl<S: Real, T: Real> Stream<T> for ConvertedStream<'_, S> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
         self.numbers.clear();
-        let n = self.of.read(max_rows, &mut self.numbers)?;
+        let n = self.stream.read(max_rows, &mut self.numbers)?;
         out.extend(self.numbers.iter().map(|x| T::from_f64(x.to_f64())));
         Ok(n)
     }
@@ -274,9 +274,9 @@ mod tests {
             assert!(message.contains("a pipe can only be read from its first row on"), "{message}");
         };
         let second = 1..2;
-        let runs = Runs { of: rows(), runs: Vec::from([second]), starts: vec![0, 1] };
+        let runs = Runs { rows: rows(), runs: Vec::from([second]), starts: vec![0, 1] };
         refused(runs.read(0..1, 0..1, &mut [7.0], &mut Vec::new()));
-        let single = Converted { of: rows() };
+        let single = Converted { rows: rows() };
         assert!(Source::<f32>::random(&single).is_none());
         refused(RandomAccess::<f32>::read(&single, 0..1, 0..1, &mut [7.0], &mut Vec::new()));
     }

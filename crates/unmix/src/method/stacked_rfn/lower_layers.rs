@@ -11,23 +11,23 @@ const BLOCK: usize = 1 << 18;
 
 /// The codes of rows after some layers, as a source of rows.
 #[derive(Clone)]
-pub(super) struct Below<'a, T: Real> {
-    of: &'a dyn RandomAccess<T>,
+pub(super) struct LowerLayerCodes<'a, T: Real> {
+    source: &'a dyn RandomAccess<T>,
     maps: std::sync::Arc<[Box<dyn RowMap<T>>]>,
     /// Number of columns, then the number of units of each layer.
     widths: Vec<usize>,
 }
 
-impl<'a, T: Real> Below<'a, T> {
+impl<'a, T: Real> LowerLayerCodes<'a, T> {
     /// From `layers`, at least one, the lowest first.
     pub(super) fn new<'b>(rows: &'a Rows<'b, T>, layers: &[Model]) -> Result<Self> {
-        let of = rows.source().random().ok_or_else(|| Error::Unsupported {
+        let source = rows.source().random().ok_or_else(|| Error::Unsupported {
             asked: "stacked-rfn".into(),
             found: "the rows can be read only once, in order".into(),
             remedy: "give rows from memory or a file".into(),
         })?;
         let widths = std::iter::once(rows.n_features()).chain(layers.iter().map(Model::n_codes)).collect();
-        Ok(Self { of, maps: layers.iter().map(|m| m.code().encode_map()).collect(), widths })
+        Ok(Self { source, maps: layers.iter().map(|m| m.code().encode_map()).collect(), widths })
     }
 
     /// The codes as rows, with the weights of the original rows.
@@ -44,13 +44,13 @@ impl<'a, T: Real> Below<'a, T> {
     }
 }
 
-impl<T: Real> Source<T> for Below<'_, T> {
+impl<T: Real> Source<T> for LowerLayerCodes<'_, T> {
     fn n_features(&self) -> usize {
         self.width()
     }
 
     fn n_rows(&self) -> Option<u64> {
-        Some(self.of.n_rows())
+        Some(self.source.n_rows())
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
@@ -62,9 +62,9 @@ impl<T: Real> Source<T> for Below<'_, T> {
     }
 }
 
-impl<T: Real> RandomAccess<T> for Below<'_, T> {
+impl<T: Real> RandomAccess<T> for LowerLayerCodes<'_, T> {
     fn n_rows(&self) -> u64 {
-        self.of.n_rows()
+        self.source.n_rows()
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
@@ -77,7 +77,7 @@ impl<T: Real> RandomAccess<T> for Below<'_, T> {
             let n = (end - first) as usize;
             codes.clear();
             codes.resize(n * self.widths[0], T::default());
-            self.of.read(first..end, 0..self.widths[0], &mut codes, raw)?;
+            self.source.read(first..end, 0..self.widths[0], &mut codes, raw)?;
             for (map, width) in self.maps.iter().zip(&self.widths[1..]) {
                 next.clear();
                 next.resize(n * width, T::default());
@@ -94,6 +94,6 @@ impl<T: Real> RandomAccess<T> for Below<'_, T> {
     }
 
     fn by_rows(&self) -> bool {
-        self.of.by_rows()
+        self.source.by_rows()
     }
 }

@@ -123,7 +123,7 @@ impl<T: Real> StoredCodes<T> {
 
 /// Statistics of a unit for its projection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
+pub(super) struct ProjectionSums {
     /// Sum of squares of the positive numbers; NaN if one of the numbers is.
     pub(super) squares: f64,
     /// The largest number and its row.
@@ -132,7 +132,7 @@ pub(super) struct Extent {
     least: f64,
 }
 
-impl Extent {
+impl ProjectionSums {
     pub(super) const NONE: Self =
         Self { squares: 0.0, largest: (f64::NEG_INFINITY, 0), least: f64::INFINITY };
 

@@ -11,7 +11,7 @@ pub(crate) const ROWS: usize = 200;
 const ALPHAS: usize = 25;
 
 /// Means over rows for each weight, in descending order of the weights.
-pub(crate) struct Along {
+pub(crate) struct AlphaPath {
     /// The weight of the model.
     pub(crate) alpha: f64,
     pub(crate) alphas: Vec<f64>,
@@ -24,7 +24,7 @@ pub(crate) struct Along {
     pub(crate) n_rows: usize,
 }
 
-impl Along {
+impl AlphaPath {
     /// Encodes `rows`, of `p` numbers each; none for models whose codes have no such weight, and for rows whose codes are 0 for every weight.
     pub(crate) fn of(model: &Model, rows: &[f64], run: &Run<'_>) -> Result<Option<Self>> {
         let Some(alpha) = model.code().encoder().along_alpha().map(|solver| solver.alpha()) else {

@@ -207,7 +207,7 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair], positive: bool
         .iter()
         .map(|pair| {
             let (left, right) = (unit(ours.row(pair.here), 1.0), unit(theirs.row(pair.there), if positive { 1.0 } else { pair.sign() }));
-            let said = format!("Component {} and component {} of the other model", pair.here, pair.there);
+            let alt_text = format!("Component {} and component {} of the other model", pair.here, pair.there);
             let caption = html! {
                 figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { @if pair.correlation.is_some() { "|r| " } @else if positive { "cos " } @else { "|cos| " } (format!("{:.4}", pair.alike(positive))) } }
             };
@@ -216,9 +216,9 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair], positive: bool
                     let shrink = layout.shrink_for(2 * pairs.len(), PICTURE_BYTES);
                     let uri = |v: &[f64]| data_uri(v, layout, Scale::signed(v), shrink);
                     let (left, right) = (uri(&left)?, uri(&right)?);
-                    html! { figure { div.pair { img src=(left) alt=(said); img src=(right) alt=(said); } (caption) } }
+                    html! { figure { div.pair { img src=(left) alt=(alt_text); img src=(right) alt=(alt_text); } (caption) } }
                 }
-                _ => html! { figure { (caption) (figure::overlay(&left, &right, "loading", &said)) } },
+                _ => html! { figure { (caption) (figure::overlay(&left, &right, "loading", &alt_text)) } },
             })
         })
         .collect()
