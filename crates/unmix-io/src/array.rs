@@ -2,7 +2,7 @@
 
 use crate::selected::Selected;
 use crate::selection::Selection;
-use crate::{Input, Options, Wording};
+use crate::{Input, Options};
 use std::path::{Path, PathBuf};
 use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray, Spool};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -28,17 +28,31 @@ pub(crate) fn open_stored(bytes: Bytes<'static>, header: NpyHeader, options: &Op
 /// the file.
 fn flattened(shape: &[u64], options: &Options) -> Option<String> {
     let said = options.transpose || !options.rows_axis.is_empty() || options.feature_shape.is_some();
-    let (last, before) = shape.split_last()?;
-    let sample = shape.get(1..).filter(|sample| !said && !is_picture(sample))?;
+    let remedy = |n_axes: usize, _| options.wording.axes("rows_axis", 0..n_axes);
+    several_axes(shape, remedy).filter(|_| !said)
+}
+
+/// The note of [`crate::open`] that a row is several axes, for an array in memory called `name` in Python; `None` if it has fewer than three axes, or a
+/// row has the shape of a picture.
+///
+/// ```
+/// let note = unmix_io::note_on_axes("X", &[100, 40, 128]).unwrap();
+/// assert!(note.starts_with("X has 3 axes (100 x 40 x 128): a row is 40 x 128 numbers; "));
+/// assert!(note.ends_with("X.reshape(-1, 128) makes 4000 rows of 128"));
+/// assert_eq!(unmix_io::note_on_axes("X", &[100, 28, 28]), None);
+/// ```
+pub fn note_on_axes(name: &str, shape: &[u64]) -> Option<String> {
+    let note = several_axes(shape, |_, last| format!("{name}.reshape(-1, {last})"))?;
+    Some(format!("{name} {note}"))
+}
+
+/// The note that a row is several axes, unless it has the shape of a picture. `remedy`: what makes all axes but the last one axis of rows, by
+/// the number of those axes and the length of the last.
+fn several_axes(shape: &[u64], remedy: impl Fn(usize, u64) -> String) -> Option<String> {
+    let (&last, before) = shape.split_last()?;
+    let sample = shape.get(1..).filter(|sample| !is_picture(sample))?;
     let n_rows = before.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
-    let remedy = match options.wording {
-        Wording::Shell => {
-            let axes: Vec<String> = (0..before.len()).map(|axis| axis.to_string()).collect();
-            options.wording.plain("rows_axis", axes.join(","), false)
-        }
-        // There one axis can be chosen, and arrays have a method for this.
-        Wording::PythonRead | Wording::PythonPath => format!("reshape(-1, {last}) of the array"),
-    };
+    let remedy = remedy(before.len(), last);
     Some(format!(
         "has {} axes ({}): a row is {} numbers; {remedy} makes {n_rows} rows of {last}",
         shape.len(),
@@ -270,6 +284,7 @@ fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Wording;
 
     #[test]
     fn axes_of_evenly_spaced_rows_are_one() {
@@ -289,9 +304,14 @@ mod tests {
         assert_eq!(flattened(&[100, 40, 128], &options).as_deref(), Some(note));
         let python = Options { wording: Wording::PythonPath, ..Options::default() };
         let note = flattened(&[5, 2, 3, 128], &python).unwrap();
-        assert!(note.ends_with("numbers; reshape(-1, 128) of the array makes 30 rows of 128"), "{note}");
+        let end = "numbers; unmix.open(..., rows_axis=(0, 1, 2)) makes 30 rows of 128";
+        assert!(note.ends_with(end), "{note}");
+        let note = note_on_axes("X", &[5, 2, 3, 128]).unwrap();
+        assert!(note.starts_with("X has 4 axes (5 x 2 x 3 x 128): a row is 2 x 3 x 128 numbers; "), "{note}");
+        assert!(note.ends_with("; X.reshape(-1, 128) makes 30 rows of 128"), "{note}");
         for shape in [&[9, 28, 28][..], &[9, 112, 92, 3], &[9, 3, 32, 32], &[9, 1, 128], &[9, 5], &[9], &[]] {
             assert_eq!(flattened(shape, &options), None, "{shape:?}");
+            assert_eq!(note_on_axes("X", shape), None, "{shape:?}");
         }
         for said in [
             Options { rows_axis: vec![0], ..Options::default() },
