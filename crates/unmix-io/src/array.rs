@@ -54,11 +54,28 @@ fn several_axes(shape: &[u64], remedy: impl Fn(usize, u64) -> String) -> Option<
     let n_rows = before.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
     let remedy = remedy(before.len(), last);
     Some(format!(
-        "has {} axes ({}): a row is {} numbers; {remedy} makes {n_rows} rows of {last}",
+        "has {} axes ({}{A_ROW_IS}{} numbers; {remedy} makes {n_rows} rows of {last}",
         shape.len(),
         times(shape),
         times(sample)
     ))
+}
+
+/// Words by which notes of [`several_axes`] are recognised.
+const A_ROW_IS: &str = "): a row is ";
+
+/// The notes of several files, of which notes that rows are several axes are one: that of the first file, with the number of the others.
+pub(crate) fn notes_of_files(notes: Vec<String>) -> Vec<String> {
+    let is_on_axes = |note: &String| note.contains(A_ROW_IS);
+    let more = notes.iter().filter(|note| is_on_axes(note)).count().saturating_sub(1);
+    let first = notes.iter().position(is_on_axes);
+    let said = |(i, note): (usize, String)| match (is_on_axes(&note), first == Some(i)) {
+        (false, _) => Some(note),
+        (true, true) if more == 0 => Some(note),
+        (true, true) => Some(format!("{note}, and so for {more} more file{}", if more == 1 { "" } else { "s" })),
+        (true, false) => None,
+    };
+    notes.into_iter().enumerate().filter_map(said).collect()
 }
 
 /// Whether a sample of this shape is a vector, or may be a picture: two axes, neither more than twice the other, and perhaps one of channels.
@@ -294,6 +311,20 @@ mod tests {
         assert_eq!(joined(axes(&[5, 3], &[96, 8])), axes(&[5, 3], &[96, 8]));
         assert_eq!(joined(axes(&[5, 4, 3], &[192, 48, 16])), Axes::one(60, 16));
         assert_eq!(joined(axes(&[4, 5], &[24, 96])), axes(&[4, 5], &[24, 96]));
+    }
+
+    #[test]
+    fn of_several_files_the_first_has_the_note() {
+        let note = |file: &str| format!("{file} has 3 axes (9 x 4 x 12): a row is 4 x 12 numbers; no more");
+        let other = || "b.npy: 1 of 9 rows have a missing cell".to_string();
+        assert_eq!(
+            notes_of_files(vec![note("a.npy"), other(), note("b.npy"), note("c.npy")]),
+            [note("a.npy") + ", and so for 2 more files", other()]
+        );
+        assert_eq!(notes_of_files(vec![other(), note("b.npy")]), [other(), note("b.npy")]);
+        assert_eq!(notes_of_files(vec![other(), other()]), [other(), other()]);
+        let own = flattened(&[100, 40, 128], &Options::default()).unwrap();
+        assert!(own.contains(A_ROW_IS));
     }
 
     #[test]
