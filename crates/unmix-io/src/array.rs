@@ -69,10 +69,11 @@ pub(crate) fn notes_of_files(notes: Vec<String>) -> Vec<String> {
     let is_on_axes = |note: &String| note.contains(A_ROW_IS);
     let more = notes.iter().filter(|note| is_on_axes(note)).count().saturating_sub(1);
     let first = notes.iter().position(is_on_axes);
+    let files = if more == 1 { "file" } else { "files" };
     let said = |(i, note): (usize, String)| match (is_on_axes(&note), first == Some(i)) {
         (false, _) => Some(note),
         (true, true) if more == 0 => Some(note),
-        (true, true) => Some(format!("{note}, and so for {more} more file{}", if more == 1 { "" } else { "s" })),
+        (true, true) => Some(format!("{note}, and so for {more} more {files}")),
         (true, false) => None,
     };
     notes.into_iter().enumerate().filter_map(said).collect()

@@ -170,8 +170,9 @@ fn the_objective_rises_only_in_iterations_that_change_an_estimated_sign() {
             let recorded = report.diagnostics.get("sign_changes").cloned().unwrap_or_else(|| json!([]));
             let changed: Vec<u64> = serde_json::from_value(recorded).unwrap();
             let last = report.objective.len() as u64;
-            assert!(changed.windows(2).all(|c| c[0] < c[1]), "{given}, seed {seed}: {changed:?}");
-            assert!(changed.iter().all(|place| (1..=last).contains(place)), "{given}, seed {seed}: {changed:?}");
+            let in_order = changed.windows(2).all(|c| c[0] < c[1]);
+            let within = changed.iter().all(|place| (1..=last).contains(place));
+            assert!(in_order && within, "{given}, seed {seed}: {changed:?}");
             for (values, place) in report.objective.windows(2).zip(2u64..) {
                 let rise = values[1] > values[0] + 1e-13;
                 let change = changed.contains(&place);
