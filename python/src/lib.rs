@@ -66,7 +66,7 @@ mod _unmix {
     #[pymodule_export]
     use super::quality::{lasso_gap, measures, quality, sparse_path};
     #[pymodule_export]
-    use super::read::Files;
+    use super::read::{Files, note_on_axes};
     #[pymodule_export]
     use super::shards::{fit_shards, gather_shards, shard_rows};
     #[pymodule_export]

@@ -16,7 +16,7 @@ use unmix_io::{Options, Patches, Pixels, Wording};
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
     transpose: bool,
-    rows_axis: Option<usize>,
+    rows_axis: Vec<usize>,
     feature_shape: Option<Vec<usize>>,
     columns: Option<String>,
     drop: Option<String>,
@@ -52,7 +52,7 @@ impl Reading {
         };
         Ok(Options {
             transpose: self.transpose,
-            rows_axis: self.rows_axis.into_iter().collect(),
+            rows_axis: self.rows_axis,
             feature_shape: self.feature_shape,
             columns: self.columns,
             drop: self.drop,
@@ -75,6 +75,12 @@ impl Reading {
             ..Options::default()
         })
     }
+}
+
+/// The note that a row of an array of this shape is several of its axes, unless these look like a picture; `name` is that of the array.
+#[pyfunction]
+pub(crate) fn note_on_axes(name: &str, shape: Vec<u64>) -> Option<String> {
+    unmix_io::note_on_axes(name, &shape)
 }
 
 /// Files that are read again by every function that takes rows: the handle returned by `unmix.open`.

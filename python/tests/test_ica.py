@@ -478,6 +478,17 @@ def test_the_objective_is_that_of_the_iterations_on_all_rows():
         assert ICA(random_state=0, subsample=3000, max_iter=2).fit(X).report_.objective == []
 
 
+def test_the_report_lists_the_iterations_that_change_a_sign():
+    draw = np.random.RandomState(0)
+    X = np.hstack([draw.laplace(size=(400, 2)), draw.uniform(-1.7, 1.7, (400, 6))])
+    reports = [ICA(random_state=seed).fit(X).report_ for seed in range(12)]
+    assert any(report.sign_changes for report in reports)
+    for report in reports:
+        rises = np.flatnonzero(np.diff(report.objective) > 1e-13) + 2
+        assert set(rises) <= set(report.sign_changes or [])
+    assert ICA(extended=False, random_state=0).fit(X[:, :2]).report_.sign_changes is None
+
+
 @pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
 def test_two_layers_find_sources_that_are_mixed_obliquely(first_layer):
     draw = np.random.RandomState(4)

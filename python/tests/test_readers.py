@@ -80,6 +80,10 @@ def test_npy_of_more_axes_is_flattened_as_numpy_does(tmp_path, seed):
         for axis in range(x.ndim):
             moved = np.moveaxis(x, axis, 0)
             assert_same(unmix.read(tmp_path / "x.npy", rows_axis=axis), moved.reshape(len(moved), -1))
+        for axes in [(0, 1), (0, 2), (2, 0), [1]]:
+            moved = np.moveaxis(x, axes, range(len(axes)))
+            n = np.prod(moved.shape[: len(axes)])
+            assert_same(unmix.read(tmp_path / "x.npy", rows_axis=axes), moved.reshape(n, -1))
     np.save(tmp_path / "one.npy", x.ravel())
     assert_same(unmix.read(tmp_path / "one.npy"), x.reshape(-1, 1))
 
@@ -437,6 +441,11 @@ def test_bad_options_are_refused(tmp_path):
         (dict(grey=True, rgb=True), "keep one of them"),
         (dict(columns=["a"]), "columns=a is not possible: the columns have no names"),
         (dict(rows_axis=5), "rows_axis=5"),
+        (dict(rows_axis=(0, 5)), "rows_axis=5"),
+        (dict(rows_axis=(0, 0)), "give each axis once"),
+        (dict(rows_axis=-1), "from 0, or several as in \\(0, 1\\), got -1"),
+        (dict(rows_axis=()), "rows_axis must be the number of an axis"),
+        (dict(rows_axis="0,1"), "rows_axis must be the number of an axis"),
         (dict(feature_shape=(2, 2)), "2x2|4 numbers|feature_shape"),
     ]:
         with pytest.raises(ValueError, match=message):

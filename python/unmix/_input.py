@@ -173,6 +173,9 @@ class Input:
         _refuse_holders(X)
         if isinstance(X, np.ndarray) and X.ndim > 2:
             # As in a file: the first axis runs over samples, and each sample is one row of features.
+            note = _unmix.note_on_axes("X", X.shape) if reset else None
+            if note is not None:
+                warn(note)
             X = X.reshape(len(X), -1)
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
             from pandas.api.interchange import from_dataframe

@@ -41,6 +41,16 @@ def _shape(name, shape):
     return shape
 
 
+def _axes(axes):
+    """The axes of an array that run over samples; none for the default."""
+    if axes is None:
+        return []
+    given = list(axes) if isinstance(axes, (tuple, list)) else [axes]
+    if not given or any(not isinstance(axis, Integral) or axis < 0 for axis in given):
+        raise ValueError(f"rows_axis must be the number of an axis, from 0, or several as in (0, 1), got {axes!r}")
+    return [int(axis) for axis in given]
+
+
 def _range(rows):
     """The first row and the one after the last."""
     if rows is None:
@@ -305,6 +315,7 @@ def _reading(grey, rgb, patches, **settings):
         "patches": _shape("patches", patches),
         "transpose": bool(settings["transpose"]),
         "normalise": bool(settings["normalise"]),
+        "rows_axis": _axes(settings["rows_axis"]),
         "feature_shape": _shape("feature_shape", settings["feature_shape"]),
         "columns": _columns(settings["columns"]),
         "drop": _columns(settings["drop"]),
@@ -321,7 +332,7 @@ def open(
     drop: str | Sequence[str | int] | None = None,
     key: str | None = None,
     transpose: bool = False,
-    rows_axis: int | None = None,
+    rows_axis: int | tuple[int, ...] | None = None,
     feature_shape: tuple[int, ...] | str | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
@@ -361,8 +372,9 @@ def open(
     transpose : bool, default=False
         Whether rows of the file are channels: its columns are then samples. The features of a transposed table have the names in its
         index, or in the first column with text, among those that ``drop`` leaves out if there is one.
-    rows_axis : int, optional
-        The axis of an array that runs over samples, 0 by default; the others are flattened.
+    rows_axis : int or tuple of int, optional
+        The axis of an array that runs over samples, 0 by default; the others are flattened. Of several axes, as in ``(0, 2)`` for
+        epochs x channels x time, rows run over all, the last one fastest.
     feature_shape : tuple of int, optional
         Shape of one sample; its product must be the number of columns.
     header : bool, optional

@@ -70,6 +70,7 @@ mod wav;
 mod row_selection;
 mod wording;
 
+pub use array::note_on_axes;
 pub use describe::{Column, Description, describe};
 pub use files::{About, Files, first_rows};
 pub use format::ENDINGS;

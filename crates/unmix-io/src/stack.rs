@@ -1,6 +1,6 @@
 //! Rows of several files, one file after the other.
 
-use crate::{Input, row_selection};
+use crate::{Input, array, row_selection};
 use std::ops::Range;
 use unmix::data::{RandomAccess, Source, Stream};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
@@ -34,7 +34,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
     }
     let row_names: Option<Vec<Vec<String>>> = inputs.iter_mut().map(|input| input.row_names.take()).collect();
     all.row_names = row_names.map(|names| names.concat());
-    let notes: Vec<String> = inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect();
+    let notes = array::notes_of_files(inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect());
     let single = inputs.iter().all(|i| i.rows.dtype() == Dtype::F32);
     let rows = inputs.into_iter().map(|i| i.rows);
     all.rows = match single {

@@ -67,6 +67,15 @@ impl Wording {
         }
     }
 
+    /// A setting that lists axes, of which there are two or more.
+    pub(crate) fn axes(self, name: &str, axes: impl Iterator<Item = usize>) -> String {
+        let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
+        match self {
+            Self::Shell => format!("{} {}", flag(name), axes.join(",")),
+            _ => self.python(name, &format!("({})", axes.join(", "))),
+        }
+    }
+
     /// What to do about a column that holds text. Python has no codes beside which it could be kept.
     pub(crate) fn without_column(self, name: Option<&str>, number: usize) -> String {
         let drop = format!("leave the column out with {}", self.column("drop", name, number));
@@ -134,6 +143,10 @@ mod tests {
         assert_eq!(all.map(|w| w.plain("skip_rows", 2, false))[..2], ["--skip-rows 2", "skip_rows=2"]);
         assert_eq!(all.map(|w| w.plain("columns", "0-2", true))[..2], ["--columns 0-2", "columns='0-2'"]);
         assert_eq!(all.map(|w| w.size("patches", 11, 7))[..2], ["--patches 11x7", "patches=(11, 7)"]);
+        assert_eq!(
+            all.map(|w| w.axes("rows_axis", 0..2)),
+            ["--rows-axis 0,1", "rows_axis=(0, 1)", "unmix.open(..., rows_axis=(0, 1))"]
+        );
         assert_eq!(all.map(|w| w.first_rows(7))[..2], ["--rows :7", "rows=(0, 7)"]);
         assert!(Shell.without_column(None, 1).contains("--keep 1"));
         assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");

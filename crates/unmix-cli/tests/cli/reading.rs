@@ -326,6 +326,21 @@ fn names_in_a_file_choose_columns() {
     commands.iter().for_each(|line| drop(b.ok(line)));
     let codes = b.ok("encode m.safetensors d.npy --columns 1-3").out;
     assert_eq!(b.ok("encode m.safetensors d.npy --names names.txt").out, codes);
+    // Names that do not fit are refused, as by fit.
+    b.write("few.txt", "F7\nCz\n");
+    b.write("repeated.txt", "F7\nCz\nF7\n");
+    b.write("header.csv", "F7,Cz,Oz\n1,2,3\n3,1,2\n2,2,1\n");
+    for (given, words) in [
+        ("d.npy --columns 1-3 --names few.txt", "must have one name for each of the 3 columns, got 2 names"),
+        ("d.npy --columns 1-3 --names repeated.txt", "names must be distinct, got 'F7' more than once"),
+        ("header.csv --names few.txt", "the columns of header.csv have names already"),
+    ] {
+        let commands = ["encode m.safetensors", "report m.safetensors -o refused.html", "score m.safetensors"];
+        for command in commands {
+            let refused = b.run(&format!("{command} {given}"));
+            assert!(refused.code == 1 && refused.err.contains(words), "{command} {given}: {}", refused.err);
+        }
+    }
     // Without a selection, or with a name for each of the columns selected, as before.
     b.ok("fit pca d.npy --names names.txt -k 2 -o all.safetensors");
     assert_eq!(names("all.safetensors").len(), 4);
@@ -354,6 +369,25 @@ fn epochs_of_an_array_become_rows() {
     assert_eq!((model.n_features(), model.report().n_samples), (3, 60.0));
     assert!(fitted.contains("unmix encode m.safetensors epochs.npy --rows-axis 0,2 "), "{fitted}");
     assert_eq!(b.ok("encode m.safetensors epochs.npy --rows-axis 0,2").out.lines().count(), 61);
+}
+
+#[test]
+fn the_note_on_rows_of_several_axes_comes_once() {
+    let b = Folder::new();
+    // 20 epochs of 3 channels and 8 samples, in three files.
+    for file in ["a.npy", "b.npy", "c.npy"] {
+        unmix::data::write_npy(&b.path(file), &Folder::table(20, 24), &[3, 8]).unwrap();
+    }
+    let times = |said: &str| said.matches("has 3 axes (20 x 3 x 8)").count();
+    let fitted = b.ok("fit pca a.npy b.npy c.npy -k 2 -o m.safetensors");
+    assert_eq!(times(&fitted.err), 1, "{}", fitted.err);
+    let words = "--rows-axis 0,1 makes 60 rows of 8, and so for 2 more files";
+    assert!(fitted.err.contains(words), "{}", fitted.err);
+    let warnings = Model::load(&b.path("m.safetensors")).unwrap().report().warnings.join("\n");
+    assert_eq!(times(&warnings), 1, "{warnings}");
+    let encoded = b.ok("encode m.safetensors a.npy b.npy -o codes.npy");
+    assert_eq!(times(&encoded.err), 1, "{}", encoded.err);
+    assert!(encoded.err.contains(", and so for 1 more file\n"), "{}", encoded.err);
 }
 
 #[test]

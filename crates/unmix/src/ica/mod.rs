@@ -46,6 +46,9 @@ pub(crate) struct SolverResult {
     pub(crate) sweeps: u64,
     /// Objective after each iteration; empty for solvers without one.
     pub(crate) objective: Vec<f64>,
+    /// The iterations, counted from 1 as the values of `objective`, after which the estimated signs differ from those before, and with them
+    /// the objective.
+    pub(crate) sign_changes: Vec<u64>,
     /// The quantity that is compared with the tolerance, at `w`.
     pub(crate) residual: f64,
     /// Value by which the results of several starts are compared: the smallest is kept.
@@ -63,6 +66,7 @@ impl SolverResult {
             n_iter: 0,
             sweeps: 1,
             objective: Vec::new(),
+            sign_changes: Vec::new(),
             residual: f64::INFINITY,
             value: f64::INFINITY,
             sums: None,

@@ -145,6 +145,9 @@ pub(super) fn solve<T: Real>(
             (Step::Picard, _) => search.combined(&at)?,
         };
         let Some(next) = next else { break Outcome::Stalled };
+        if next.signs != at.signs {
+            search.memory.sign_changes.push(steps.n_iter() + 1);
+        }
         at = next;
         let (value, now) = (objective(&at.signs, &at.sums), residual(&at, &search.memory));
         steps.ended(now, Some(value), &Some((&at, &search.memory)))?;
@@ -157,6 +160,7 @@ pub(super) fn solve<T: Real>(
         n_iter,
         sweeps,
         objective: steps.into_objective(),
+        sign_changes: search.memory.sign_changes,
         residual,
         // The objective is maximised.
         value: -value,
@@ -196,8 +200,18 @@ pub(super) fn approach<T: Real>(
         steps.ended(at.residual(), None, &Some((&at, &search.memory)))?;
     }
     let (n_iter, residual, sweeps) = (steps.n_iter() + last, at.residual(), search.memory.sweeps);
-    let (outcome, value) = (Outcome::Completed, f64::INFINITY);
-    Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
+    // The signs are those of a search for initial values, which has no objective in the report.
+    Ok(SolverResult {
+        w: at.w,
+        outcome: Outcome::Completed,
+        n_iter,
+        sweeps,
+        objective: Vec::new(),
+        sign_changes: Vec::new(),
+        residual,
+        value: f64::INFINITY,
+        sums: None,
+    })
 }
 
 /// The largest absolute entry of `rotation - I`.
@@ -219,6 +233,8 @@ struct SearchState {
     /// The gradient when fixed-point steps became short: they are not tried again while it is no larger and
     /// the objective is the same.
     near: f64,
+    /// The iterations of [`solve`] that changed signs; see [`SolverResult::sign_changes`].
+    sign_changes: Vec<u64>,
 }
 
 struct Search<'s, 'a, 'b, T: Real> {
@@ -231,7 +247,8 @@ struct Search<'s, 'a, 'b, T: Real> {
 impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'s>) -> Self {
         let (history, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
-        let memory = SearchState { history, signs, change, sweeps: 0, refused: 0, near: 0.0 };
+        let sign_changes = Vec::new();
+        let memory = SearchState { history, signs, change, sweeps: 0, refused: 0, near: 0.0, sign_changes };
         Self { view, contrast, run, memory }
     }
 

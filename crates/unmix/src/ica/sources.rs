@@ -57,6 +57,9 @@ pub(crate) fn model<T: Real>(
     report.n_iter = found.n_iter;
     report.sweeps = found.sweeps + coordinates.sweeps;
     report.objective.clone_from(&found.objective);
+    if !found.sign_changes.is_empty() {
+        report.diagnostics.insert("sign_changes".into(), found.sign_changes.clone().into());
+    }
     let Limits { tol, .. } = search.limits;
     (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
     report.rank = coordinates.rank;

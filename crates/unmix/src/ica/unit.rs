@@ -60,6 +60,7 @@ pub(super) fn solve<T: Real>(
         n_iter: at.n_iter.max(1),
         sweeps: at.sweeps + 1,
         objective: Vec::new(),
+        sign_changes: Vec::new(),
         residual: at.residual,
         value: sums.as_ref().map_or(f64::INFINITY, |s| -far(&s.loss)),
         sums,

@@ -198,7 +198,10 @@ impl Model {
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstructing rows", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
-            coder.encode(&block, &mut codes, work);
+            let means = unencoded.as_ref().map(|unencoded| unencoded.encode(block.data, &mut codes));
+            if means.is_none() {
+                coder.encode(&block, &mut codes, work);
+            }
             let subtract = matches!(how, Excluding::Subtract);
             let mut whole = vec![T::default(); if subtract { out.len() } else { 0 }];
             if subtract {
@@ -208,8 +211,8 @@ impl Model {
                 exclude.iter().for_each(|&c| code[c] = T::default());
             }
             decoder.apply(&codes, out, work);
-            if let Some(unencoded) = unencoded.as_ref().filter(|_| !subtract) {
-                unencoded.add(block.data, out);
+            if let (Some(unencoded), Some(means), false) = (&unencoded, &means, subtract) {
+                unencoded.add(means, out);
             }
             for ((out, x), whole) in out.iter_mut().zip(block.data).zip(&whole) {
                 *out = T::from_f64(x.to_f64() - (whole.to_f64() - out.to_f64()));
