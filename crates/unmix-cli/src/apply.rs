@@ -159,9 +159,7 @@ impl<'a> Job<'a> {
     fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
         let quiet = self.args.running.quiet;
         if self.triplets {
-            let mut input = list::open(&self.files, &self.args.reading.options()?, run, quiet)?;
-            input.rows = list::rows(&input.rows, Some(self.model.n_features()), quiet)?;
-            return Ok(input);
+            return list::rows(&self.files, &self.args.reading, Some(self.model.n_features()), run, quiet);
         }
         let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
         open(&self.model, &self.files, self.args.reading.options()?, run, quiet)
