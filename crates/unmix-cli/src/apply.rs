@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{list, picture, reference, sound, terminal};
+use crate::{cells, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -101,6 +101,9 @@ pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
     if !args.reference.is_empty() {
         return reference::score(&job.model, &job.files, &job.output, args);
+    }
+    if args.triplets {
+        return cells::score(&job.model, &job.files, &job.output, args);
     }
     if args.quality {
         let parts = Parts { components: args.parts, columns: args.parts };
@@ -282,10 +285,14 @@ impl<'a> Job<'a> {
             lines.extend(of_units(&found));
         }
         progress.clear();
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let lines = lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n"));
-        terminal::text(&lines.collect::<String>())
+        terminal::text(&aligned(&lines))
     }
+}
+
+/// Names and values, the values below each other.
+pub(crate) fn aligned(lines: &[(String, String)]) -> String {
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
 }
 
 /// Reports the rows for which an iterative encoder has not converged.
