@@ -23,6 +23,21 @@ pub(crate) enum Input {
     Files(Arc<unmix_io::Files>),
 }
 
+/// The columns that are wanted from an input.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// The column names of an array, or those that a model needs from a file.
+    pub(crate) names: Option<Vec<String>>,
+    /// Their number, if there is a model: the last columns of a list of cells may have no cell.
+    pub(crate) n_features: Option<usize>,
+}
+
+impl From<Option<Vec<String>>> for Wanted {
+    fn from(names: Option<Vec<String>>) -> Self {
+        Self { names, n_features: None }
+    }
+}
+
 /// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
 pub(crate) struct BorrowedArray {
     /// Keeps the memory alive.
@@ -78,23 +93,22 @@ impl Input {
     }
 
     /// The rows, and the notes about how a file was read.
-    ///
-    /// `names` are the column names of an array, or those that a model needs from a file.
     pub(crate) fn rows(
         &self,
-        names: Option<Vec<String>>,
+        wanted: impl Into<Wanted>,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
-        self.named_rows(names, false, run)
+        self.named_rows(wanted, false, run)
     }
 
     /// The same; with `row_names`, the row names of a file are read, too.
     pub(crate) fn named_rows(
         &self,
-        names: Option<Vec<String>>,
+        wanted: impl Into<Wanted>,
         row_names: bool,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Notices)> {
+        let Wanted { names, n_features } = wanted.into();
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
@@ -110,6 +124,7 @@ impl Input {
             Input::Files(files) => {
                 let input = files.open_as(run, |options| {
                     options.wanted = names;
+                    options.n_features = n_features;
                     options.row_names = row_names;
                 })?;
                 Ok(notices(input))

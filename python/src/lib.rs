@@ -27,7 +27,7 @@ mod toys;
 
 use call::{RunOptionsTuple, call, observed};
 use error::{raised, report as report_of};
-use input::{Input, warn, warn_ignored};
+use input::{Input, Wanted, warn, warn_ignored};
 use model::Model;
 use options::{CheckpointTuple, ObserverTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
@@ -169,10 +169,13 @@ fn partial_fit(
     let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
     // The columns are those of the earlier batches.
-    let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
+    let wanted = Wanted {
+        names: names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone())),
+        n_features: before.as_ref().map(|model| model.n_features()),
+    };
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, run_options.into(), input.dtype(), cost, move |run| {
-        let (rows, notices) = input.rows(names, run)?;
+        let (rows, notices) = input.rows(wanted, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
         let run = &unmix::Run { invocation: invocation.as_deref(), init: start, max_seconds, ..*run };
         if let Some(first) = init.as_deref().filter(|_| before.is_none())

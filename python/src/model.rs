@@ -3,7 +3,7 @@
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::{Direction, warn_unconverged};
 use crate::error::{in_python, raised};
-use crate::input::{Input, Notices, warn};
+use crate::input::{Input, Notices, Wanted, warn};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
@@ -61,6 +61,11 @@ impl Model {
         self.inner.features().names.clone()
     }
 
+    /// The columns that it needs from an input.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { names: self.names(), n_features: Some(self.inner.n_features()) }
+    }
+
     /// Multiply-adds for encoding `input`; None if its shape is not known yet.
     pub(crate) fn cost(&self, input: &Input) -> Option<u64> {
         let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
@@ -77,10 +82,13 @@ impl Model {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let input = Input::new(x)?;
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
-        let names = if matches!(way, Direction::Encode) { self.names() } else { None };
+        let wanted = match way {
+            Direction::Encode => self.wanted(),
+            Direction::Decode => Wanted::default(),
+        };
         if let Some(out) = out {
             let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
-                let (rows, notices) = input.rows(names, run)?;
+                let (rows, notices) = input.rows(wanted, run)?;
                 Ok((way.write(&model, &rows, &out, run)?, notices))
             })?;
             warn(py, &notices)?;
@@ -88,7 +96,7 @@ impl Model {
             return Ok(None);
         }
         let (table, notices) = call(py, run_options, dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
+            let (rows, notices) = input.rows(wanted, run)?;
             Ok((way.table(&model, &rows, run)?, notices))
         })?;
         warn(py, &notices)?;
@@ -308,10 +316,10 @@ impl Model {
         scaled: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let input = Input::new(x)?;
-        let (dtype, cost, model, names) =
-            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        let (dtype, cost, model, wanted) =
+            (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
         let (scores, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
+            let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
             match model.code().encoder().mixture() {
                 Some(_) => unmix::with_rows!(&rows, rows => model.score_samples(rows, run, &mut sink)?),
@@ -366,7 +374,7 @@ impl Model {
     ) -> PyResult<()> {
         let (title, beside, rate, positions, row_names, refits, pairs) = shown;
         let input = x.map(Input::new).transpose()?;
-        let (model, names) = (self.inner.clone(), self.names());
+        let (model, wanted) = (self.inner.clone(), self.wanted());
         let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
         let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
         let mut options = unmix_report::Options {
@@ -384,7 +392,7 @@ impl Model {
             let (rows, notices) = match &input {
                 None => (None, Notices::default()),
                 Some(input) => {
-                    let (mut rows, mut notices) = input.named_rows(names, true, run)?;
+                    let (mut rows, mut notices) = input.named_rows(wanted, true, run)?;
                     rows.prepare(run)?;
                     options.row_names = options.row_names.take().or(notices.row_names.take());
                     (Some(rows), notices)
@@ -451,10 +459,10 @@ impl Model {
         probabilities: bool,
     ) -> PyResult<Vec<f64>> {
         let input = Input::new(x)?;
-        let (dtype, cost, model, names) =
-            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        let (dtype, cost, model, wanted) =
+            (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
         let (found, notices) = call(py, run_options.into(), dtype, cost, move |run| {
-            let (rows, notices) = input.rows(names, run)?;
+            let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::new());
             match probabilities {
                 true => unmix::with_rows!(&rows, rows => model.probabilities(rows, run, &mut sink)?),

@@ -25,6 +25,32 @@ enum Values {
     F64(Vector<f64>),
 }
 
+/// Values, columns, and the start of each row and the end of the last one.
+pub(crate) type Compressed<T, I> = (Vec<T>, Vec<I>, Vec<i64>);
+
+/// Compressed sparse rows as a `csr_array` of scipy.
+pub(crate) fn csr<T: Element, I: Element>(
+    py: Python<'_>,
+    (values, columns, starts): Compressed<T, I>,
+    shape: [usize; 2],
+) -> PyResult<Bound<'_, PyAny>> {
+    let parts =
+        (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, starts));
+    py.import("scipy.sparse")?.getattr("csr_array")?.call1((parts, (shape[0], shape[1])))
+}
+
+/// The stored entries of the first `n` rows.
+pub(crate) fn stored<T: Real>(rows: &Sparse<'_, T>, n: usize) -> Compressed<T, i64> {
+    let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+    for i in 0..n.min(rows.n_rows()) {
+        let (own, numbers) = rows.row(i);
+        columns.extend(own.iter().map(|&j| i64::from(j)));
+        values.extend_from_slice(numbers);
+        starts.push(values.len() as i64);
+    }
+    (values, columns, starts)
+}
+
 /// The memory of a contiguous, aligned one-dimensional numpy array.
 struct Vector<T> {
     /// Keeps the memory alive.

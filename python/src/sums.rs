@@ -2,7 +2,7 @@
 
 use crate::call::{RunOptionsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, warn};
+use crate::input::{Input, Wanted, warn};
 use crate::model::Model;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -74,7 +74,11 @@ impl Sums {
         let shared = self.0.clone();
         let notices = call(py, run_options.into(), dtype, cost, move |run| {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let (rows, notices) = input.rows(names.or_else(|| state.features.names.clone()), run)?;
+            let wanted = Wanted {
+                names: names.or_else(|| state.features.names.clone()),
+                n_features: state.sums.as_ref().map(|sums| sums.n_features()),
+            };
+            let (rows, notices) = input.rows(wanted, run)?;
             let rows = match weights {
                 None => rows,
                 Some(weights) => rows.weighted(weights)?,

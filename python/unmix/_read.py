@@ -77,7 +77,7 @@ class Files:
     """A handle to rows in files, which are read when they are needed; returned by :func:`unmix.open`.
 
     Every function and estimator of unmix that takes rows also takes such a handle, and streams the rows. The files must not change: one
-    that was modified after it was opened is refused.
+    that was modified after it was opened is refused. The standard input (``"-"``) and pipes are copied when they are first read.
 
     Parameters
     ----------
@@ -118,7 +118,8 @@ class Files:
         """Numbers of rows and of columns.
 
         Rows that ``rows=`` or ``missing="drop"`` leave out, and columns that are not read, are not counted. It is determined on first
-        access, by a pass over the rows if the format does not state their number, and then kept.
+        access, by a pass over the rows if the format does not state their number, and then kept. Of a list of cells it is the shape of the
+        matrix, up to the last row and the last column that have a cell.
 
         See Also
         --------
@@ -181,8 +182,8 @@ class Files:
     def missing(self) -> Array:
         """Number of missing cells of each column; takes one pass over the rows.
 
-        Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. The result is kept,
-        so that further accesses take no pass.
+        Most methods refuse missing cells; ``missing="drop"`` of :func:`unmix.open` leaves out the rows that have any. Of a list of cells, all
+        cells that are not listed are missing. The result is kept, so that further accesses take no pass.
 
         See Also
         --------
@@ -221,7 +222,7 @@ class Files:
         """
         return [os.fspath(path) for path in self._files.paths]
 
-    def head(self, n: int = 5) -> Array:
+    def head(self, n: int = 5) -> Any:
         """Return the first rows.
 
         Use it to check delimiter, decimal separator and columns before a fit: for most formats no more of the file is read than is needed
@@ -234,8 +235,8 @@ class Files:
 
         Returns
         -------
-        ndarray of shape (n, n_features)
-            In the type ``dtype``; missing cells are NaN.
+        ndarray or csr_array of shape (n, n_features)
+            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
 
         See Also
         --------
@@ -253,7 +254,7 @@ class Files:
             raise ValueError(f"n must be a non-negative integer, got {n!r}")
         return self._files.read(_run_arguments(), int(n))
 
-    def read(self) -> Array:
+    def read(self) -> Any:
         """Return all rows, in memory.
 
         Estimators take the handle itself; those that stream need memory for a few rows only. If all rows fit into memory and are used
@@ -261,8 +262,8 @@ class Files:
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
-            In the type ``dtype``; missing cells are NaN.
+        ndarray or csr_array of shape (n_samples, n_features)
+            In the type ``dtype``; missing cells are NaN. Of a list of cells a sparse array of scipy, whose stored entries are the cells.
 
         See Also
         --------
@@ -290,8 +291,15 @@ class Files:
         return f"unmix.open({shown}{changed})"
 
     def __reduce__(self):
+        if self._files.read_once:
+            raise TypeError(f"{self!r} cannot be pickled: no other process can read the standard input or a pipe again; give its rows, read()")
         paths, settings = self._given
         return Files, (paths, settings)
+
+
+def listed_cells(files):
+    """Rows and columns of the cells of a list, in the order of its lines."""
+    return files._files.cells(_run_arguments())
 
 
 def _run_arguments():
@@ -316,6 +324,7 @@ def _reading(grey, rgb, patches, **settings):
         "transpose": bool(settings["transpose"]),
         "normalise": bool(settings["normalise"]),
         "rows_axis": _axes(settings["rows_axis"]),
+        "triplets": bool(settings["triplets"]),
         "feature_shape": _shape("feature_shape", settings["feature_shape"]),
         "columns": _columns(settings["columns"]),
         "drop": _columns(settings["drop"]),
@@ -350,6 +359,7 @@ def open(
     number: int | None = None,
     patch_seed: int = 0,
     normalise: bool = False,
+    triplets: bool = False,
 ) -> Files:
     """Open files as a handle to their rows, which every function that takes rows streams.
 
@@ -364,7 +374,7 @@ def open(
         arrays and tables as they are stored. Several files are concatenated as rows in the given order; ``.wav``
         files are channels of one recording. Patterns such as ``"part-*.npy"`` stand for the matching files, in order of their names.
         The index of a pandas table is left out, with a warning, unless ``columns`` names it; images are rotated according to
-        their EXIF orientation; checksums of Parquet pages are verified, if there are any.
+        their EXIF orientation; checksums of Parquet pages are verified, if there are any. ``"-"`` is the standard input of the process.
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers counted from 0; also as text, ``"a,b,5-9"``.
     key : str, optional
@@ -403,6 +413,10 @@ def open(
     stride, padding, number, patch_seed, normalise : int, int, int, int, bool
         Stride of the patches in pixels; padding in pixels on every side; number of patches to draw, and their random seed; whether
         to standardise each patch (zero mean, unit variance).
+    triplets : bool, default=False
+        Whether each line is a cell of a matrix: row, column, value, rows and columns numbered from 0. The rows are then sparse, as those of
+        ``scipy.sparse.coo_array((values, (rows, columns)))``: for :class:`MatrixCompletion` all other cells are missing, for methods
+        that accept sparse rows they are 0. The other options apply to the list. The cells are held in memory during a fit.
 
     Returns
     -------
@@ -427,6 +441,14 @@ def open(
     >>> complete = unmix.open(path, drop="name", decimal=",", na="?", missing="drop")
     >>> complete.shape
     (3, 2)
+
+    A list of cells is the matrix that they are in:
+
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "ratings.csv")
+    >>> _ = path.write_text("user,film,stars\\n0,0,4\\n0,2,1\\n1,1,5\\n")
+    >>> cells = unmix.open(path, triplets=True)
+    >>> cells.shape, cells.missing
+    ((2, 3), array([1, 1, 1]))
     """
     settings = {name: value for name, value in locals().items() if name != "path"}
     return Files(path, settings)
@@ -435,7 +457,7 @@ def open(
 _SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
 
 
-def read(path: Path | Sequence[Path], **settings: Any) -> Array:
+def read(path: Path | Sequence[Path], **settings: Any) -> Any:
     """Return the rows of files as an array, read as by ``fit`` and the command line.
 
     It is ``unmix.open(path, **settings).read()``: all rows are held in memory. Estimators also take the path, or the handle that
@@ -450,9 +472,9 @@ def read(path: Path | Sequence[Path], **settings: Any) -> Array:
 
     Returns
     -------
-    ndarray of shape (n_samples, n_features)
+    ndarray or csr_array of shape (n_samples, n_features)
         Type float32 for numbers that are stored as float32 or float16, float64 for all others. Nothing is rescaled, except
-        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN.
+        images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN. With ``triplets=True`` a sparse array of scipy.
 
     See Also
     --------

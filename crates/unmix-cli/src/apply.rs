@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::score::Scored;
-use crate::{list, picture, reference, sound, terminal};
+use crate::{cells, list, picture, reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
 use unmix::method::sae;
@@ -102,6 +102,9 @@ pub(crate) fn score(args: &Score) -> Done {
     if !args.reference.is_empty() {
         return reference::score(&job.model, &job.files, &job.output, args);
     }
+    if args.triplets {
+        return cells::score(&job.model, &job.files, &job.output, args);
+    }
     if args.quality {
         let parts = Parts { components: args.parts, columns: args.parts };
         return job.rows(&Map::Quality(parts));
@@ -159,9 +162,7 @@ impl<'a> Job<'a> {
     fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
         let quiet = self.args.running.quiet;
         if self.triplets {
-            let mut input = list::open(&self.files, &self.args.reading.options()?, run, quiet)?;
-            input.rows = list::rows(&input.rows, Some(self.model.n_features()), quiet)?;
-            return Ok(input);
+            return list::rows(&self.files, &self.args.reading, Some(self.model.n_features()), run, quiet);
         }
         let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
         open(&self.model, &self.files, self.args.reading.options()?, run, quiet)
@@ -284,10 +285,14 @@ impl<'a> Job<'a> {
             lines.extend(of_units(&found));
         }
         progress.clear();
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let lines = lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n"));
-        terminal::text(&lines.collect::<String>())
+        terminal::text(&aligned(&lines))
     }
+}
+
+/// Names and values, the values below each other.
+pub(crate) fn aligned(lines: &[(String, String)]) -> String {
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
 }
 
 /// Reports the rows for which an iterative encoder has not converged.

@@ -49,6 +49,11 @@ pub struct Options {
     pub names: Option<Vec<String>>,
     /// Channels of sound files, and features of transposed tables, get no names from their files: the caller has other names for them.
     pub unnamed: bool,
+    /// Each line of the input is a cell of a matrix: row, column, value, rows and columns numbered from 0. Its rows become sparse rows of that
+    /// matrix. The other options choose columns and lines of the list; `wanted` and `row_names` have no effect.
+    pub triplets: bool,
+    /// With `triplets`, the number of columns of the matrix: by default up to the last one that has a cell.
+    pub n_features: Option<usize>,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
     /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.

@@ -51,6 +51,12 @@ impl Wording {
         }
     }
 
+    /// A setting that lists these columns.
+    pub(crate) fn columns(self, setting: &str, columns: &[String]) -> String {
+        let entries: Vec<String> = columns.iter().map(|name| entry(name)).collect();
+        self.plain(setting, entries.join(","), true)
+    }
+
     /// The setting that reads only the first rows.
     pub(crate) fn first_rows(self, n: u64) -> String {
         match self {
@@ -101,8 +107,13 @@ fn flag(name: &str) -> String {
 
 /// A name as an entry of a list of columns, quoted for the list where needed and then for a shell.
 fn word(name: &str) -> String {
+    typed(&entry(name))
+}
+
+/// A name as an entry of a list of columns, quoted where needed.
+fn entry(name: &str) -> String {
     let plain = !name.is_empty() && name.trim() == name && !name.contains([',', '"']);
-    if plain { typed(name) } else { typed(&format!("\"{}\"", name.replace('"', "\"\""))) }
+    if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// A value as one word of a POSIX shell.
@@ -148,6 +159,11 @@ mod tests {
             ["--rows-axis 0,1", "rows_axis=(0, 1)", "unmix.open(..., rows_axis=(0, 1))"]
         );
         assert_eq!(all.map(|w| w.first_rows(7))[..2], ["--rows :7", "rows=(0, 7)"]);
+        let names = ["a".to_string(), "b,c".into()];
+        assert_eq!(
+            all.map(|w| w.columns("columns", &names))[..2],
+            ["--columns 'a,\"b,c\"'", "columns='a,\"b,c\"'"]
+        );
         assert!(Shell.without_column(None, 1).contains("--keep 1"));
         assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");
     }

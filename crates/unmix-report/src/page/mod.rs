@@ -77,6 +77,8 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     model_comparison::check(model, other)?;
     sources::check(model, options)?;
     rows::check(model, options)?;
+    let cells = rows.and_then(|rows| cells_of(model, rows));
+    let rows = cells.as_ref().or(rows);
     let sample = match rows {
         Some(rows) => {
             // Codes that are mostly 0 have no correlation to speak of: components are then paired by their directions.
@@ -123,6 +125,17 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     let (spectrum, in_order) = (Spectrum::of(model), components::in_order(model));
     let context = Context { model, options, spectrum, sample, window, units, modules, input, in_order };
     Ok(document(&context, run)?.into_string())
+}
+
+/// Sparse rows of a model whose observed cells are the stored entries: all other cells are then missing, not 0.
+fn cells_of<'r>(model: &Model, rows: &'r AnyRows<'_>) -> Option<AnyRows<'r>> {
+    if !model.code().codes().stored {
+        return None;
+    }
+    match rows {
+        AnyRows::F32(rows) => rows.as_cells().map(AnyRows::F32),
+        AnyRows::F64(rows) => rows.as_cells().map(AnyRows::F64),
+    }
 }
 
 /// Nothing may be fetched or executed, whatever the data contain.

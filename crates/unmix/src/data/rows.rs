@@ -183,7 +183,7 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Sparse rows as rows with missing cells, whose observed cells are the stored entries; `None` if they are not sparse.
-    pub(crate) fn as_cells(&self) -> Option<Rows<'_, T>> {
+    pub fn as_cells(&self) -> Option<Rows<'_, T>> {
         let sparse = self.sparse()?.as_cells();
         let features = self.features.clone();
         Some(Rows { longest: self.longest, ..Rows::new(sparse, features, self.origin.clone()) })
