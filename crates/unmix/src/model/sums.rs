@@ -42,7 +42,7 @@ pub struct Sums {
 /// The error for a missing cell of a batch, for a method that accepts missing cells only when all rows are fitted at once.
 fn of_gap(method: &str, found: Error) -> Error {
     match found {
-        Error::NotFinite { row, column, what: "NaN", .. } if super::takes_missing(method) => {
+        Error::NotFinite { row, column, what: "NaN", .. } if super::by_key::takes_missing(method) => {
             Error::Unsupported {
                 asked: format!("an incremental fit of {method} to rows with missing cells"),
                 found: format!(
