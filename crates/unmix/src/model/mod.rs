@@ -9,6 +9,7 @@ mod code;
 mod file;
 mod gate;
 mod gaussian;
+mod likelihood;
 mod linear;
 mod mixture;
 mod nonnegative;
