@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._gaps import Gaps
 from ._parameters import MatrixCompletionParameters
 from ._read import Files, listed_cells
+from ._settings import _validated
 from ._types import Array, Rows
 
 if TYPE_CHECKING:

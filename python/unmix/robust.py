@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _validated
+from ._base import Estimator
 from ._parameters import RobustPCAParameters
+from ._settings import _validated
 from ._sources import read
 from ._types import Array, Rows
 

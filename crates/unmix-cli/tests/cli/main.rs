@@ -24,4 +24,6 @@ mod skipped;
 mod sources;
 mod stability;
 mod stacked;
+mod tables;
 mod triplets;
+mod writing;

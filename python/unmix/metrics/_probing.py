@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ._record import Record
-from ._types import Seed
+from .._record import Record
+from .._types import Seed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
