@@ -3,7 +3,7 @@
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::{Direction, warn_unconverged};
 use crate::error::{in_python, raised};
-use crate::input::{Input, Notices, warn};
+use crate::input::{Input, Notices, warn, warn_notes};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
@@ -67,6 +67,11 @@ impl Model {
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
     }
 
+    /// A sentence if `input` is pictures that are read in another way than those of the fit.
+    fn of_other_pictures(&self, input: &Input) -> Option<String> {
+        input.pictures().and_then(|row| self.inner.other_pictures(&row))
+    }
+
     fn apply<'py>(
         &self,
         py: Python<'py>,
@@ -78,6 +83,7 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         let names = if matches!(way, Direction::Encode) { self.names() } else { None };
+        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         if let Some(out) = out {
             let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
                 let (rows, notices) = input.rows(names, run)?;
@@ -310,6 +316,7 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         let (scores, notices) = call(py, run_options.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));

@@ -12,6 +12,7 @@ mod linear;
 mod mixture;
 mod nonnegative;
 mod path;
+mod pictures;
 mod posterior;
 mod quality;
 mod registry;
