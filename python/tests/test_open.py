@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
