@@ -63,7 +63,7 @@ def test_standardized_columns_in_different_units(parts):
     units = np.tile([1.0, 1000.0, 1e-3], 20)
     draw = np.random.RandomState(3)
     X = (low + sparse + 0.1 * draw.randn(*low.shape)) * units
-    with pytest.warns(UserWarning, match="standardize=true"):
+    with pytest.warns(UserWarning, match="standardize=[Tt]rue"):
         RobustPCA(random_state=0).fit(X)
     model = RobustPCA(standardize=True, random_state=0).fit(X)
     assert model.n_components_ == 3

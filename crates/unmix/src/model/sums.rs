@@ -301,6 +301,13 @@ impl Sums {
         Ok(merged)
     }
 
+    /// The sums of the same rows with column `order[j]` at position `j`, which are exact.
+    pub(super) fn reordered(&self, order: &[usize]) -> Self {
+        let base = Some(self.total().reordered(order));
+        let (rows, counted, weighted) = (self.rows, self.counted, self.weighted);
+        Self { base, rows, counted, weighted, ..Self::empty(order.len(), self.dtype) }
+    }
+
     /// Serialises the sums for another process.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Packer::default();
