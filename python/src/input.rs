@@ -132,6 +132,19 @@ impl Input {
         }
     }
 
+    /// What a row is, in words, if the input is pictures.
+    pub(crate) fn pictures(&self) -> Option<String> {
+        match self {
+            Input::Path(path) => {
+                let files = unmix_io::expand(std::slice::from_ref(path)).ok()?;
+                let pictures = files.first().is_some_and(|file| unmix_io::is_image(file));
+                pictures.then(|| unmix_io::Options::default().row_of_pictures())
+            }
+            Input::Files(files) => files.row_of_pictures(),
+            Input::Array(_) | Input::Sparse(_) => None,
+        }
+    }
+
     /// The name shown on a page.
     pub(crate) fn name(&self) -> Option<String> {
         match self {

@@ -117,6 +117,7 @@ fn fit(
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller dimension; the computation after it costs the cube of this dimension.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
+    let pictures = input.pictures();
     let (fitted, notices) = observed(py, run_options.into(), observer, input.dtype(), cost, move |run| {
         options.fit(run, |run| {
             let (mut rows, notices) = input.rows(names, run)?;
@@ -128,7 +129,7 @@ fn fit(
         })
     })?;
     warn_ignored(py, &notices)?;
-    Ok(Model::new(fitted))
+    Ok(Model::new(fitted.with_pictures(pictures)))
 }
 
 /// Tables that are passed beside the settings, by name.
@@ -174,6 +175,7 @@ fn partial_fit(
         n_features: before.as_ref().map(|model| model.n_features()),
     };
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
+    let pictures = input.pictures();
     let fitted = call(py, run_options.into(), input.dtype(), cost, move |run| {
         let (rows, notices) = input.rows(wanted, run)?;
         let start = init.as_deref().map(|model| model as &dyn unmix::Start);
@@ -187,7 +189,7 @@ fn partial_fit(
     })?;
     let (fitted, notices) = fitted;
     warn_ignored(py, &notices)?;
-    Ok((Model::new(fitted), notices.sentences()))
+    Ok((Model::new(fitted.with_pictures(pictures)), notices.sentences()))
 }
 
 /// The number of components of `x` by each of `rules`, by name, as JSON; an empty list means the rules based on variances. `names`

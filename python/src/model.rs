@@ -64,6 +64,11 @@ impl Model {
         let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
     }
+
+    /// A sentence if `input` is pictures that are read in another way than those of the fit.
+    fn of_other_pictures(&self, input: &Input) -> Option<String> {
+        input.pictures().and_then(|row| self.inner.other_pictures(&row))
+    }
 }
 
 #[pymethods]

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -257,6 +258,22 @@ def _pictures(folder, X):
     for i in range(3):
         image.fromarray(np.uint8(255 * np.random.default_rng(i).random((20, 24)))).save(folder / "pictures" / f"{i}.png")
     return "pictures"
+
+
+def test_pictures_that_are_read_in_another_way_than_those_of_the_fit_give_a_warning(tmp_path):
+    folder = tmp_path / _pictures(tmp_path, None)
+    standardised = unmix.open(folder, patches=(4, 4), normalise=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = unmix.PCA(3).fit(standardised)
+        codes = model.transform(unmix.open(folder, patches=(4, 4), normalise=True, stride=2))
+        model.transform(standardised.read())
+    assert codes.shape[1] == 3
+    model.save(tmp_path / "m.safetensors")
+    for fitted in (model, unmix.load(tmp_path / "m.safetensors")):
+        for apply in (fitted.transform, fitted.score_samples):
+            with pytest.warns(UserWarning, match="of 4x4 pixels, and those of the fit were read as patches of 4x4 pixels, each standardised"):
+                apply(unmix.open(folder, patches=(4, 4)))
 
 
 def _array(name, of):

@@ -161,6 +161,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
         except BaseException:
             self._restore(before)
             raise
+        self._warn_accepted()
         self._warn()
         return rows, threads
 
@@ -183,6 +184,7 @@ class Estimator(RunOptions, Settings, Input, Coding):
             # Shards have no column names; those of an earlier fit do not apply.
             vars(self).pop("feature_names_in_", None)
             self._adopt(model)
+        self._warn_accepted()
         self._warn()
 
     @contextlib.contextmanager
@@ -228,6 +230,19 @@ class Estimator(RunOptions, Settings, Input, Coding):
         model = attributes.pop("_model", None)
         for name in () if model is None else model.tensor_names:
             attributes.pop(name + "_", None)
+
+    @classmethod
+    @functools.cache
+    def _accepted_only(cls):
+        """Parameters that are accepted for compatibility alone, with their defaults. Not ``copy``: arrays are never modified, whatever it is."""
+        settings = (s for s in registry()[cls._method]["settings"] if s["python_only"])
+        return [(s["name"], s["default"]) for s in settings if s["name"] not in ("copy", "sparse_output")]
+
+    def _warn_accepted(self):
+        """Warn about parameters that have no effect."""
+        for name, default in self._accepted_only():
+            if (value := getattr(self, name)) != default:
+                warn(f"{name}={value!r} has no effect: it is accepted for compatibility with scikit-learn")
 
     def _warn(self):
         doubts = self._doubts()

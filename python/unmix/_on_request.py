@@ -16,7 +16,7 @@ def _mixing(estimator):
 
 
 def _rotation(estimator):
-    if "mixing" in estimator._model.tensors or not estimator._orthonormal:
+    if not {"mixing", "spread"}.isdisjoint(estimator._model.tensor_names) or not estimator._orthonormal:
         raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation_; components_ and mixing_ are its matrices")
     return estimator.components_.T
 

@@ -36,7 +36,7 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
         largest ratio and difference of successive variances), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
         the last two hold the rows in memory. ``"share-0.9"`` is the share 0.9.
     copy : bool, default=True
-        Accepted for compatibility with scikit-learn; the input is never overwritten.
+        Accepted for compatibility with scikit-learn; arrays are never modified, whatever its value.
     whiten : bool or "zca", default=False
         Divide codes by the standard deviation along each component. ``"zca"`` then rotates them back: one whitened number for each
         column, as close to the (scaled) column as possible.

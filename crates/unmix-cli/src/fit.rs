@@ -81,6 +81,9 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
             model.with_stability(&found)
         }
     };
+    let pictures = files.first().filter(|file| unmix_io::is_image(file));
+    let row = pictures.map(|_| args.reading.options().map(|options| options.row_of_pictures())).transpose()?;
+    let model = model.with_pictures(row);
     progress.clear();
     if !quiet && !args.triplets {
         tell_of_cells(&model, &rows)?;

@@ -50,8 +50,11 @@ pub(crate) fn open_unchecked(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
+    let row = options.row_of_pictures();
     let input = open_wanted(model.features().names.clone(), paths, options, run, quiet)?;
     if let Some(first) = paths.first() {
+        let pictures = unmix_io::is_image(first.as_ref()) && !quiet;
+        model.other_pictures(&row).filter(|_| pictures).iter().for_each(|said| terminal::warning(said));
         units::check(model, &input.rows, first.as_ref(), quiet)?;
     }
     Ok(input)

@@ -125,6 +125,11 @@ impl Files {
         self.files.iter().any(|(_, found)| matches!(found, Found::Once(_)))
     }
 
+    /// What a row is, in words, if the files are pictures: [`Options::row_of_pictures`].
+    pub fn row_of_pictures(&self) -> Option<String> {
+        self.paths().next().filter(|path| paths::is_image(path)).map(|_| self.options.row_of_pictures())
+    }
+
     /// Opens the files.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::{Model, density};
 use crate::call::{RunOptions, RunOptionsTuple, call};
 use crate::codes::{Direction, warn_unconverged};
-use crate::input::{Input, Wanted, warn};
+use crate::input::{Input, Wanted, warn, warn_notes};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ impl Model {
             Direction::Encode => self.wanted(),
             Direction::Decode => Wanted::default(),
         };
+        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         if let Some(out) = out {
             let (encoded, notices) = call(py, run_options, dtype, cost, move |run| {
                 let (rows, notices) = input.rows(wanted, run)?;
@@ -54,6 +55,7 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model, wanted) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.wanted());
+        warn_notes(py, self.of_other_pictures(&input).as_slice())?;
         let (scores, notices) = call(py, run_options, dtype, cost, move |run| {
             let (rows, notices) = input.rows(wanted, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));

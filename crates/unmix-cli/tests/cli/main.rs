@@ -13,6 +13,7 @@ mod lista;
 mod loadings;
 mod memory;
 mod merge;
+mod pictures;
 mod reading;
 mod reproduce;
 mod resume;

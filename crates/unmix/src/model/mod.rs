@@ -11,9 +11,11 @@ mod gate;
 mod gaussian;
 mod likelihood;
 mod linear;
+mod merge;
 mod mixture;
 mod nonnegative;
 mod path;
+mod pictures;
 mod posterior;
 mod quality;
 mod registry;
@@ -49,7 +51,7 @@ pub use registry::{Accepts, Fit, MakeSpec, Method, Variant};
 pub(crate) use report::constant_columns;
 pub use report::{Report, RunRecord, SIGNIFICANCE_LEVEL};
 pub use settings::{Condition, Counted, Kind, Setting, resolve, without_effect};
-pub(crate) use settings::{NEVER, named_share, share_name};
+pub(crate) use settings::{NEVER, named_share, replaced_by_table, share_name};
 pub use sums::Sums;
 pub(crate) use tensor::require;
 pub use tensor::{Tensor, Tensors};
@@ -156,37 +158,6 @@ impl Model {
     /// The sums over rows from which the model was computed, if it stores them: more rows, or another model's sums, can be added.
     pub fn sums(&self) -> Option<&Sums> {
         self.sums.as_deref()
-    }
-
-    /// The model of the union of this model's rows and those of `right`, with the settings of this one.
-    ///
-    /// # Errors
-    ///
-    /// Models of different methods or columns, models that do not store their sums.
-    pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
-        let refused = |found: String, remedy: &str| Error::Unsupported {
-            asked: "merging two models".into(),
-            found,
-            remedy: remedy.into(),
-        };
-        if self.method.key != right.method.key {
-            let found =
-                format!("one was fitted by {} and the other by {}", self.method.key, right.method.key);
-            return Err(refused(found, "merge models of one method"));
-        }
-        if self.features.names.is_some() && right.features.names.is_some() && self.features != right.features
-        {
-            return Err(refused(
-                "their columns have different names".into(),
-                "merge models of the same columns",
-            ));
-        }
-        let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
-            let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit it again by unmix::model::fit_by_sums, which stores sums";
-            return Err(refused(format!("{which} holds no sums over its rows"), remedy));
-        };
-        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
     }
 
     /// The method of the fit.

@@ -300,6 +300,13 @@ impl Sums {
         merged.weighted = self.weighted || right.weighted;
         Ok(merged)
     }
+
+    /// The sums of the same rows with column `order[j]` at position `j`, which are exact.
+    pub(super) fn reordered(&self, order: &[usize]) -> Self {
+        let base = Some(self.total().reordered(order));
+        let (rows, counted, weighted) = (self.rows, self.counted, self.weighted);
+        Self { base, rows, counted, weighted, ..Self::empty(order.len(), self.dtype) }
+    }
 }
 
 /// Workspaces of either type.

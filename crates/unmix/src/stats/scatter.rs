@@ -38,6 +38,17 @@ impl Scatter {
         Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], lower: Matrix::zeros(p, p) }
     }
 
+    /// The sums of the same rows with column `order[j]` at position `j`, without rounding errors.
+    pub(crate) fn reordered(&self, order: &[usize]) -> Self {
+        let of = |all: &[f64]| order.iter().map(|&j| all[j]).collect::<Vec<f64>>();
+        let entry = |i: usize, j: usize| match j <= i {
+            true => self.lower[(order[i].max(order[j]), order[i].min(order[j]))],
+            false => 0.0,
+        };
+        let lower = Matrix::from_fn(order.len(), order.len(), entry);
+        Self { n: self.n, mean: of(&self.mean), rest: of(&self.rest), lower }
+    }
+
     /// Adds a block of rows. `O(b p²)`.
     ///
     /// The block is centred on its own mean; the term `δδᵀ n₁n₂/n₁₂` enters as an additional row of the centred block, so that no

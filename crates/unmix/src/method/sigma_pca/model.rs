@@ -96,7 +96,7 @@ impl SigmaPca {
         report.warnings.extend(also.warnings);
         report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
-        report.warnings.extend(solved.better.map(wrong_width));
+        report.warnings.extend(solved.better.filter(|_| self.has_width()).map(wrong_width));
         let settings = as_map(self);
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());

@@ -62,7 +62,7 @@ impl SigmaPca {
             let why = "a published variant has constraints of its own";
             return Err(Error::setting("constraint", "'native'", why, "leave it out, or the variant"));
         }
-        if let Widths::Each(_) = self.a {
+        if let Widths::Each(_) = *self.widths() {
             let why = "a published variant has one width for all components";
             return Err(Error::setting(
                 "a",
@@ -86,7 +86,7 @@ impl SigmaPca {
         // Without a nonlinear reconstruction these settings have no effect.
         let nonlinear = own.reconstructs();
         let spec = Spec {
-            a: match self.a {
+            a: match *self.widths() {
                 Widths::One(a) if nonlinear => a,
                 _ => own.a,
             },
@@ -259,7 +259,7 @@ impl SigmaPca {
     fn chooses_widths(&self) -> bool {
         let own_shape = self.h.is_none_or(|h| h == ActivationFunction::Tanh)
             && self.deriv.is_none_or(|d| d == Slope::True);
-        self.variant.is_null() && own_shape && matches!(self.a, Widths::Auto(_))
+        self.variant.is_null() && own_shape && matches!(*self.widths(), Widths::Auto(_))
     }
 }
 
