@@ -19,8 +19,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => print_skipped(test_rust(TestScope::Everyday).and_then(|()| test_python(TestScope::Everyday))),
-        ["test", "all"] => print_skipped(test_rust(TestScope::All).and_then(|()| test_python(TestScope::All))),
+        ["test"] => {
+            print_skipped(test_rust(TestScope::Everyday).and_then(|()| test_python(TestScope::Everyday)))
+        }
+        ["test", "all"] => {
+            print_skipped(test_rust(TestScope::All).and_then(|()| test_python(TestScope::All)))
+        }
         ["test", "rust"] => print_skipped(test_rust(TestScope::Everyday)),
         ["test", "python"] => test_python(TestScope::Everyday),
         ["torture"] => torture(),

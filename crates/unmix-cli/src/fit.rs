@@ -82,7 +82,8 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         }
     };
     let pictures = files.first().filter(|file| unmix_io::is_image(file));
-    let row = pictures.map(|_| args.reading.options().map(|options| options.row_of_pictures())).transpose()?;
+    let row =
+        pictures.map(|_| args.reading.options().map(|options| options.row_of_pictures())).transpose()?;
     let model = model.with_pictures(row);
     progress.clear();
     if !quiet && !args.triplets {

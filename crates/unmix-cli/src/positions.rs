@@ -16,12 +16,16 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     let head: Vec<String> =
         table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();
     let column_named = |names: &[&str]| head.iter().position(|h| names.contains(&h.as_str()));
-    let (polar, first, second) =
-        match (column_named(&["x", "x_m"]), column_named(&["y", "y_m"]), column_named(&["theta_deg", "theta"]), column_named(&["radius"])) {
-            (Some(x), Some(y), ..) => (false, x, y),
-            (_, _, Some(theta), Some(radius)) => (true, theta, radius),
-            _ => return Err(wrong(format!("its columns are {}", head.join(", ")))),
-        };
+    let (polar, first, second) = match (
+        column_named(&["x", "x_m"]),
+        column_named(&["y", "y_m"]),
+        column_named(&["theta_deg", "theta"]),
+        column_named(&["radius"]),
+    ) {
+        (Some(x), Some(y), ..) => (false, x, y),
+        (_, _, Some(theta), Some(radius)) => (true, theta, radius),
+        _ => return Err(wrong(format!("its columns are {}", head.join(", ")))),
+    };
     let up = if polar { None } else { column_named(&["z", "z_m"]) };
     let (mut out, mut heights) = (Vec::new(), Vec::new());
     for (i, record) in table.into_records().enumerate() {

@@ -1,10 +1,10 @@
 //! Tables stored column by column, as rows: only the requested columns are read, in chunks of rows.
 
-use crate::transposed::{self, TransposedFeatures};
 use crate::cells::{Numbers, as_text, number_kind};
-use crate::pages::{Chunk, BufferPool};
+use crate::pages::{BufferPool, Chunk};
 use crate::selection::Selection;
 use crate::table::Table;
+use crate::transposed::{self, TransposedFeatures};
 use crate::{Input, Options, Wording, array, index, lists, progress};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;

@@ -22,7 +22,6 @@
 // Used only by readers that are not built in.
 #![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
 
-mod transposed;
 mod array;
 #[cfg(feature = "tables")]
 mod arrow;
@@ -30,6 +29,8 @@ mod arrow;
 mod cells;
 #[cfg(feature = "tables")]
 mod columns;
+#[cfg(feature = "tables")]
+mod declared_lengths;
 mod describe;
 mod files;
 mod format;
@@ -54,8 +55,7 @@ mod parquet;
 #[cfg(feature = "images")]
 mod patches;
 mod paths;
-#[cfg(feature = "tables")]
-mod declared_lengths;
+mod row_selection;
 mod safetensors;
 mod selected;
 mod selection;
@@ -66,9 +66,9 @@ mod stored;
 #[cfg(feature = "tables")]
 mod table;
 mod text;
+mod transposed;
 mod triplets;
 mod wav;
-mod row_selection;
 mod wording;
 
 pub use array::note_on_axes;

@@ -1,8 +1,8 @@
 //! Columns whose cells are lists of numbers of one length, such as embeddings: each becomes as many columns. The rows are decoded once.
 
-use crate::transposed::TransposedFeatures;
 use crate::cells::{self, Numbers, number_kind};
 use crate::columns::{Columnar, ascending};
+use crate::transposed::TransposedFeatures;
 use crate::{Options, array, progress};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -96,7 +96,8 @@ pub(crate) fn expanded<T: Real>(
         let is_list = elements(file.schema().field(j).data_type()).is_some();
         (0..width).map(move |i| if is_list { format!("{}[{i}]", names[j]) } else { names[j].clone() })
     });
-    let across = TransposedFeatures::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
+    let across =
+        TransposedFeatures::new(Some(named.collect()), &Options { unnamed: false, ..options.clone() })?;
     let array = spool.into_rows::<T>(p)?;
     let shape = array::feature_shape(options, None, across.columns.as_ref().map_or(p, Vec::len))?;
     let rows = array::rows(array, across.columns, Features { names: across.names, shape }, path);

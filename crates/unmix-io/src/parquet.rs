@@ -3,7 +3,7 @@
 
 use crate::columns::{self, Batches, Columnar};
 use crate::guard::guarded;
-use crate::pages::{Chunk, BufferPool, Stored};
+use crate::pages::{BufferPool, Chunk, Stored};
 use crate::stored::FromStart;
 use crate::{Input, Options};
 use arrow_schema::{DataType, Schema};

@@ -204,7 +204,8 @@ struct ForwardReader<'a> {
 
 impl Stream<f64> for ForwardReader<'_> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
-        let (p, end) = (self.patches.n_features(), self.patches.len().min(self.next.saturating_add(max_rows as u64)));
+        let (p, end) =
+            (self.patches.n_features(), self.patches.len().min(self.next.saturating_add(max_rows as u64)));
         let (n, start) = ((end - self.next) as usize, out.len());
         out.resize(start + n * p, 0.0);
         self.patches.read(self.next..end, 0..p, &mut out[start..], &mut Vec::new())?;

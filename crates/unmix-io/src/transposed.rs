@@ -144,7 +144,9 @@ mod tests {
         let found = TransposedFeatures::new(cells(), &wanted).unwrap();
         assert_eq!((found.columns, found.ignored), (Some(vec![2, 0]), strings(&["y", "3"])));
         let missing = Options { wanted: Some(strings(&["z"])), ..Options::default() };
-        assert!(TransposedFeatures::new(cells(), &missing).unwrap_err().to_string().contains("needs column 'z'"));
+        assert!(
+            TransposedFeatures::new(cells(), &missing).unwrap_err().to_string().contains("needs column 'z'")
+        );
         assert_eq!(TransposedFeatures::new(None, &missing).unwrap().names, None);
     }
 }

@@ -70,7 +70,12 @@ fn affordable<T: Real>(model: &Model, rows: &Rows<'_, T>) -> bool {
 }
 
 /// Reads the rows that are drawn, by their numbers: a sample at a fixed stride would miss the members of a rare module.
-fn read<T: Real>(model: &Model, rows: &Rows<'_, T>, found: Biclusters, spread: &[f64]) -> Result<ShownModules> {
+fn read<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    found: Biclusters,
+    spread: &[f64],
+) -> Result<ShownModules> {
     let n = found.n_rows;
     let panels = || found.modules.iter().take(PANELS);
     let heat = (

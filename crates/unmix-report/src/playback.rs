@@ -19,7 +19,12 @@ const PEAK: f64 = 0.9;
 /// # Errors
 ///
 /// A sound that cannot be written.
-pub(crate) fn player(values: &[f64], rate: Option<f64>, count: usize, accessible_name: &str) -> Result<Markup> {
+pub(crate) fn player(
+    values: &[f64],
+    rate: Option<f64>,
+    count: usize,
+    accessible_name: &str,
+) -> Result<Markup> {
     let Some(rate) = rate.filter(|rate| *rate >= AUDIBLE && !values.is_empty()) else {
         return Ok(html! {});
     };

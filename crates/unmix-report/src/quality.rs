@@ -53,7 +53,8 @@ fn noise(model: &Model) -> Option<String> {
     let all = model.tensor("noise_std")?.f64s();
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = all.iter().copied().fold(0.0, f64::max);
-    let range = if least < most { format!("{} to {} by column", number(least), number(most)) } else { number(most) };
+    let range =
+        if least < most { format!("{} to {} by column", number(least), number(most)) } else { number(most) };
     Some(format!("standard deviation of the noise {range}"))
 }
 
@@ -100,7 +101,11 @@ mod tests {
             ("rbm", json!({"n_components": 4}), ["FVU (", " unexplained) "]),
             ("sae", json!({"n_components": 8, "l0": 2, "max_epochs": 2}), ["FVU (", "; L0 (active units"]),
             ("robust-pca", json!({}), ["standard deviation of the noise ", "; sparse part in "]),
-            ("robust-pca", json!({"standardize": true, "noise": 0.1}), [" by column; sparse part in ", " of the cells"]),
+            (
+                "robust-pca",
+                json!({"standardize": true, "noise": 0.1}),
+                [" by column; sparse part in ", " of the cells"],
+            ),
             (
                 "linear-eigengan",
                 json!({"n_components": 3, "groups": [2, 1]}),

@@ -204,7 +204,12 @@ impl<'a> Lab<'a> {
         let [kurtosis, pixels, orthonormality, agreement, _] = self.published(set, name);
         self.beside(format!("{name}: mean excess kurtosis"), measures.kurtosis, kurtosis, OTHER_PATCHES)?;
         self.beside(format!("{name}: effective pixels of a filter"), measures.pixels, pixels, OTHER_PATCHES)?;
-        self.beside(format!("{name}: orthonormality"), measures.orthonormality, orthonormality, OTHER_PATCHES)?;
+        self.beside(
+            format!("{name}: orthonormality"),
+            measures.orthonormality,
+            orthonormality,
+            OTHER_PATCHES,
+        )?;
         self.beside(
             format!("{name}: mean cosine with {}", others.name),
             measures.agreement,

@@ -207,7 +207,10 @@ fn a_column_and_its_copy_are_found_from_the_correlations_and_the_likelier_maximu
             message.contains("columns 0, 24 are collinear: each is a linear combination of the others"),
             "{message}"
         );
-        assert!(message.contains("Heywood cases: the uniqueness of columns 0, 24 is at noise_floor"), "{message}");
+        assert!(
+            message.contains("Heywood cases: the uniqueness of columns 0, 24 is at noise_floor"),
+            "{message}"
+        );
         let psi: Vec<f64> = (0..p).map(|j| if j % 24 == 0 { 1e-4 } else { 0.5 }).collect();
         let other = fit(json!({"n_components": 3, "tol": 1e-6, "noise_variance_init": psi}), &x, p);
         assert!(

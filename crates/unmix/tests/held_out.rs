@@ -60,7 +60,10 @@ fn the_reported_likelihood_is_the_sum_over_the_rows() {
             let weight = |i: usize| if weighted { weights[i] } else { 1.0 };
             let sum: f64 = each.0.iter().enumerate().map(|(i, l)| weight(i) * l).sum();
             let log_likelihood = measure(&model, "log_likelihood");
-            assert!((log_likelihood / sum - 1.0).abs() < 1e-10, "{key} {given} {weighted}: {log_likelihood} {sum}");
+            assert!(
+                (log_likelihood / sum - 1.0).abs() < 1e-10,
+                "{key} {given} {weighted}: {log_likelihood} {sum}"
+            );
             let (aic, bic) = (measure(&model, "aic"), measure(&model, "bic"));
             let parameters = 0.5 * aic + log_likelihood;
             assert_eq!(parameters, parameters.round(), "{key} {given}");

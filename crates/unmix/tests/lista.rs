@@ -190,7 +190,8 @@ fn units_of_rows_change_nothing() {
 #[test]
 fn bad_input_is_refused() {
     let of = made();
-    let message = |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
+    let message =
+        |of: &Fixture, settings: Value| fit(of, settings, true, &on_threads(2)).unwrap_err().to_string();
     let narrow = Fixture { codes: Matrix::zeros(N, 19), ..made() };
     assert!(message(&narrow, json!({})).contains("there are 20 atoms, and the codes have 19 numbers a row"));
     let short = Fixture { codes: Matrix::zeros(N - 1, 20), ..made() };

@@ -210,7 +210,8 @@ fn the_number_of_threads_changes_no_bit_of_a_fit() {
 #[test]
 fn sparse_rows_that_cannot_be_fitted_are_refused() {
     let mut both = DenseAndSparse::<f64>::made(50, 20, 0.0);
-    let fails = |both: &DenseAndSparse<f64>, given: Value| both.fit("pca", &given, 2).unwrap_err().to_string();
+    let fails =
+        |both: &DenseAndSparse<f64>, given: Value| both.fit("pca", &given, 2).unwrap_err().to_string();
     let full = fails(&both, json!({"svd_solver": "full"}));
     assert!(full.contains("svd_solver='full' of sparse rows is not possible"), "{full}");
     let model = both.fit("pca", &json!({"n_components": 2}), 1).unwrap();

@@ -92,7 +92,10 @@ fn rotated_factors_of_equal_variance_are_resolved_and_unrotated_ones_are_a_group
             tried_with("factor-analysis", &x, json!({"n_components": 3, "rotation": rotation}), trials, 0);
         for j in 0..3 {
             let sentence = found.in_words(j);
-            assert!(sentence.starts_with(words) && (sentence == words) != rotation.is_null(), "{rotation}: {sentence}");
+            assert!(
+                sentence.starts_with(words) && (sentence == words) != rotation.is_null(),
+                "{rotation}: {sentence}"
+            );
         }
     }
 }

@@ -179,7 +179,8 @@ fn a_warm_start_is_that_of_every_layer() {
     assert_eq!(numbers(&layers(&other).unwrap()[0], "components"), numbers(&more_layers[0], "components"));
     // A deeper stack: the layers that the start lacks begin as they do without a start.
     assert!(fitted(json!({"n_components": [6, 4, 2], "max_iter": 3}), Some(&first)).is_ok());
-    let message = fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
+    let message =
+        fitted(json!({"n_components": [7, 4], "max_iter": 3}), Some(&first)).unwrap_err().to_string();
     assert!(message.contains("it has 6 components, and this fit has 7"), "{message}");
 }
 

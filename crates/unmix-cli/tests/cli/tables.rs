@@ -108,7 +108,8 @@ fn names_in_a_file_choose_columns() {
         ("d.npy --columns 1-3 --names repeated.txt", "names must be distinct, got 'F7' more than once"),
         ("header.csv --names few.txt", "the columns of header.csv have names already"),
     ] {
-        let commands = ["encode m.safetensors", "report m.safetensors -o refused.html", "score m.safetensors"];
+        let commands =
+            ["encode m.safetensors", "report m.safetensors -o refused.html", "score m.safetensors"];
         for command in commands {
             let refused = b.run(&format!("{command} {given}"));
             assert!(refused.code == 1 && refused.err.contains(words), "{command} {given}: {}", refused.err);

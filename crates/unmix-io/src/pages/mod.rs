@@ -8,12 +8,12 @@ mod bits;
 mod buffers;
 
 use bits::Runs;
+pub(crate) use buffers::BufferPool;
+use buffers::PagedFile;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
-use buffers::PagedFile;
-pub(crate) use buffers::BufferPool;
 use std::sync::Arc;
 use unmix::Real;
 

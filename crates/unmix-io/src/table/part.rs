@@ -3,7 +3,7 @@
 use super::Table;
 use super::general::General;
 use crate::guard::guarded;
-use crate::pages::{Chunk, BufferPool, TILE};
+use crate::pages::{BufferPool, Chunk, TILE};
 use unmix::{Real, Result};
 
 /// Buffers that a thread reuses from part to part.

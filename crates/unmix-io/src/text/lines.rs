@@ -376,7 +376,8 @@ mod tests {
     #[test]
     fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
         let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
-        let mut limiter = RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
+        let mut limiter =
+            RecordLimiter { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
         let mut buffer = vec![0; 1 << 20];
         // Records that end: the start moves on, and a text of twice the length goes through.
         while limiter.read < 2 * LONGEST {

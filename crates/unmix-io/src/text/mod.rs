@@ -11,8 +11,8 @@ mod plain;
 mod preamble;
 mod remedy;
 
-use crate::transposed::{self, TransposedFeatures};
 use crate::selection::Selection;
+use crate::transposed::{self, TransposedFeatures};
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
 use lines::{Dialect, Lines, RecordStart};

@@ -1,7 +1,6 @@
 //! The page: one HTML file without network access and scripts.
 
 mod affinities;
-mod model_comparison;
 mod clusters;
 mod codes;
 mod components;
@@ -9,6 +8,7 @@ mod factors;
 mod gaps;
 mod head;
 mod layers;
+mod model_comparison;
 mod modules;
 mod objective;
 mod rows;

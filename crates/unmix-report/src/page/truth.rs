@@ -118,7 +118,8 @@ fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
             pair.found,
             cosine(pair.cosine)
         );
-        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.signed), "loading", &alt_text);
+        let drawing =
+            figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.signed), "loading", &alt_text);
         html! { figure.truth { figcaption { (heading(pair)) } (drawing) } }
     };
     pairs.iter().map(one).collect()

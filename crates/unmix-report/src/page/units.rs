@@ -6,7 +6,7 @@ use crate::description;
 use crate::figure;
 use crate::number::{count, fixed, number, percent};
 use crate::picture::{Scale, data_uri};
-use crate::units::{ALIKE, SimilarAtoms, CardReason, Unit, Units};
+use crate::units::{ALIKE, CardReason, SimilarAtoms, Unit, Units};
 use maud::{Markup, html};
 use unmix::Result;
 

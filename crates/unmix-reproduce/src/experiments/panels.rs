@@ -1,6 +1,8 @@
 //! Panels of filters with their measures, as in most figures of picture patches.
 
-use crate::lab::{K, Lab, FilterMeasures, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained};
+use crate::lab::{
+    FilterMeasures, K, Lab, OTHER_PATCHES, ReferenceFilters, as_pictures, filters, rule_of, trained,
+};
 use crate::measure::{self, Decoder};
 use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::Value;

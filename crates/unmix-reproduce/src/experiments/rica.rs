@@ -37,7 +37,13 @@ enum Units {
 }
 
 /// Filters of the patches multiplied by `factor`.
-fn learned_filters(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
+fn learned_filters(
+    lab: &Lab<'_>,
+    set: &PatchSet,
+    factor: f32,
+    weight: f64,
+    units: Units,
+) -> Result<Matrix<f64>> {
     let how = TrainingOptions { absolute: !matches!(units, Units::None), ..TrainingOptions::usual(lab, set) };
     // The weight is given for rows divided by their mean length; a rule without units divides them by their scale instead.
     let weight = match units {

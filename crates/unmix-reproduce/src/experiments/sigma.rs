@@ -140,16 +140,19 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let mut sheet = Sheet::new("Filters with learned standard deviations", 3);
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
-    let mut train =
-        |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(LearnedDeviations, MatchedCosines)> {
-            let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
-            let learned = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
-            let matched = report_training(lab, &set, &reference, &learned, (l2, epochs, decay), &mut sheet)?;
-            if epochs == many {
-                lines.push((name(l2, decay), learned.course.clone()));
-            }
-            Ok((learned, matched))
-        };
+    let mut train = |lab: &mut Lab<'_>,
+                     l2: f64,
+                     epochs: u64,
+                     decay: bool|
+     -> Result<(LearnedDeviations, MatchedCosines)> {
+        let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
+        let learned = LearnedDeviations::of(lab, &set.x, set.n_features(), how, l2)?;
+        let matched = report_training(lab, &set, &reference, &learned, (l2, epochs, decay), &mut sheet)?;
+        if epochs == many {
+            lines.push((name(l2, decay), learned.course.clone()));
+        }
+        Ok((learned, matched))
+    };
     let early = train(lab, 0.0, few, false)?;
     let late = train(lab, 0.0, many, false)?;
     let held = train(lab, 1e-3, many, false)?;

@@ -2,7 +2,7 @@
 
 use super::Activation;
 use super::parameters::Parameters;
-use super::rows::{ActiveUnits, BatchInputs, SliceBuffers, BatchConstants, SLICE};
+use super::rows::{ActiveUnits, BatchConstants, BatchInputs, SLICE, SliceBuffers};
 use super::select::bound;
 use super::units::{ByUnit, Rows};
 use crate::num::Real;

@@ -208,7 +208,12 @@ impl<T: Real> ActiveUnits<T> {
     }
 
     /// Residuals, losses and derivatives of the rows; `n` is the number of rows of the batch.
-    pub(super) fn differentiate(&mut self, inputs: &BatchInputs<'_, T>, n: usize, part: &mut SliceBuffers<'_, T>) {
+    pub(super) fn differentiate(
+        &mut self,
+        inputs: &BatchInputs<'_, T>,
+        n: usize,
+        part: &mut SliceBuffers<'_, T>,
+    ) {
         let (p, m) = (inputs.parameters.n_features(), inputs.parameters.n_units());
         let over = 1.0 / n as f64;
         (self.loss, self.active) = ([0.0; 3], 0);
@@ -237,7 +242,14 @@ impl<T: Real> ActiveUnits<T> {
 
     /// One row: writes its residual, not yet divided by the number of rows, into `e`.
     #[inline(always)]
-    fn row(&mut self, inputs: &BatchInputs<'_, T>, over: f64, at: std::ops::Range<usize>, x: &[T], e: &mut [T]) {
+    fn row(
+        &mut self,
+        inputs: &BatchInputs<'_, T>,
+        over: f64,
+        at: std::ops::Range<usize>,
+        x: &[T],
+        e: &mut [T],
+    ) {
         let (parameters, zero) = (inputs.parameters, T::default());
         let entries = &mut self.entries[at];
         e.iter_mut().zip(x).for_each(|(e, x)| *e = zero - *x);

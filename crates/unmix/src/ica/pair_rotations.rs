@@ -126,7 +126,8 @@ fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
     let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
     let values = [along, across, log_cosh(x.iter().copied()), log_cosh(y.iter().copied())];
-    let departure = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64 - Contrast::LogCosh(1.0).of_gaussian();
+    let departure =
+        |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64 - Contrast::LogCosh(1.0).of_gaussian();
     let factors = [0, 1, 2, 3].map(|i| if i < 2 { 2.0 } else { -2.0 } * departure(&values[i]));
     (0..x.len()).map(|i| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum()).collect()
 }

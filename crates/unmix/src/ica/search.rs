@@ -1,7 +1,7 @@
 //! Search for sources in coordinates: choice of the solver and of initial values.
 
 use super::linear::polar;
-use super::orthogonal::{self, StepAcceptance, Step};
+use super::orthogonal::{self, Step, StepAcceptance};
 use super::view::{SweptRows, View};
 use super::whiten;
 use super::{Limits, SolverResult, adaptive, free, layers, online, subsample, unit};
@@ -174,7 +174,9 @@ impl Search<'_> {
             Algorithm::PicardO { extended } => by(Step::Picard, StepAcceptance::Objective, extended, start),
             Algorithm::FastIca => by(Step::FastIca, StepAcceptance::Objective, true, start),
             Algorithm::Parallel => by(Step::FastIca, StepAcceptance::Change, true, start),
-            Algorithm::Deflation => unit::solve(view, contrast, StepAcceptance::Objective, start, limits, run),
+            Algorithm::Deflation => {
+                unit::solve(view, contrast, StepAcceptance::Objective, start, limits, run)
+            }
             Algorithm::OneByOne => unit::solve(view, contrast, StepAcceptance::Change, start, limits, run),
             Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
             Algorithm::Easi { extended } => {

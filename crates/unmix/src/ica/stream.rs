@@ -138,7 +138,7 @@ impl Stream {
         by_variance: bool,
         run: &Run<'_>,
     ) -> Result<Model> {
-        let state = self.packed();
+        let packed = self.packed();
         if self.state.is_none() {
             self.begin();
         }
@@ -168,8 +168,8 @@ impl Stream {
             second_rotation: None,
         };
         let variance = Tensor::vector(&arranged.values(&variance), dtype);
-        let state = Tensor::vector(&state, Dtype::F64);
-        let tensors = described.tensors(dtype, [("component_variance", variance), (STATE, state)]);
+        let packed = Tensor::vector(&packed, Dtype::F64);
+        let tensors = described.tensors(dtype, [("component_variance", variance), (STATE, packed)]);
         Model::fitted(method, settings, features.clone(), 0, tensors, report)
     }
 

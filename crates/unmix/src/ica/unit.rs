@@ -179,7 +179,11 @@ impl<T: Real> Search<'_, '_, '_, T> {
         }
         if self.acceptance == StepAcceptance::Change {
             at.residual = half_squared_distance(&next, &at.w);
-        } else if at.before.as_ref().is_some_and(|b| half_squared_distance(&next, b) < half_squared_distance(&next, &at.w)) {
+        } else if at
+            .before
+            .as_ref()
+            .is_some_and(|b| half_squared_distance(&next, b) < half_squared_distance(&next, &at.w))
+        {
             // Oscillation: the new point is nearer to the point two steps ago than to the last one.
             at.damping *= 0.5;
         }

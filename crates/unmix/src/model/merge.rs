@@ -42,10 +42,16 @@ fn refused(found: String, remedy: impl Into<String>) -> Error {
 fn order(left: &Features, right: &Features) -> Result<Option<Vec<usize>>> {
     let (Some(ours), Some(theirs)) = (&left.names, &right.names) else { return Ok(None) };
     if ours == theirs {
-        let shapes = format!("a row has shape {:?} in the first and {:?} in the second", left.shape, right.shape);
-        return if left.shape == right.shape { Ok(None) } else { Err(refused(shapes, "merge models of the same columns")) };
+        let shapes =
+            format!("a row has shape {:?} in the first and {:?} in the second", left.shape, right.shape);
+        return if left.shape == right.shape {
+            Ok(None)
+        } else {
+            Err(refused(shapes, "merge models of the same columns"))
+        };
     }
-    let places: HashMap<&str, usize> = theirs.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+    let places: HashMap<&str, usize> =
+        theirs.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let order: Option<Vec<usize>> = ours.iter().map(|name| places.get(name.as_str()).copied()).collect();
     match order.filter(|order| order.len() == theirs.len()) {
         Some(order) => Ok(Some(order)),
@@ -60,11 +66,15 @@ fn other_names(ours: &[String], theirs: &[String]) -> Error {
     };
     let said = [("first", only(ours, theirs)), ("second", only(theirs, ours))];
     let said = said.iter().filter(|(_, names)| !names.is_empty());
-    let said: Vec<String> = said.map(|(which, names)| format!("only the {which} has {}", listed(names))).collect();
+    let said: Vec<String> =
+        said.map(|(which, names)| format!("only the {which} has {}", listed(names))).collect();
     let both: Vec<&String> = ours.iter().filter(|name| theirs.contains(name)).collect();
     let remedy: String = match both.is_empty() {
         true => "merge models of the same columns, in any order".into(),
-        false => format!("fit both to the same columns, in any order, such as those that both have: {}", listed(&both)),
+        false => format!(
+            "fit both to the same columns, in any order, such as those that both have: {}",
+            listed(&both)
+        ),
     };
     refused(format!("their columns have different names: {}", said.join(", and ")), remedy)
 }

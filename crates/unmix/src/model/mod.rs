@@ -41,7 +41,7 @@ pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unso
 pub use file::{FORMAT, is_model_file};
 pub use gate::Gate;
 pub use gaussian::Gaussian;
-pub(crate) use linear::{LinearParameters, Linear};
+pub(crate) use linear::{Linear, LinearParameters};
 pub use mixture::Mixture;
 pub use nonnegative::NonNegative;
 pub use path::{ALONG_ALPHA, AlongAlpha};

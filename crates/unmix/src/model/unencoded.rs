@@ -16,7 +16,8 @@ impl<'m> Unencoded<'m> {
     pub(super) fn of(model: &'m Model) -> Option<Self> {
         let encoder = model.code().encoder();
         let (conditional, n_codes) = (encoder.gaussian()?, model.n_codes());
-        (encoder.codes().stored && conditional.model().n_factors() > n_codes).then_some(Self { conditional, n_codes })
+        (encoder.codes().stored && conditional.model().n_factors() > n_codes)
+            .then_some(Self { conditional, n_codes })
     }
 
     /// Writes the codes of `rows` and returns the posterior means of all factors given the observed cells, of which codes are the first ones:

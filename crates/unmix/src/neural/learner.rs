@@ -110,7 +110,8 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
 
     /// Refuses parameters that are not finite in the current epoch.
     pub(super) fn check(&self, learner: &LearnerState<T>) -> Result<()> {
-        let finite = learner.w.iter().all(|x| x.finite()) && learner.state.sigma.iter().all(|s| s.is_finite());
+        let finite =
+            learner.w.iter().all(|x| x.finite()) && learner.state.sigma.iter().all(|s| s.is_finite());
         if finite {
             return Ok(());
         }

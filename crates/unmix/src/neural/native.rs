@@ -249,7 +249,8 @@ fn statistics<T: Real>(
         slope: Slope::True,
         a: vec![c],
     }));
-    let mut separations_of_w = rows.pass_means(w, &Pass::with_separations(separations), run)?.separations.into_iter();
+    let mut separations_of_w =
+        rows.pass_means(w, &Pass::with_separations(separations), run)?.separations.into_iter();
     Ok((separations_of_w.next().unwrap_or_default(), separations_of_w.collect()))
 }
 

@@ -123,10 +123,17 @@ pub struct VerdictInput<'a> {
 pub fn verdicts(input: &VerdictInput<'_>) -> Vec<Verdict> {
     let k = input.sigma.len();
     let verdict = |j: usize| {
-        let others = (0..k).filter(|&i| i != j).map(|i| separation(input.sigma, input.own, input.alpha, i, j).0);
+        let others =
+            (0..k).filter(|&i| i != j).map(|i| separation(input.sigma, input.own, input.alpha, i, j).0);
         let least = if k == 1 { -input.own.b[j] } else { others.fold(f64::INFINITY, f64::min) };
-        let certainty = input.candidates.iter().map(|statistics| statistics.t[j]).fold(input.own.t[j], f64::max);
-        Verdict { variance_seeking: input.own.b[j], separation: least, certainty, reason: reason(input, j, least) }
+        let certainty =
+            input.candidates.iter().map(|statistics| statistics.t[j]).fold(input.own.t[j], f64::max);
+        Verdict {
+            variance_seeking: input.own.b[j],
+            separation: least,
+            certainty,
+            reason: reason(input, j, least),
+        }
     };
     (0..k).map(verdict).collect()
 }

@@ -113,7 +113,8 @@ fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
         project(&mut b);
         Ok(b)
     };
-    let options = SearchOptions { k: m, tol: 0.0, block: block_size(m), max_basis: budget(p, m), impatient: true };
+    let options =
+        SearchOptions { k: m, tol: 0.0, block: block_size(m), max_basis: budget(p, m), impatient: true };
     Ok(top_eigenpairs(apply, p, options)?.map(|found| found.vectors))
 }
 

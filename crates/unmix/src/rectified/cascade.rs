@@ -6,8 +6,8 @@
 //! divergence because `P` is the projection onto a set that is a product over units: it replaces the gradient methods of the paper. `P`
 //! clamps at 0, and scales units to second moment 1 if they are normalised.
 
-use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
+use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
 
@@ -232,7 +232,8 @@ impl<T: Real> CandidateSearch<'_, T> {
             let (mu, new) = (&self.mu.chunks()[c], &newton.chunks()[c]);
             for i in 0..n {
                 let at = |j: usize| j * n + i;
-                let difference: f64 = (0..l).map(|j| (mu[at(j)].to_f64() - new[at(j)].to_f64()).powi(2)).sum();
+                let difference: f64 =
+                    (0..l).map(|j| (mu[at(j)].to_f64() - new[at(j)].to_f64()).powi(2)).sum();
                 let eps = difference.sqrt().min(cap);
                 let (active, free): (Vec<usize>, Vec<usize>) =
                     (0..l).partition(|&j| mu[at(j)].to_f64() <= eps);

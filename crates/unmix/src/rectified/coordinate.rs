@@ -5,8 +5,8 @@
 //! `d_j = sqrt(n) / ||max(0, b_j)||` if units have second moment 1, `1 / G_jj` if they are not scaled. Each is the minimum over the
 //! codes of its unit, so the divergence never increases.
 
-use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use super::statistics::Normalisation;
+use super::stored_codes::{CHUNK, ProjectionSums, StoredCodes};
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, Real, kernel};
 

@@ -17,15 +17,15 @@ pub mod codes;
 pub mod coordinate;
 pub mod corruption;
 pub mod cubes;
-pub mod stored_codes;
 pub mod posterior;
 pub mod statistics;
 pub mod step;
+pub mod stored_codes;
 
 pub use codes::{CodeSums, GatherCodes};
 pub use corruption::{Corruption, Dropout, InputNoise};
 pub use cubes::GatherCubes;
-pub use stored_codes::{GatherStoredCodes, StoredCodes};
 pub use posterior::{Noise, Parameters, Posterior, Prior};
 pub use statistics::{Normalisation, Statistics};
 pub use step::{MStep, Step};
+pub use stored_codes::{GatherStoredCodes, StoredCodes};

@@ -194,7 +194,13 @@ fn judge_block<T: Real>(conditional: &Conditional, hidden: &CellMask, block: &Bl
 }
 
 /// Log density of cell `(j, x)` given the posterior of the factors.
-fn log_density(model: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], product: &mut [f64]) -> f64 {
+fn log_density(
+    model: &LinearGaussian,
+    (j, x): (usize, f64),
+    z: &[f64],
+    v: &[f64],
+    product: &mut [f64],
+) -> f64 {
     let w = &model.loadings[j * z.len()..(j + 1) * z.len()];
     symmetric_product(v, w, product);
     let variance = model.noise[j] + w.iter().zip(&*product).map(|(a, b)| a * b).sum::<f64>();

@@ -115,7 +115,8 @@ impl Lbfgs {
         run: &Run<'_>,
     ) -> Result<Minimum> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let (mut steps, mut at) = Steps::begin(run, name, limits, || Search::first(self.memory, objective, x))?;
+        let (mut steps, mut at) =
+            Steps::begin(run, name, limits, || Search::first(self.memory, objective, x))?;
         objective.recount(&at.counts);
         let outcome = loop {
             if at.ended {

@@ -7,7 +7,7 @@
 
 use super::constraint::AtomSet;
 use super::dead::{DeadUnit, Worst, random_directions, replace};
-use super::palm::{Problem, PreparedAtoms, atom_step, largest_eigenvalue};
+use super::palm::{PreparedAtoms, Problem, atom_step, largest_eigenvalue};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;

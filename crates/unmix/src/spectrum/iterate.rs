@@ -5,7 +5,9 @@
 //! a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the scores.
 
 use super::scatter::deviations;
-use super::{Decomposition, SolverOutcome, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
+use super::{
+    Decomposition, Request, Solver, SolverOutcome, no_variance, power_of_two, scatter_floor, spread, tall,
+};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
@@ -146,7 +148,8 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     };
     drop(operator);
     let found = in_units(found, size);
-    let first_sweep = FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
+    let first_sweep =
+        FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
     Ok(finished(found, solver_outcome, first_sweep, T::DTYPE.eps()))
 }
 

@@ -1,6 +1,8 @@
 //! A covariance from a scatter: centred or not, of the columns themselves or divided by their standard deviations.
 
-use super::{Decomposition, SolverOutcome, Request, no_variance, power_of_two, scatter_floor, spread, truncated};
+use super::{
+    Decomposition, Request, SolverOutcome, no_variance, power_of_two, scatter_floor, spread, truncated,
+};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;

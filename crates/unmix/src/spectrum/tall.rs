@@ -1,6 +1,6 @@
 //! Spectrum of at least as many rows as features: one sweep, and a `p × p` matrix.
 
-use super::{Covariance, Decomposition, SolverOutcome, Request, full_floor, no_variance, spread, truncated};
+use super::{Covariance, Decomposition, Request, SolverOutcome, full_floor, no_variance, spread, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};

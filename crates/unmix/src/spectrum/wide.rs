@@ -3,7 +3,7 @@
 
 use super::scatter::spectrum;
 use super::tall::singular;
-use super::{Decomposition, SolverOutcome, Request, full_floor, no_variance, scatter_floor, truncated};
+use super::{Decomposition, Request, SolverOutcome, full_floor, no_variance, scatter_floor, truncated};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};

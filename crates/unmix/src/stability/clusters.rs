@@ -260,7 +260,8 @@ fn centrotypes(
             return None;
         }
         let own = components.row(fit.order[partner]?);
-        let cosine: f64 = vectors_of_model.row(j).iter().zip(fit.vectors.row(partner)).map(|(x, y)| x * y).sum();
+        let cosine: f64 =
+            vectors_of_model.row(j).iter().zip(fit.vectors.row(partner)).map(|(x, y)| x * y).sum();
         let sign = if cosine < 0.0 { -1.0 } else { 1.0 };
         out.row_mut(j).iter_mut().zip(own).for_each(|(to, x)| *to = sign * x);
     }

@@ -249,7 +249,12 @@ where
     let space_interval: Vec<(f64, f64)> =
         (0..k).map(|j| of_agreements(&spaces[j], &resamples.spaces[j])).collect();
     Ok(Stability {
-        clusters: clusters::clusters(&reference.codes, &started, &halved.estimates(&fitted), reference.is_signed()),
+        clusters: clusters::clusters(
+            &reference.codes,
+            &started,
+            &halved.estimates(&fitted),
+            reference.is_signed(),
+        ),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(interval).collect(),
         space: spaces.iter().map(|splits| splits.iter().sum::<f64>() / splits.len().max(1) as f64).collect(),

@@ -60,7 +60,14 @@ impl<'a, T: Real> SharedScan<'a, T> {
             failed: false,
         };
         let piece_rows = (PIECE / p.max(1)).max(1) as u64;
-        Self { source, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), changed: Condvar::new() }
+        Self {
+            source,
+            p,
+            piece_rows,
+            threads: threads.max(1),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {

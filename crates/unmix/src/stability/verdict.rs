@@ -191,7 +191,10 @@ mod tests {
         };
         // sqrt(-2 ln 0.01) = 3.03 of them.
         assert!(distinguishable(0.065, None, 1.0) && !distinguishable(0.058, None, 1.0));
-        assert!(!distinguishable(0.11, None, 4.0) && distinguishable(0.13, None, 4.0), "four rows are worth one");
+        assert!(
+            !distinguishable(0.11, None, 4.0) && distinguishable(0.13, None, 4.0),
+            "four rows are worth one"
+        );
         // Tails four times as heavy; light ones are taken for Gaussian.
         let of = |variance: f64| Matrix::from_fn(2, 2, |i, j| if i == j { variance } else { 0.0 });
         assert!(!distinguishable(0.11, Some(&of(8.0)), 1.0) && distinguishable(0.14, Some(&of(8.0)), 1.0));

@@ -275,7 +275,12 @@ impl<T: Real> AddStored<T, Gram> for GatherGram<'_> {
         shard.fill(&mut table, 4, |j, out| {
             let scaling = view.stored_feature(shard.row(features.start + j), &counts);
             let varies = f64::from(u8::from(scaling.varies));
-            out.copy_from_slice(&[scaling.shift, scaling.left, 1.0 / (scaling.scale * scaling.scale), varies]);
+            out.copy_from_slice(&[
+                scaling.shift,
+                scaling.left,
+                1.0 / (scaling.scale * scaling.scale),
+                varies,
+            ]);
         })?;
         let (lines, first) = (table.as_chunks::<4>().0, features.start);
         let constant: f64 = lines.iter().map(|[_, left, unit, _]| left * left * unit).sum();

@@ -72,7 +72,9 @@ impl Scatter {
             false => {
                 let (weight, share) = ((n1 * n2 / (n1 + n2)).sqrt(), n2 / (n1 + n2));
                 let own = self.mean.iter_mut().zip(&mut self.rest);
-                for ((differences, (m1, r1)), other) in differences.iter_mut().zip(own).zip(mean.iter().zip(&*rest)) {
+                for ((differences, (m1, r1)), other) in
+                    differences.iter_mut().zip(own).zip(mean.iter().zip(&*rest))
+                {
                     *differences = kernel::merge_mean(m1, r1, (*other.0, *other.1), share) * weight;
                 }
                 Some(&*differences)

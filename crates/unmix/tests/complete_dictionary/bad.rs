@@ -44,7 +44,10 @@ fn rows_that_are_constant_or_not_finite_or_too_few_are_refused() {
         let message = refused(&spec, &spoiled);
         assert!(message.contains("row 7") && message.contains("column 1"), "{message}");
         let message = refused(&spec, &Matrix::from_vec(1, 3, vec![1.0, 2.0, 3.0]));
-        assert!(message.contains("complete-dictionary needs at least 2 rows, but the array has 1"), "{message}");
+        assert!(
+            message.contains("complete-dictionary needs at least 2 rows, but the array has 1"),
+            "{message}"
+        );
     }
 }
 
@@ -56,7 +59,10 @@ fn without_preconditioning_rows_have_to_be_white_and_of_full_rank() {
     assert!(!warned(&fit(&spec, &orthogonal(6, 3000, 0.3, 0.0, 2).x), "not white"));
     let flat = oblique((300, 6, 4), 0.3, 2);
     let message = refused(&spec, &flat.x);
-    assert!(message.contains("vary along 4 directions only") && message.contains("precondition"), "{message}");
+    assert!(
+        message.contains("vary along 4 directions only") && message.contains("precondition"),
+        "{message}"
+    );
 }
 
 /// Fewer rows than columns are rows of fewer directions.

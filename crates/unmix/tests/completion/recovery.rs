@@ -39,7 +39,8 @@ fn superfluous_factors_of_noisy_cells_are_left_out() {
             // Maximum likelihood does not correct for the parameters of the columns, four for the 50 cells of each in the second design.
             let slack = if given.get("algorithm") == Some(&json!("ppca-em")) { 0.15 } else { 0.05 };
             assert!((found / (noise * noise) - 1.0).abs() < slack, "{noise}, {share}, {given}: {found}");
-            let warned = model.report().warnings.iter().any(|w| w.contains("the observed cells support 3 of"));
+            let warned =
+                model.report().warnings.iter().any(|w| w.contains("the observed cells support 3 of"));
             assert_eq!(warned, given.get("n_components").is_some(), "{given}: {:?}", model.report().warnings);
         }
     }

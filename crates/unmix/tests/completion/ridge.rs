@@ -138,7 +138,10 @@ fn rows_and_columns_with_fewer_cells_than_factors_are_named() {
     design.x[11] = 1.0;
     let model = design.fit(json!({"n_components": 2, "alpha": 0, "offsets": false}));
     let message = model.report().warnings.join("; ");
-    assert!(message.contains("3 rows have fewer observed cells than the 2 factors, row 5 first"), "{message}");
+    assert!(
+        message.contains("3 rows have fewer observed cells than the 2 factors, row 5 first"),
+        "{message}"
+    );
     assert!(message.contains("column 11 has fewer observed cells"), "{message}");
 }
 

@@ -238,7 +238,10 @@ fn rows_without_a_missing_cell_give_a_warning_and_zeros_an_advice() {
     assert!(message.contains("no cell is missing: there is nothing to complete"), "{message}");
     let zeros: Vec<f64> = made.x.iter().map(|x| if x.is_nan() { 0.0 } else { *x }).collect();
     let message = warnings(&zeros);
-    assert!(message.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"), "{message}");
+    assert!(
+        message.contains("most cells are 0: if 0 means that a cell was not observed, give NaN"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn rows_and_methods_that_cannot_be_streamed_are_refused() {
     assert!(matches!(narrow, Error::Width { need: 3, got: 2, .. }), "{narrow:?}");
     let weighted = Rows::from_slice(&x[..2 * k], k).unwrap().weighted(vec![1.0, 2.0]).unwrap();
     let easi = settings(json!({"algorithm": "easi"}));
-    let message = unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).unwrap_err();
+    let message =
+        unmix::partial_fit("ica", &easi, None, &AnyRows::F64(weighted), &Run::default()).unwrap_err();
     assert!(message.to_string().contains("weights"), "{message}");
     for key in ["ica", "rica", "fastica"] {
         let rows = AnyRows::F64(Rows::from_slice(&x[..2 * k], k).unwrap());

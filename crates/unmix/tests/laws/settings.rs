@@ -80,7 +80,10 @@ fn typed_specifications_are_validated_by_the_same_kinds() {
     let run = &Run::default();
     let number = |got: &str| format!("must be finite and non-negative, got {got}; choose a number such as");
     let cases: Vec<(String, String)> = vec![
-        (message(&|r| Pca { tol: -1.0, ..Pca::default() }.fit(r, run)), format!("tol {} 1e-6", number("-1.0"))),
+        (
+            message(&|r| Pca { tol: -1.0, ..Pca::default() }.fit(r, run)),
+            format!("tol {} 1e-6", number("-1.0")),
+        ),
         (
             message(&|r| Pca { tol: f64::NAN, ..Pca::default() }.fit(r, run)),
             format!("tol {} 1e-6", number("NaN")),

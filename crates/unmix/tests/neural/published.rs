@@ -96,7 +96,8 @@ fn settings_have_an_effect_in_a_variant_unless_a_warning_denies_it() {
             let plain = fit(row.key, &base);
             let others = others.iter().filter(|(name, _)| base.iter().all(|(given, _)| given != name));
             // The slope of the sign is 0, so that no weight moves, whatever the other settings are.
-            let others = others.filter(|(name, _)| base.iter().all(|(given, _)| *given != "h") || *name == "a");
+            let others =
+                others.filter(|(name, _)| base.iter().all(|(given, _)| *given != "h") || *name == "a");
             for other in others {
                 let changed = fit(row.key, &[base.as_slice(), std::slice::from_ref(other)].concat());
                 let beginning = format!("{}=", other.0);
@@ -117,7 +118,8 @@ fn the_sign_needs_no_width() {
     let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
     let found = |given: serde_json::Value| fit(&x, given);
     let plain = found(json!({"h": "sign", "deriv": "one"}));
-    let about = |model: &Model| model.report().warnings.iter().any(|w| w.starts_with("a=2.5 has no effect here"));
+    let about =
+        |model: &Model| model.report().warnings.iter().any(|w| w.starts_with("a=2.5 has no effect here"));
     assert!(!about(&plain), "{:?}", plain.report().warnings);
     for a in [json!(2.5), json!(1.0)] {
         let wide = found(json!({"h": "sign", "deriv": "one", "a": a}));

@@ -92,7 +92,10 @@ fn standardized_columns_recover_what_units_hide() {
     // Of each column in its own unit.
     for (j, std) in numbers(&model, "noise_std").into_iter().enumerate() {
         let noise = std / spread[j];
-        assert_eq!(model.report().settings["noise"].as_f64().map(|x| (x / noise - 1.0).abs() < 1e-12), Some(true));
+        assert_eq!(
+            model.report().settings["noise"].as_f64().map(|x| (x / noise - 1.0).abs() < 1e-12),
+            Some(true)
+        );
     }
     let share = model.report().diagnostics["sparse_share"].as_f64().unwrap();
     let wrong = made.sparse.as_slice().iter().filter(|x| **x != 0.0).count() as f64 / 2400.0;

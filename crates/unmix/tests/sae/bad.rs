@@ -15,7 +15,10 @@ fn settings_that_exclude_each_other_are_refused() {
     let plain = SparseAutoencoder::default;
     for activation in [Activation::Topk, Activation::BatchTopk] {
         let message = refused(&SparseAutoencoder { activation, alpha: Some(0.1), ..plain() }, &x, 32);
-        assert!(message.contains("alpha") && message.contains("fixes the number of active units"), "{message}");
+        assert!(
+            message.contains("alpha") && message.contains("fixes the number of active units"),
+            "{message}"
+        );
     }
     let spec = SparseAutoencoder { n_components: Some(10), l0: L0::Number(11), ..plain() };
     let message = refused(&spec, &x, 32);
@@ -35,7 +38,9 @@ fn a_loss_that_diverges_is_refused_with_the_epoch_and_a_remedy() {
     let spec = SparseAutoencoder { learning_rate: LearningRate::Number(1e5), ..Default::default() };
     let message = refused(&spec, &x, 32);
     assert!(
-        message.contains("learning_rate") && message.contains("in epoch 1") && message.contains("smaller value"),
+        message.contains("learning_rate")
+            && message.contains("in epoch 1")
+            && message.contains("smaller value"),
         "{message}"
     );
 }

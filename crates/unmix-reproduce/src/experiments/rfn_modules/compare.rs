@@ -1,6 +1,6 @@
 //! Modules found by each method, differences between methods on the same data, and the conditions.
 
-use super::fits::{Fitted, ModuleRecovery, Job, Starts};
+use super::fits::{Fitted, Job, ModuleRecovery, Starts};
 use super::planted::{Done, FLOOR, PLANTED, Plan, UNITS};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
@@ -38,7 +38,12 @@ pub(super) fn name((fitted, starts): Line, with_floor: bool) -> String {
 }
 
 /// Results of a line on every data set of a shift, in the order of the instances.
-pub(super) fn results_of(done: &[Done], (fitted, starts): Line, units: usize, shift: f64) -> Vec<&ModuleRecovery> {
+pub(super) fn results_of(
+    done: &[Done],
+    (fitted, starts): Line,
+    units: usize,
+    shift: f64,
+) -> Vec<&ModuleRecovery> {
     let own = |job: &Job| job.fitted == fitted && job.units == units && job.shift == shift;
     let mut own: Vec<&Done> = done.iter().filter(|(job, _)| own(job)).collect();
     own.sort_by_key(|(job, _)| job.instance);

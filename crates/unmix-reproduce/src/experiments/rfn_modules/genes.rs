@@ -169,7 +169,13 @@ pub(super) fn genes(lab: &mut Lab<'_>, tables: &[Table]) -> Result<()> {
     summaries::figures(lab, tables, &results)
 }
 
-fn table_result(tables: &[Table], table: usize, method: usize, sizes: &Sizes, run: &Run<'_>) -> Result<TableResult> {
+fn table_result(
+    tables: &[Table],
+    table: usize,
+    method: usize,
+    sizes: &Sizes,
+    run: &Run<'_>,
+) -> Result<TableResult> {
     let (own, Method { key, settings, random, .. }) = (&tables[table], &METHODS[method]);
     let settings = map(settings(sizes.iterations));
     let with_seed = |seed: u64| Run { seed, threads: 1, observer: run.observer, ..Run::default() };

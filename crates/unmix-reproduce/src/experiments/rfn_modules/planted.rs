@@ -2,7 +2,7 @@
 
 use super::compare::{differences, judged, tables};
 use super::figures;
-use super::fits::{Fitted, ModuleRecovery, Job, found};
+use super::fits::{Fitted, Job, ModuleRecovery, found};
 use crate::lab::{Lab, side_by_side};
 use unmix::{Event, Result, Run};
 

@@ -1,7 +1,7 @@
 //! Tables and figures of the modules of gene expression.
 
 use super::figures::{PANELS, panel, title};
-use super::genes::{METHODS, SETS, TableResult, Table};
+use super::genes::{METHODS, SETS, Table, TableResult};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;

@@ -3,7 +3,7 @@
 use super::fits::Outcome;
 use super::methods::{METHODS, Method, Rule};
 use super::published::{self, Cell};
-use super::{Job, TableColumn, FittedMethod};
+use super::{FittedMethod, Job, TableColumn};
 
 /// Mean, and standard deviation of more than one value.
 pub(super) fn summary(values: &[f64]) -> Option<(f64, Option<f64>)> {

@@ -3,7 +3,7 @@
 use super::compare::summary;
 use super::fits::Outcome;
 use super::methods::E_STEPS;
-use super::{Job, Plan, FittedMethod, roman};
+use super::{FittedMethod, Job, Plan, roman};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell, shown};
 use unmix::Result;

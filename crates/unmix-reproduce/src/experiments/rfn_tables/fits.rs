@@ -1,7 +1,7 @@
 //! One fit: its criteria, or why there are none.
 
 use super::methods::{Covariance, METHODS, Method, with_e_step};
-use super::{Job, TableColumn, FittedMethod};
+use super::{FittedMethod, Job, TableColumn};
 use serde_json::Value;
 use unmix::datasets::{BICLUSTERS, biclusters};
 use unmix::num::factor;
@@ -53,7 +53,12 @@ fn measured(
     let zeros = codes.iter().filter(|z| zero(**z)).count() as f64;
     let left: f64 = x.as_slice().iter().zip(&back).map(|(x, b)| (x - f64::from(*b)).powi(2)).sum();
     let objective = model.report().diagnostics.get("final_objective").and_then(Value::as_f64);
-    Ok([Some(100.0 * zeros / codes.len() as f64), Some(left.sqrt()), residual_covariance(model, x, covariance), objective])
+    Ok([
+        Some(100.0 * zeros / codes.len() as f64),
+        Some(left.sqrt()),
+        residual_covariance(model, x, covariance),
+        objective,
+    ])
 }
 
 /// `||C - W S W' - Psi||` with the second moments `C` of the rows, `S` of the codes or the identity.

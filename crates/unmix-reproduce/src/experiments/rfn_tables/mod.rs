@@ -86,7 +86,11 @@ impl Plan {
         for &place in &self.places {
             for (at, method) in METHODS.iter().enumerate() {
                 let count = if method.costly && self.instances < ALL { 1 } else { self.instances };
-                out.extend((0..count).map(|instance| Job { what: FittedMethod::Method(at), place, instance }));
+                out.extend((0..count).map(|instance| Job {
+                    what: FittedMethod::Method(at),
+                    place,
+                    instance,
+                }));
             }
             for e_step in 0..E_STEPS.len() {
                 out.extend((0..self.instances).map(|instance| Job {

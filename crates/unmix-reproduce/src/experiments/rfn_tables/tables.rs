@@ -4,7 +4,7 @@ use super::compare::{CriterionComparison, compared, summary};
 use super::fits::Outcome;
 use super::methods::METHODS;
 use super::published::{CRITERIA, Cell};
-use super::{Job, TableColumn, Plan, roman};
+use super::{Job, Plan, TableColumn, roman};
 use crate::lab::Lab;
 use crate::output::{Grid, GridCell};
 use unmix::Result;
@@ -103,7 +103,13 @@ fn cell(criteria: &[CriterionComparison], why: Option<String>) -> GridCell {
     GridCell { lines, missed: !differ.is_empty() }
 }
 
-fn record(method: &str, place: TableColumn, criterion: &str, c: &CriterionComparison, why: Option<&str>) -> Vec<String> {
+fn record(
+    method: &str,
+    place: TableColumn,
+    criterion: &str,
+    c: &CriterionComparison,
+    why: Option<&str>,
+) -> Vec<String> {
     let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.6}"));
     let (mark, reason) = match why {
         Some(why) => ("not available", why),
@@ -127,7 +133,12 @@ fn record(method: &str, place: TableColumn, criterion: &str, c: &CriterionCompar
 }
 
 /// Averages over the data sets that were run, of the published values over the same ones.
-fn average(method: &str, set: u64, units: usize, all: &[Vec<CriterionComparison>]) -> (GridCell, Vec<Vec<String>>) {
+fn average(
+    method: &str,
+    set: u64,
+    units: usize,
+    all: &[Vec<CriterionComparison>],
+) -> (GridCell, Vec<Vec<String>>) {
     let (mut lines, mut records) = (Vec::new(), Vec::new());
     for (at, name) in CRITERIA.iter().enumerate() {
         let mean = |of: &dyn Fn(&CriterionComparison) -> Option<f64>| {

@@ -153,7 +153,8 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     }
 
     fn batch(&mut self, epoch: u64, batch: u64, group: &mut Group<T>) -> Result<()> {
-        let (mut at, end, start) = (self.batches.first_row_of(batch), self.batches.first_row_of(batch + 1), group.rows.len());
+        let (mut at, end, start) =
+            (self.batches.first_row_of(batch), self.batches.first_row_of(batch + 1), group.rows.len());
         while at < end {
             self.arrive(epoch, at)?;
             let until = end.min(self.now.window.end());

@@ -7,7 +7,7 @@ use super::{CompleteDictionary, METHOD};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Arrangement, Code, LinearParameters, Linear, Model, Report, Tensor, Tensors, require};
+use crate::model::{Arrangement, Code, Linear, LinearParameters, Model, Report, Tensor, Tensors, require};
 use crate::num::{Matrix, Real, dual, factor};
 use crate::run::Run;
 use crate::stats::Spread;

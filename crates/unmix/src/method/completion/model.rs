@@ -6,7 +6,7 @@ use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, Codes, LinearParameters, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
+    Code, Codes, Encoder, LinearDecoder, LinearParameters, RowMap, Tensor, Tensors, require, sign_of,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -40,7 +40,13 @@ impl Cells {
             selected.push((at.sizes.factors.len(), 1.0));
         }
         let ridge = at.ridge.as_ref().map(|prior| selected.iter().map(|(a, _)| prior[*a]).collect());
-        State { columns: at.columns.chosen(&selected), sizes, residual: at.residual, shares: Vec::new(), ridge }
+        State {
+            columns: at.columns.chosen(&selected),
+            sizes,
+            residual: at.residual,
+            shares: Vec::new(),
+            ridge,
+        }
     }
 
     /// The tensors of the model file, in the units of the cells.
@@ -56,8 +62,9 @@ impl Cells {
         let (n, p) = self.shape();
         let components = Matrix::from_fn(k, p, |a, j| root[a] * at.columns.mean(j)[a]);
         let codes = Matrix::from_fn(n, k, |i, a| rows.mean(i)[a]);
-        let offset =
-            |posteriors: &LinePosteriors, i: usize, sd: f64| posteriors.mean(i).get(k).map_or(0.0, |x| sd * self.unit * x);
+        let offset = |posteriors: &LinePosteriors, i: usize, sd: f64| {
+            posteriors.mean(i).get(k).map_or(0.0, |x| sd * self.unit * x)
+        };
         let mean: Vec<f64> = (0..p).map(|j| self.centre + offset(&at.columns, j, of_columns)).collect();
         let row_offsets: Vec<f64> = (0..n).map(|i| offset(&rows, i, of_rows)).collect();
         let noise = (at.sizes.noise * self.unit * self.unit).max(dtype.least());

@@ -46,8 +46,9 @@ impl Cells {
         let mut prior = vec![Precision { constant: 0.0, per_cell: alpha }; k];
         prior.extend(offsets.then_some(Precision { constant: damping, per_cell: 0.0 }));
         let sizes = Sizes { factors: vec![1.0; k], offsets: offsets.then_some((1.0, 1.0)), noise: 1.0 };
-        let ready =
-            |posteriors: &LinePosteriors| Conditional::new(sizes.known(posteriors, sizes.offsets)).with_prior(prior.clone());
+        let ready = |posteriors: &LinePosteriors| {
+            Conditional::new(sizes.known(posteriors, sizes.offsets)).with_prior(prior.clone())
+        };
         let first = || {
             let of_rank_one = k == 1 && alpha == 0.0 && !offsets && run.init.is_none();
             if let Some(v) = of_rank_one.then(|| self.propagated()).flatten() {

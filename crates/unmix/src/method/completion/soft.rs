@@ -159,7 +159,8 @@ impl Problem<'_> {
         let (k, n) = (found.values.len(), found.rows.len());
         let mut a = Matrix::from_fn(n, k, |i, c| found.rows.mean(i)[c]);
         let mut v = Matrix::from_fn(found.columns.len(), k, |j, c| found.columns.mean(j)[c]);
-        let offset = |posteriors: &LinePosteriors, i: usize| posteriors.mean(i).get(k).copied().unwrap_or(0.0);
+        let offset =
+            |posteriors: &LinePosteriors, i: usize| posteriors.mean(i).get(k).copied().unwrap_or(0.0);
         let mut rows: Vec<f64> = (0..n).map(|i| offset(&found.rows, i)).collect();
         let mut columns: Vec<f64> = (0..v.rows()).map(|j| offset(&found.columns, j)).collect();
         if self.offsets && k > 0 {
@@ -221,10 +222,16 @@ impl Problem<'_> {
 }
 
 /// Subtracts from the factors `factors` their mean over the lines with a cell, and adds its contribution to the offsets of the lines `across`.
-fn centred(factors: &mut Matrix<f64>, seen: impl Fn(usize) -> bool, across: &Matrix<f64>, offsets: &mut [f64]) {
+fn centred(
+    factors: &mut Matrix<f64>,
+    seen: impl Fn(usize) -> bool,
+    across: &Matrix<f64>,
+    offsets: &mut [f64],
+) {
     let lines: Vec<usize> = (0..factors.rows()).filter(|i| seen(*i)).collect();
-    let mean: Vec<f64> =
-        (0..factors.cols()).map(|a| lines.iter().map(|i| factors[(*i, a)]).sum::<f64>() / lines.len() as f64).collect();
+    let mean: Vec<f64> = (0..factors.cols())
+        .map(|a| lines.iter().map(|i| factors[(*i, a)]).sum::<f64>() / lines.len() as f64)
+        .collect();
     for i in lines {
         factors.row_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
     }

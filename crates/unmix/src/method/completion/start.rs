@@ -83,7 +83,8 @@ impl State {
     pub(super) fn from(begin: InitialColumns, offsets: bool) -> Self {
         let (p, k) = (begin.columns.len(), begin.factors.cols());
         let least = LEAST_OFFSET * begin.mean_square.max(f64::MIN_POSITIVE);
-        let size = |values: &[f64]| (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64 + least).sqrt();
+        let size =
+            |values: &[f64]| (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64 + least).sqrt();
         let sd = offsets.then(|| (size(&begin.rows), size(&begin.columns)));
         let square = |a: usize| (0..p).map(|j| begin.factors[(j, a)].powi(2)).sum::<f64>() / p as f64;
         let first = if k > 0 { square(0) } else { 0.0 };

@@ -145,8 +145,10 @@ impl Layers {
     fn prepared<T: Real>(&self) -> PreparedLayers<T> {
         let (m, p) = (self.m, self.mean.len());
         let atoms = self.layers.chunks_exact(m * p).map(|layer| Matrix::from_vec(m, p, layer.to_vec()));
-        let layers =
-            atoms.zip(self.steps.iter()).map(|(atoms, step)| PreparedAtoms::with_step(&atoms, *step)).collect();
+        let layers = atoms
+            .zip(self.steps.iter())
+            .map(|(atoms, step)| PreparedAtoms::with_step(&atoms, *step))
+            .collect();
         PreparedLayers { parameters: self.clone(), layers }
     }
 }

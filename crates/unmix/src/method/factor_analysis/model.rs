@@ -9,8 +9,8 @@ use super::{METHOD, likelihood::Moments};
 use crate::data::Features;
 use crate::error::Result;
 use crate::model::{
-    Arrangement, Code, LinearParameters, Gaussian, Linear, LinearDecoder, Model, PosteriorMean, Report, Tensor,
-    Tensors, constant_columns, require,
+    Arrangement, Code, Gaussian, Linear, LinearDecoder, LinearParameters, Model, PosteriorMean, Report,
+    Tensor, Tensors, constant_columns, require,
 };
 use crate::num::{Matrix, factor, pseudo_inverse};
 use crate::run::Run;

@@ -47,7 +47,10 @@ impl<T: Real> SelectedRows<T> {
         let of_rows = |all: &[T], width: usize| -> Vec<T> {
             rows.iter().flat_map(|i| &all[*i as usize * width..(*i as usize + 1) * width]).copied().collect()
         };
-        Self { x: of_rows(&self.x, problem.p), codes: self.codes.as_ref().map(|codes| of_rows(codes, problem.m)) }
+        Self {
+            x: of_rows(&self.x, problem.p),
+            codes: self.codes.as_ref().map(|codes| of_rows(codes, problem.m)),
+        }
     }
 }
 
@@ -117,7 +120,12 @@ fn picked<T: Real>(
 }
 
 /// The parameters of the model given as a start, or steps of ISTA.
-fn start<T: Real>(given: &Lista, problem: &Problem<T>, fixed: &SelectedRows<T>, run: &Run<'_>) -> Result<Params<T>> {
+fn start<T: Real>(
+    given: &Lista,
+    problem: &Problem<T>,
+    fixed: &SelectedRows<T>,
+    run: &Run<'_>,
+) -> Result<Params<T>> {
     if let Some(params) = model::initial(given, (problem.m, problem.p), run)? {
         return Ok(params);
     }
@@ -204,7 +212,8 @@ fn report<T: Real>(
     run: &Run<'_>,
 ) -> Report {
     let solver = if given.max_epochs == 0 { "ista" } else { "adam" };
-    let solver = if given.max_epochs == 0 && problem.cell == LayerType::Alista { "line search" } else { solver };
+    let solver =
+        if given.max_epochs == 0 && problem.cell == LayerType::Alista { "line search" } else { solver };
     let mut report = Report::closed_form(solver, scan.n as f64, problem.p, T::DTYPE, run.seed);
     report.outcome = trained.outcome;
     report.n_iter = trained.steps;
@@ -223,7 +232,8 @@ fn report<T: Real>(
             problem.alpha, scan.largest
         ));
     }
-    let unused = problem.atoms.chunks_exact(problem.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
+    let unused =
+        problem.atoms.chunks_exact(problem.p).filter(|a| a.iter().all(|x| *x == T::default())).count();
     if unused > 0 {
         let sentence = match unused {
             1 => "atoms is zero, or a duplicate of an earlier one: its codes are 0",

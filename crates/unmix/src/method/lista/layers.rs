@@ -112,8 +112,11 @@ fn proximal<T: Real>(
         for (i, momentum) in momenta.iter_mut().enumerate() {
             let row = i * m..(i + 1) * m;
             let (z, y, c) = (&mut z[row.clone()], &mut y[row.clone()], &c[row]);
-            let new: Vec<f64> =
-                y.iter().zip(c).map(|(y, c)| problem.soft(y.to_f64() + t * c.to_f64(), t * problem.alpha)).collect();
+            let new: Vec<f64> = y
+                .iter()
+                .zip(c)
+                .map(|(y, c)| problem.soft(y.to_f64() + t * c.to_f64(), t * problem.alpha))
+                .collect();
             let uphill: f64 = (0..m).map(|j| (y[j].to_f64() - new[j]) * (new[j] - z[j])).sum();
             let next = (1.0 + (1.0 + 4.0 * *momentum * *momentum).sqrt()) / 2.0;
             let by = if accelerated && uphill <= 0.0 { (*momentum - 1.0) / next } else { 0.0 };

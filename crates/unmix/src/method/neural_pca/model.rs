@@ -4,7 +4,7 @@ use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
 use crate::learn::Optimiser;
 use crate::model::{
-    Code, LinearParameters, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
+    Code, Linear, LinearParameters, Model, Report, Tensor, Tensors, completed_axes, constant_columns, require,
 };
 use crate::num::order;
 use crate::num::{Matrix, factor};

@@ -6,8 +6,8 @@ use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::model::{
-    Code, LinearParameters, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, constant_columns,
-    require,
+    Code, Gaussian, Linear, LinearParameters, Model, Report, Tensor, Tensors, completed_axes,
+    constant_columns, require,
 };
 use crate::num::{Dtype, Matrix};
 use crate::run::Run;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Code, LinearParameters, Gaussian, LinearDecoder, PosteriorMean, Tensor, Tensors, completed_axes, require,
+    Code, Gaussian, LinearDecoder, LinearParameters, PosteriorMean, Tensor, Tensors, completed_axes, require,
 };
 use crate::num::{Dtype, Matrix};
 use crate::stats::gaps::LinearGaussian;

@@ -154,8 +154,7 @@ impl Cells {
         let (n, p) = (self.x.rows(), self.x.cols());
         let (medians, deviations) = (self.medians(), self.deviations());
         parallel::map(0..p, |j| {
-            let cells: Vec<f64> =
-                (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
+            let cells: Vec<f64> = (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
             let least = eps * cells.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let squares: f64 = cells.iter().map(|x| (x - medians[j]).powi(2)).sum();
             let found = [MAD * deviations[j], (squares / cells.len().max(1) as f64).sqrt()];

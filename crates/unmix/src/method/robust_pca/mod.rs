@@ -195,7 +195,8 @@ impl RobustPca {
         report.warnings = self.fit_warnings(cells, singular.len());
         report.warnings.extend(self.warnings_of_units(cells, features));
         if found.outcome == Outcome::Stalled {
-            let units = if self.standardize { "" } else { ", or standardize=true for columns in different units" };
+            let units =
+                if self.standardize { "" } else { ", or standardize=true for columns in different units" };
             report.warnings.push(format!(
                 "the noise estimate did not settle in {ROUNDS} rounds, and changed by {:.0} % in the last one: give noise{units}",
                 100.0 * found.residual

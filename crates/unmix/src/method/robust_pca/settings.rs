@@ -24,7 +24,14 @@ pub struct RobustPca {
 
 impl Default for RobustPca {
     fn default() -> Self {
-        Self { alpha: None, noise: Noise::default(), tol: 1e-7, max_iter: 500, center: false, standardize: false }
+        Self {
+            alpha: None,
+            noise: Noise::default(),
+            tol: 1e-7,
+            max_iter: 500,
+            center: false,
+            standardize: false,
+        }
     }
 }
 

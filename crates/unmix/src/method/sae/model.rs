@@ -6,7 +6,9 @@ use crate::autoencoder::{AutoencoderState, Evaluation, Gating, Parameters, Spars
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::as_map;
-use crate::model::{Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, replaced_by_table, require};
+use crate::model::{
+    Code, LinearDecoder, Model, Outcome, Report, Tensor, Tensors, replaced_by_table, require,
+};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value, json};

@@ -28,10 +28,10 @@
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
 
 mod halves;
-mod verdicts;
 mod model;
 mod settings;
 mod trained;
+mod verdicts;
 
 use super::neural_pca::variants;
 use super::{Accepts, Fit, Method, Variant, needs};

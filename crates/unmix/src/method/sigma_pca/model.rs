@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::method::as_map;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{
-    Code, LinearParameters, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
-    completed_axes, require,
+    Code, Linear, LinearEncoder, LinearParameters, Model, NonlinearDecoder, Nonlinearity, Report, Tensor,
+    Tensors, completed_axes, require,
 };
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
@@ -72,7 +72,10 @@ impl SigmaPca {
         let mut own =
             of_components(&variances, found.total * (found.n - 1.0) / found.n, &a, &verdicts[..kept], dtype);
         if let Some(trained_scale) = also.trained_scale {
-            own.push(("trained_scale", Tensor::vector(&padded(k, trained_scale.into_iter().take(kept)), dtype)));
+            own.push((
+                "trained_scale",
+                Tensor::vector(&padded(k, trained_scale.into_iter().take(kept)), dtype),
+            ));
         }
         let scale: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
         let described = LinearParameters {

@@ -28,7 +28,10 @@ fn a_number_that_does_not_fit_in_memory_ends_the_table() {
     let first = method_least();
     assert_eq!(cut.lines[..], whole.lines[..3 - first]);
     let warnings = cut.warnings.join(" ");
-    assert!(warnings.contains("the table ends before 3 components, which do not fit in memory"), "{warnings}");
+    assert!(
+        warnings.contains("the table ends before 3 components, which do not fit in memory"),
+        "{warnings}"
+    );
     assert!(warnings.contains("a table of factors"), "{warnings}");
     assert!(matches!(table_up_to(0), Err(Error::Memory { .. })), "without a line there is no table");
 }

@@ -47,8 +47,9 @@ pub(super) fn line_search(
         let mut place = Point { x, value: 0.0, gradient: vec![0.0; direction.len()] };
         place.value = objective.at(&place.x, &mut place.gradient)?;
         let slope = dot(direction, &place.gradient);
-        let flat =
-            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.is_within_rounding(t, rounding);
+        let flat = (place.value - start.value).abs() <= rounding
+            && slope.is_finite()
+            && start.is_within_rounding(t, rounding);
         if flat {
             place.value = place.value.min(start.value);
         }
@@ -91,7 +92,8 @@ impl Trial {
     fn lowers(&self, start: &Self, rounding: f64) -> bool {
         let within_rounding = start.is_within_rounding(self.t, rounding) && self.value <= start.value;
         // NaN does not satisfy it.
-        (self.value <= start.value + DECREASE * self.t * start.slope || within_rounding) && self.slope.is_finite()
+        (self.value <= start.value + DECREASE * self.t * start.slope || within_rounding)
+            && self.slope.is_finite()
     }
 }
 

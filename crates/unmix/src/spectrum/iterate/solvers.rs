@@ -1,10 +1,10 @@
 //! Eigenpairs of a covariance that is available through products with directions: block Lanczos, orthogonal iteration, and
 //! deflation.
 
-use super::{SolverOutcome, Operator};
+use super::{Operator, SolverOutcome};
 use crate::error::Result;
 use crate::num::random::Stream;
-use crate::num::top::{self, BlockResult, SearchOptions, Lanczos, Pairs};
+use crate::num::top::{self, BlockResult, Lanczos, Pairs, SearchOptions};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
@@ -20,7 +20,8 @@ pub(super) fn krylov<T: Real>(
     k: usize,
 ) -> Result<(Pairs, SolverOutcome)> {
     let max_basis = width.min(40 * top::block_size(k));
-    let options = SearchOptions { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
+    let options =
+        SearchOptions { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
     let tol = tol.max(top::rounding(width));
     let limits = Limits { tol, max_iter: u64::MAX };
     let (mut steps, mut search) =

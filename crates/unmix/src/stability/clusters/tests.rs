@@ -48,7 +48,7 @@ fn the_index_is_the_one_of_the_definition() {
     let similarity = Matrix::from_fn(6, 6, |i, j| table[i][j]);
     let cluster = average_linkage(Matrix::from_fn(6, 6, |i, j| 1.0 - table[i][j]), 3);
     assert_eq!(cluster, [0, 0, 0, 1, 1, 2]);
-    let found = described(&similarity, &cluster, 3);
+    let found = cluster_statistics(&similarity, &cluster, 3);
     // Inside (0.9 + 0.8 + 0.7) / 3; outside, of nine pairs, (0.3 + 0.4 + 0.3) / 9.
     assert!((found[0].quality.unwrap() - (0.8 - 1.0 / 9.0)).abs() < 1e-15);
     // Inside 0.6; outside, of eight pairs, (0.6 + 0.5 + 0.3 + 0.4) / 8.
@@ -58,7 +58,7 @@ fn the_index_is_the_one_of_the_definition() {
     // 0 has 1.7 inside, 1 has 1.6, 2 has 1.5; of two the first.
     assert_eq!(found.iter().map(|f| f.centrotype).collect::<Vec<_>>(), [0, 3, 5]);
     // All in one cluster: there is nothing else.
-    let all = described(&similarity, &[0; 6], 1);
+    let all = cluster_statistics(&similarity, &[0; 6], 1);
     // Above the diagonal rows sum to 2, 1.1, 0.3, 1.1 and 0.4.
     assert!((all[0].quality.unwrap() - 4.9 / 15.0).abs() < 1e-15);
 }
@@ -122,7 +122,7 @@ fn a_source_with_two_optima_is_two_clusters_or_one_of_low_quality() {
     let estimates = Estimates::of(&given.iter().collect::<Vec<_>>(), 10, false);
     let distance = Matrix::from_fn(30, 30, |i, j| 1.0 - estimates.similarity[(i, j)]);
     let four = average_linkage(distance, 4);
-    let described = described(&estimates.similarity, &four, 4);
+    let described = cluster_statistics(&estimates.similarity, &four, 4);
     let (one, other) = (four[0], four[3]);
     assert!(one != other && (0..10).all(|f| four[3 * f] == if f % 2 == 0 { one } else { other }));
     for c in [one, other] {

@@ -74,7 +74,8 @@ fn gradients_are_finite_differences() {
                 Net { problem: &problem, params, across: &across }.loss(&x, target, 3)
             };
             let across = params.across(&problem);
-            let (sum, g) = Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (0, 3));
+            let (sum, g) =
+                Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (0, 3));
             assert!((sum - loss(&params)).abs() <= 1e-12 * sum);
             let flat = |g: &super::Gradient| -> Vec<f64> {
                 let matrices = g.weights.iter().flatten().chain(&g.recurrent);
@@ -103,7 +104,8 @@ fn gradients_are_finite_differences() {
                 assert!(error < 1e-6, "{cell:?} {supervised} {positive} {select}: {slope}, not {want}");
             }
             // A part of the layers has a part of the gradient.
-            let (_, last) = Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (2, 3));
+            let (_, last) =
+                Net { problem: &problem, params: &params, across: &across }.gradient(&x, target, (2, 3));
             if !tied && cell != LayerType::GregorLecun {
                 let close = |a: &[f64], b: &[f64]| {
                     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * a.abs().max(1.0))
@@ -172,8 +174,11 @@ fn naive(problem: &Problem<f64>, params: &Params<f64>, x: &[f64]) -> Vec<f64> {
                 }
             })
             .collect();
-        let selected =
-            if problem.select > 0.0 { (problem.select * (l + 1) as f64 / 100.0 * m as f64) as usize } else { 0 };
+        let selected = if problem.select > 0.0 {
+            (problem.select * (l + 1) as f64 / 100.0 * m as f64) as usize
+        } else {
+            0
+        };
         let size = |j: usize| if problem.positive { v[j] } else { v[j].abs() };
         for j in 0..m {
             let theta = theta * problem.scale.as_ref().map_or(1.0, |scale| scale[j]);
