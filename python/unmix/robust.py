@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator, _validated
+from ._fixed import fixed
 from ._parameters import RobustPCAParameters
 from ._sources import read
 from ._types import Array, Rows
@@ -208,7 +209,7 @@ class RobustPCA(RobustPCAParameters, Estimator):
             check_is_fitted(self)
             rows = self._fitted_rows(name)
             low = self._low_rank(rows)
-            return low if name == "low_rank_" else self._sparse(rows, low)
+            return fixed(low if name == "low_rank_" else self._sparse(rows, low))
 
     def _fitted_rows(self, name):
         """The rows of the fit, which ``name`` needs."""
