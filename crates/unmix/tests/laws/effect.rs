@@ -87,6 +87,12 @@ fn what_a_fit_counts_follows_its_settings() {
         ("rbm", batches(json!({"n_components": 3})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("neural-pca", batches(json!({"solver": "sgd"})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("neural-pca", json!({"variant": "svd"}), (Counted::Iterations, Counted::Iterations), Some(1)),
+        (
+            "neural-pca",
+            batches(json!({"variant": "svd", "solver": "adam"})),
+            (Counted::Iterations, Counted::Iterations),
+            Some(1),
+        ),
         ("sigma-pca", batches(json!({"variant": "ema-tanh"})), (Counted::Batches, Counted::Epochs), Some(12)),
         ("sigma-pca", json!({}), (Counted::Iterations, Counted::Iterations), None),
         (
